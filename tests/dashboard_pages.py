@@ -1,16 +1,16 @@
-"""What the browser tests of the dashboard read off its pages."""
+"""Reading values from the dashboard's pages in browser tests."""
 
 import re
 
 from playwright.sync_api import Locator, Page
 
-#: Of the longest line in the chart of the harvest.
+#: The number of points of the longest line in the harvest chart.
 _POINTS = """() => Math.max(0, ...[...document.querySelectorAll("#chart-harvest svg path")]
     .map((path) => (path.getAttribute("d") ?? "").split(/[ML]/).length - 1))"""
 
 
 def n_pages(page: Page) -> int:
-    """The number of pages at the head of a crawl's page; 0 while there is none."""
+    """The number of visited pages; 0 while it is unknown."""
     text = page.locator("#number-n_pages").inner_text()
     return int(re.sub(r"\D", "", text) or 0)
 
@@ -28,7 +28,7 @@ def points_drawn(page: Page) -> int:
     return int(page.evaluate(_POINTS))
 
 
-def nothing_was_run(page: Page) -> None:
+def assert_nothing_was_run(page: Page) -> None:
     """No text of a crawled page became a script or an element."""
     assert page.evaluate("typeof window.hacked") == "undefined"
     assert (
@@ -40,5 +40,5 @@ def nothing_was_run(page: Page) -> None:
 
 
 def fits(page: Page) -> bool:
-    """The page need not be moved sideways."""
+    """The page needs no horizontal scrolling."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))

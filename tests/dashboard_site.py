@@ -1,7 +1,6 @@
-"""What the browser tests of the dashboard share: a site whose titles are hostile, crawls of it, and a dashboard.
+"""A site with hostile titles, crawls of it and a dashboard, for browser tests.
 
-Crawls and dashboard are processes of their own, as people start them; what they say is kept in files, so that a pipe
-that nobody reads stops none of them.
+Crawls and dashboard run as processes; their output goes to files, because a full pipe would block them.
 """
 
 import html
@@ -23,9 +22,9 @@ from timing import WAIT_S, wait_until
 N_PAGES = 5_000
 N_HOSTS = 12
 ADDRESSES = [f"127.62.0.{host + 1}" for host in range(N_HOSTS)]
-#: With the delay of `Site.crawl` about thirty pages a second: to be watched for a minute and more.
+#: `Site.crawl` visits about thirty pages per second, so a crawl lasts longer than a minute.
 DELAY_S = 0.4
-#: Sets `hacked` in the page that runs it.
+#: They set `hacked` in a page that runs them.
 HOSTILE_TITLES = (
     "<script>window.hacked = 'script'</script>",
     "<img src=x onerror=\"window.hacked = 'image'\">",
@@ -34,7 +33,7 @@ HOSTILE_TITLES = (
     "\u202egnp.nuf\u202c turned around \u2066\u2067",
     "longest" * 300,
 )
-#: A folder may be called so, and a dashboard shows its name.
+#: The name of a folder.
 HOSTILE_NAME = "<img src=x onerror=hacked=1>"
 _ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)\S*#token=([\w.~-]+)")
 
@@ -71,7 +70,7 @@ def hostile_site(folder: Path) -> Iterator[Site]:
 
 
 def title_of(page: int) -> str:
-    """The first pages that links lead to have the hostile titles, and every fifth page has one of them."""
+    """The first linked pages, and every fifth page, have a hostile title."""
     if 1 <= page <= len(HOSTILE_TITLES):
         return HOSTILE_TITLES[page - 1]
     return HOSTILE_TITLES[page // 5 % len(HOSTILE_TITLES)] if page and page % 5 == 0 else f"Page {page}"
@@ -88,16 +87,16 @@ def _html(page: int, port: int) -> str:
         f"<p>{subject} <a href='http://h{other % N_HOSTS}.test:{port}/{other}'>{html.escape(title_of(other))}</a>"
         for other in linked
     )
-    # Words of its own, so that no page is nearly another.
-    words = " ".join(f"word{page}x{place}" for place in range(30))
+    # Unique words, so that no page is a near-duplicate.
+    words = " ".join(f"word{page}x{number}" for number in range(30))
     return f"<!doctype html><title>{html.escape(title_of(page))}</title>{links}<p>{subject} {words}"
 
 
 @contextmanager
-def running(said: Path, *arguments: object) -> "Iterator[subprocess.Popen[bytes]]":
-    """The program in a process of its own until the end of the block; what it says is in the file."""
+def running(output: Path, *arguments: object) -> "Iterator[subprocess.Popen[bytes]]":
+    """Run the program until the end of the block, with its output in a file."""
     command = [sys.executable, "-m", "scenthound", *map(str, arguments)]
-    with said.open("wb") as file:
+    with output.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     try:
         yield process
@@ -112,42 +111,42 @@ def running(said: Path, *arguments: object) -> "Iterator[subprocess.Popen[bytes]
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """A dashboard that runs. `address` has no slash at its end."""
+    """A running dashboard. `address` has no slash at its end."""
 
     address: str
     token: str
-    said: Path
+    output: Path
 
     def page(self, path: str) -> str:
-        """The address of a page for somebody who may change things."""
+        """The URL of a page, with the token."""
         return f"{self.address}{path}#token={self.token}"
 
     def get(self, path: str) -> Any:
-        """What the API answers, asked without a browser."""
-        with urlopen(Request(f"{self.address}{path}"), timeout=WAIT_S) as answer:
-            return json.load(answer)
+        """The response of the API."""
+        with urlopen(Request(f"{self.address}{path}"), timeout=WAIT_S) as response:
+            return json.load(response)
 
     def id_of(self, name: str) -> str:
         found: list[str] = [folder["id"] for folder in self.get("/api/folders")["folders"] if folder["name"] == name]
         return found[0]
 
     def path_of(self, name: str, *further: str) -> str:
-        """The path of a crawl's page, or of one below it."""
+        """The path of a crawl's page."""
         return "/".join(["/crawls", quote(self.id_of(name), safe=""), *further])
 
     def crawl(self, name: str, *further: str) -> Any:
-        """What the API says of a crawl."""
+        """The response of the API for a crawl."""
         return self.get(f"/api{self.path_of(name, *further)}")
 
 
 @contextmanager
-def dashboard(said: Path, *folders: Path) -> Iterator[Dashboard]:
-    """A dashboard over folders, as it is started on the command line."""
-    with running(said, "dashboard", *folders, "--no-open") as process:
+def dashboard(output: Path, *folders: Path) -> Iterator[Dashboard]:
+    """A dashboard started from the command line."""
+    with running(output, "dashboard", *folders, "--no-open") as process:
 
         def printed() -> re.Match[str] | None:
-            assert process.poll() is None, said.read_text()
-            return _ADDRESS.search(said.read_text())
+            assert process.poll() is None, output.read_text()
+            return _ADDRESS.search(output.read_text())
 
         found = wait_until(printed, "the dashboard's address")
-        yield Dashboard(found[1], found[2], said)
+        yield Dashboard(found[1], found[2], output)

@@ -1,4 +1,4 @@
-"""What the dashboard says of folders of the laboratory: as much as their reports say, and no more."""
+"""Experiments in the API."""
 
 import json
 from pathlib import Path
@@ -6,44 +6,47 @@ from typing import Any
 
 import pytest
 
-from asked_dashboard import Asker, search
+from dashboard_client import Client, search
 
 
-def comparison(folder: Path, *ranking: Any) -> Asker:
+def comparison(folder: Path, *ranking: Any) -> Client:
     folder.mkdir()
     about = {"format": "scenthound comparison", "version": 1, "winner": "otie", "ranking": list(ranking)}
     (folder / "comparison.json").write_text(json.dumps(about))
-    return Asker(folder)
+    return Client(folder)
 
 
-def facts(asker: Asker) -> dict[str, str]:
-    return {fact["name"]: fact["value"] for fact in asker.get("/api/experiments/experiment").json["facts"]}
+def facts(client: Client) -> dict[str, str]:
+    return {fact["name"]: fact["value"] for fact in client.get("/api/experiments/experiment").json["facts"]}
 
 
-def test_the_curves_of_a_search_are_the_whole_population_of_every_generation(tmp_path: Path) -> None:
-    told = Asker(search(tmp_path / "search")).get("/api/experiments/search").json["search"]
-    assert told == {"generation": [0, 1, 2], "best": [0.5, 0.5, 0.625], "mean": [0.25, 0.375, 0.5]}
+def test_generations_of_a_search_come_from_its_result(tmp_path: Path) -> None:
+    generations = Client(search(tmp_path / "search")).get("/api/experiments/search").json["generations"]
+    assert [(each["generation"], each["best"], each["mean"]) for each in generations] == [
+        (0, 0.5, 0.25),
+        (1, 0.5, 0.375),
+        (2, 0.625, 0.5),
+    ]
 
 
-@pytest.mark.parametrize("left", [["evaluations.jsonl"], []], ids=["some evaluations", "none"])
-def test_a_search_that_has_no_whole_generation_yet_has_no_points(tmp_path: Path, left: list[str]) -> None:
+@pytest.mark.parametrize("remaining", [["evaluations.jsonl"], []], ids=["some evaluations", "none"])
+def test_a_search_without_a_complete_generation_has_no_points(tmp_path: Path, remaining: list[str]) -> None:
     folder = search(tmp_path / "search")
-    for name in {"evaluations.jsonl", "evolved.toml"}.difference(left):
+    for name in {"evaluations.jsonl", "evolved.toml"}.difference(remaining):
         (folder / name).unlink()
-    told = Asker(folder).get("/api/experiments/search").json["search"]
-    assert told == {"generation": [], "best": [], "mean": []}
+    assert Client(folder).get("/api/experiments/search").json["generations"] == []
 
 
-def test_a_result_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_unreadable_result_is_reported(tmp_path: Path) -> None:
     folder = search(tmp_path / "search")
     (folder / "evolved.toml").write_text("{")
-    answer = Asker(folder).get("/api/experiments/search")
-    assert 400 <= answer.status < 500
-    assert "evolved.toml is no rank file" in answer.json["says"]
+    response = Client(folder).get("/api/experiments/search")
+    assert 400 <= response.status < 500
+    assert "evolved.toml" in response.json["message"]
 
 
-def test_who_is_not_told_apart_from_the_best_is_not_beaten(tmp_path: Path) -> None:
-    told = facts(
+def test_strategies_that_are_as_good_or_unclear_are_named(tmp_path: Path) -> None:
+    found = facts(
         comparison(
             tmp_path / "experiment",
             {"strategy": "otie", "mark": ""},
@@ -52,17 +55,15 @@ def test_who_is_not_told_apart_from_the_best_is_not_beaten(tmp_path: Path) -> No
             {"strategy": "random", "mark": "*"},
         )
     )
-    assert "Winner" not in told
-    assert told["Best so far"] == "otie"
-    assert told["Not told apart from it"] == "best_first"
-    assert told["As good, to within 5 %"] == "opic"
+    assert found["Best so far"] == "otie"
+    assert found["Not distinguishable from it"] == "best_first"
+    assert found["As good, within 5 %"] == "opic"
 
 
-def test_who_is_clearly_ahead_is_the_best(tmp_path: Path) -> None:
+def test_a_strategy_that_is_clearly_ahead_is_the_best(tmp_path: Path) -> None:
     ranking = ({"strategy": "otie", "mark": ""}, {"strategy": "random", "mark": "*"})
-    told = facts(comparison(tmp_path / "experiment", *ranking))
-    assert told == {"Best": "otie"}
+    assert facts(comparison(tmp_path / "experiment", *ranking)) == {"Best": "otie"}
 
 
-def test_a_ranking_that_another_version_wrote_says_nothing(tmp_path: Path) -> None:
+def test_invalid_rows_of_a_ranking_are_ignored(tmp_path: Path) -> None:
     assert facts(comparison(tmp_path / "experiment", 1, {"mark": "="}, {"strategy": "a"})) == {"Best": "otie"}

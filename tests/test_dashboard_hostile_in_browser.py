@@ -1,6 +1,7 @@
-"""The dashboard in Chromium over crawls that are over: explained, labelled, searched, and hostile in every way.
+"""The dashboard in Chromium with finished crawls: explanations, labels, search, and hostile content.
 
-Titles, anchors and a folder's name are markup; a folder is no crawl, another of a newer version; other sites ask.
+Titles, anchors and a folder name are markup; one folder is not a crawl, another has a newer version; other sites send
+requests.
 """
 
 import json
@@ -13,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browsers import watched
-from dashboard_pages import fits, nothing_was_run
+from dashboard_pages import assert_nothing_was_run, fits
 from dashboard_site import (
     HOSTILE_NAME,
     HOSTILE_TITLES,
@@ -28,15 +29,15 @@ from scenthound.store.crawl_folder import ABOUT_FILE
 from scenthound.web.static_server import StaticPage, StaticServer
 from timing import WAIT_S, wait_until
 
-#: Enough for a curve: it takes two seconds.
-N_TAKEN = 120
+#: Enough for a curve, in two seconds.
+N_VISITED = 120
 POSTING = """([path, token]) => fetch(path, {method: "POST", body: '{"visit": 0, "relevant": true}',
     headers: {"Content-Type": "application/json", "X-Scenthound-Token": token}})
-    .then((answer) => answer.status, () => "refused")"""
-READING = "(address) => fetch(address).then((answer) => answer.status, () => 'refused')"
+    .then((response) => response.status, () => "rejected")"""
+READING = "(address) => fetch(address).then((response) => response.status, () => 'rejected')"
 LOADING = """(address) => new Promise((done) => {
     const script = document.createElement("script");
-    script.addEventListener("error", () => done("refused"));
+    script.addEventListener("error", () => done("rejected"));
     script.addEventListener("load", () => done("loaded"));
     script.src = address;
     document.head.append(script);
@@ -44,8 +45,8 @@ LOADING = """(address) => new Promise((done) => {
 
 
 @dataclass(frozen=True, slots=True)
-class EndReason:
-    """A crawl with a hostile name; `notes` is no crawl, `newer` one that this version cannot read."""
+class EndedCrawl:
+    """A crawl with a hostile name; `notes` is not a crawl, `newer` cannot be read by this version."""
 
     board: Dashboard
     site: Site
@@ -55,30 +56,30 @@ class EndReason:
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndReason]:
-    place = tmp_path_factory.mktemp("dashboard")
-    folder, notes = place / "crawls", place / "notes"
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndedCrawl]:
+    root = tmp_path_factory.mktemp("dashboard")
+    folder, notes = root / "crawls", root / "notes"
     (folder / "newer").mkdir(parents=True)
     (folder / "newer" / ABOUT_FILE).write_text(json.dumps({"format": "scenthound crawl", "version": 99}))
     notes.mkdir()
     (notes / "notes.txt").write_text("no crawl")
-    crawl = ("--pages", N_TAKEN, "--strategy", "breadth_first")
+    crawl = ("--pages", N_VISITED, "--strategy", "breadth_first")
     with (
-        hostile_site(place) as site,
-        running(place / "crawl said", *site.crawl(folder / HOSTILE_NAME, *crawl)) as crawling,
-        dashboard(place / "dashboard said", folder, notes) as board,
+        hostile_site(root) as site,
+        running(root / "crawl output", *site.crawl(folder / HOSTILE_NAME, *crawl)) as crawling,
+        dashboard(root / "dashboard output", folder, notes) as board,
     ):
         assert crawling.wait(WAIT_S) == 0
         wait_until(lambda: len(board.get("/api/folders")["folders"]) == 3, "the folders")
-        yield EndReason(board, site)
-        assert "Traceback" not in board.said.read_text()
+        yield EndedCrawl(board, site)
+        assert "Traceback" not in board.output.read_text()
 
 
-def test_a_page_says_why_it_was_chosen(watched_page: Page, ended: EndReason, screenshots: Path) -> None:
+def test_a_visited_page_is_explained(watched_page: Page, ended: EndedCrawl, screenshots: Path) -> None:
     watched_page.goto(ended.page("pages"))
     watched_page.locator("li.page a.title").first.click()
     panel = watched_page.locator("aside.panel")
-    expect(panel).to_contain_text("Why was it chosen?")
+    expect(panel).to_contain_text("Why was it visited?")
     expect(panel.locator(".sentences li").first).not_to_be_empty()
     expect(panel).to_contain_text("Found on")
     expect(panel).to_contain_text("Beginning of the text")
@@ -88,27 +89,27 @@ def test_a_page_says_why_it_was_chosen(watched_page: Page, ended: EndReason, scr
     expect(panel).to_be_hidden()
 
 
-def test_an_address_that_was_not_taken_says_why(watched_page: Page, ended: EndReason) -> None:
+def test_a_skipped_url_is_explained(watched_page: Page, ended: EndedCrawl) -> None:
     watched_page.goto(ended.page())
-    watched_page.get_by_label("What became of an address?").fill(ended.site.url(N_PAGES))
+    watched_page.get_by_label("What happened to a URL?").fill(ended.site.url(N_PAGES))
     watched_page.get_by_role("button", name="Explain").click()
     expect(watched_page.locator("aside.panel .sentences")).to_contain_text("client error (4xx)")
 
 
-def test_a_label_stays_and_can_be_taken_away(watched_page: Page, ended: EndReason) -> None:
+def test_a_label_is_stored_and_can_be_removed(watched_page: Page, ended: EndedCrawl) -> None:
     watched_page.goto(ended.page("pages"))
     row = watched_page.locator("li.page").first
     row.get_by_role("button", name="Relevant", exact=True).click()
     wait_until(lambda: len(ended.board.crawl(HOSTILE_NAME, "labels")["pages"]) == 1, "the label")
     watched_page.reload()
-    chosen = row.get_by_role("button", name="Relevant", exact=True)
-    expect(chosen).to_have_attribute("aria-pressed", "true")
+    relevant = row.get_by_role("button", name="Relevant", exact=True)
+    expect(relevant).to_have_attribute("aria-pressed", "true")
     row.get_by_role("button", name="No label").click()
-    expect(chosen).to_have_attribute("aria-pressed", "false")
+    expect(relevant).to_have_attribute("aria-pressed", "false")
     wait_until(lambda: not ended.board.crawl(HOSTILE_NAME, "labels")["pages"], "no label")
 
 
-def test_words_of_pages_are_found(watched_page: Page, ended: EndReason) -> None:
+def test_search_finds_words_of_pages(watched_page: Page, ended: EndedCrawl) -> None:
     watched_page.goto(ended.page("pages"))
     watched_page.get_by_label("Search").fill("word17x3")
     found = watched_page.locator("li.page")
@@ -116,7 +117,7 @@ def test_words_of_pages_are_found(watched_page: Page, ended: EndReason) -> None:
     expect(found).to_contain_text("Page 17")
 
 
-def test_hostile_titles_are_shown_as_text(watched_page: Page, ended: EndReason, screenshots: Path) -> None:
+def test_hostile_titles_are_shown_as_text(watched_page: Page, ended: EndedCrawl, screenshots: Path) -> None:
     watched_page.goto(ended.page("pages").replace("#", "?order=first#"))
     titles = watched_page.locator("li.page a.title")
     expect(titles.nth(5)).to_be_visible()
@@ -130,29 +131,27 @@ def test_hostile_titles_are_shown_as_text(watched_page: Page, ended: EndReason, 
         titles.get_by_text(title, exact=True).first.click()
         expect(watched_page.locator("aside.panel .anchor").first).to_contain_text(title)
         watched_page.keyboard.press("Escape")
-    nothing_was_run(watched_page)
+    assert_nothing_was_run(watched_page)
 
 
-def test_hostile_titles_do_nothing_in_the_overview_and_in_the_report(watched_page: Page, ended: EndReason) -> None:
+def test_hostile_titles_are_harmless_in_the_overview_and_in_the_report(watched_page: Page, ended: EndedCrawl) -> None:
     path = ended.board.path_of(HOSTILE_NAME)
     for address in (ended.board.page(path), ended.board.address + path.replace("/crawls", "/report")):
         watched_page.goto(address)
         # Which pages are among the latest or the best is chance; the name of the folder is hostile, too.
         expect(watched_page.get_by_text(HOSTILE_NAME).first).to_be_attached()
-        nothing_was_run(watched_page)
+        assert_nothing_was_run(watched_page)
     # All titles are in the report, in its graph.
     assert "window.hacked" in watched_page.content()
 
 
-def test_what_is_no_crawl_or_a_newer_one_is_told_in_words(
-    browser: Browser, ended: EndReason, screenshots: Path
-) -> None:
+def test_unreadable_folders_are_explained(browser: Browser, ended: EndedCrawl, screenshots: Path) -> None:
     with watched(browser, "Failed to load resource") as page:
         page.goto(ended.board.page("/"))
-        unreadable = page.get_by_role("region", name="Not readable")
+        unreadable = page.get_by_role("region", name="Unreadable")
         expect(unreadable).to_contain_text("version 99")
         expect(unreadable).to_contain_text("notes")
-        page.screenshot(path=screenshots / "dashboard-not-readable.png", full_page=True)
+        page.screenshot(path=screenshots / "dashboard-unreadable.png", full_page=True)
         paths = [ended.board.path_of("newer"), ended.board.path_of("notes"), "/crawls/nowhere", "/experiments/nowhere"]
         for path in [*paths, ended.board.path_of("newer").replace("/crawls", "/report")]:
             page.goto(ended.board.page(path))
@@ -160,7 +159,7 @@ def test_what_is_no_crawl_or_a_newer_one_is_told_in_words(
             assert "Traceback" not in page.content()
 
 
-def test_without_the_token_nothing_can_be_changed(browser: Browser, ended: EndReason, screenshots: Path) -> None:
+def test_without_the_token_nothing_can_be_changed(browser: Browser, ended: EndedCrawl, screenshots: Path) -> None:
     labels = ended.board.path_of(HOSTILE_NAME, "labels")
     with watched(browser, "status of 403") as page:
         page.goto(ended.board.address + ended.board.path_of(HOSTILE_NAME, "pages"))
@@ -175,24 +174,24 @@ def test_without_the_token_nothing_can_be_changed(browser: Browser, ended: EndRe
     assert ended.board.get(f"/api{labels}")["pages"] == []
 
 
-def test_a_page_of_another_site_learns_and_changes_nothing(browser: Browser, ended: EndReason) -> None:
+def test_a_page_of_another_site_can_neither_read_nor_change(browser: Browser, ended: EndedCrawl) -> None:
     elsewhere = StaticServer(lambda _host, _path: StaticPage(b"<!doctype html><title>elsewhere</title>"))
     labels = f"/api{ended.board.path_of(HOSTILE_NAME, 'labels')}"
     with elsewhere, watched(browser, "CORS", "Failed to load resource", "ERR_") as page:
         page.goto(elsewhere.url("http://127.0.0.1/"))
-        assert page.evaluate(READING, f"{ended.board.address}/api/folders") == "refused"
+        assert page.evaluate(READING, f"{ended.board.address}/api/folders") == "rejected"
         # Even with the token, which no other site knows.
-        assert page.evaluate(POSTING, [ended.board.address + labels, ended.board.token]) == "refused"
+        assert page.evaluate(POSTING, [ended.board.address + labels, ended.board.token]) == "rejected"
         # A script of ours that another page loads would run there.
-        assert page.evaluate(LOADING, f"{ended.board.address}/assets/elements.js") == "refused"
+        assert page.evaluate(LOADING, f"{ended.board.address}/assets/elements.js") == "rejected"
         # Not even a link leads in: the page that has it would know the window.
         page.evaluate("(address) => location.assign(address)", f"{ended.board.address}/")
-        expect(page.locator("main")).to_contain_text("Another site asked for this")
+        expect(page.locator("main")).to_contain_text("Cross-site")
     assert ended.board.get(labels)["pages"] == []
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_a_phone_shows_all_of_it(browser: Browser, ended: EndReason, screenshots: Path, colours: str) -> None:
+def test_a_crawl_page_fits_a_phone(browser: Browser, ended: EndedCrawl, screenshots: Path, colours: str) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "color_scheme": colours}
     with watched(browser, **phone) as page:
         page.goto(ended.page())

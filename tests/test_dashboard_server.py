@@ -1,4 +1,4 @@
-"""`scenthound dashboard` as a program: where it listens, what it says, and that it ends."""
+"""`scenthound dashboard` as a program: ports, output and shutdown."""
 
 import re
 import signal
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from asked_dashboard import begin_crawl
+from dashboard_client import begin_crawl
 from scenthound.ui.dashboard import server
 from timing import WAIT_S
 
@@ -28,9 +28,9 @@ def started(
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        said = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/#token=(\S+)", said)
-        assert found is not None, said
+        line = process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/#token=(\S+)", line)
+        assert found is not None, line
         yield process, int(found[1]), found[2]
     finally:
         process.kill()
@@ -38,7 +38,7 @@ def started(
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_ends_it_at_once_though_somebody_watches_and_a_change_needs_the_token(tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_during_live_updates_and_changes_need_the_token(tmp_path: Path) -> None:
     with begin_crawl(tmp_path / "crawl"), started(tmp_path) as (process, port, token):
         watching = HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
         watching.request("GET", "/api/crawls/crawl/events")
@@ -57,13 +57,13 @@ def test_ctrl_c_ends_it_at_once_though_somebody_watches_and_a_change_needs_the_t
         connection.close()
 
 
-def test_a_connection_that_asks_nothing_is_ended_and_one_that_watches_is_not(tmp_path: Path) -> None:
-    impatient = (
+def test_idle_connections_are_closed_but_not_event_streams(tmp_path: Path) -> None:
+    program = (
         "import sys; from pathlib import Path; from scenthound.ui.dashboard import server; "
-        "server._ASKS_WITHIN_S = 0.5; "
-        "server.serve([Path(sys.argv[1])], None, lambda said: print(said, flush=True))"
+        "server._IDLE_S = 0.5; "
+        "server.serve([Path(sys.argv[1])], None, lambda url: print(url, flush=True))"
     )
-    with begin_crawl(tmp_path / "crawl"), started(tmp_path, program=("-c", impatient)) as (_, port, _):
+    with begin_crawl(tmp_path / "crawl"), started(tmp_path, program=("-c", program)) as (_, port, _):
         watching = HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
         watching.request("GET", "/api/crawls/crawl/events")
         events = watching.getresponse()
@@ -76,32 +76,40 @@ def test_a_connection_that_asks_nothing_is_ended_and_one_that_watches_is_not(tmp
         watching.close()
 
 
-def test_each_takes_the_next_free_port_of_this_machine_alone() -> None:
+def test_the_next_free_port_on_loopback_is_used() -> None:
     with server.listening(None) as first, server.listening(None) as second:
         assert first.getsockname() != second.getsockname()
         assert {first.getsockname()[0], second.getsockname()[0]} == {"127.0.0.1"}
 
 
-def test_a_port_that_was_asked_for_and_is_taken_is_told_in_a_line(tmp_path: Path, scenthound: Program) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path, scenthound: Program) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
         code, out, errors = scenthound("dashboard", tmp_path, "--port", port)
     assert (code, out) == (2, "")
-    assert errors == f"scenthound: Port {port} is taken by another program: choose another --port, or leave it out.\n"
+    assert (errors.count("\n"), f"port {port}: already in use" in errors) == (1, True)
 
 
 @pytest.mark.parametrize("arguments", [("nowhere",), (".", "--port", "0"), (".", "--port", "70000")])
-def test_wrong_use_is_told_in_a_line(scenthound: Program, arguments: tuple[str, ...]) -> None:
+def test_wrong_use_is_reported_in_one_line(scenthound: Program, arguments: tuple[str, ...]) -> None:
     code, _, errors = scenthound("dashboard", *arguments)
     assert (code, errors.count("\n")) == (2, 1)
 
 
-def test_there_is_no_way_to_listen_elsewhere(scenthound: Program) -> None:
+def test_there_is_no_option_to_listen_elsewhere(scenthound: Program) -> None:
     code, _, errors = scenthound("dashboard", "--host", "0.0.0.0")
     assert (code, "--host" in errors) == (2, True)
 
 
-def test_without_what_serves_it_says_how_to_get_it(scenthound: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_web_server_the_extra_is_named(scenthound: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "find_spec", lambda _name: None)
     code, _, errors = scenthound("dashboard")
     assert (code, "scenthound[dashboard]" in errors) == (2, True)
+
+
+def test_the_help_names_folders_and_port(scenthound: Program) -> None:
+    code, out, _ = scenthound("dashboard", "--help")
+    text = " ".join(out.replace("│", " ").split())
+    assert (code, "scenthound dashboard [OPTIONS] [DIR]..." in text) == (0, True)
+    assert "[default: (.)]" in text
+    assert "[default: (8787, or the next free)]" in text

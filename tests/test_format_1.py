@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asked_dashboard import Asker
+from dashboard_client import Client
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import resume
 from scenthound.errors import InvalidInput
@@ -77,7 +77,7 @@ def test_it_has_a_report(folder: Path, tmp_path: Path, scenthound: Call) -> None
 
 
 def test_the_dashboard_shows_it(folder: Path) -> None:
-    asker = Asker(folder)
+    asker = Client(folder)
     (shown,) = asker.get("/api/folders").json["folders"]
     assert (shown["kind"], shown["state"], shown["pages"], shown["problem"]) == ("crawl", "ended", 8, None)
     crawl = asker.get(f"/api/crawls/{shown['id']}").json

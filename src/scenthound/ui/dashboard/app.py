@@ -1,9 +1,7 @@
-"""The dashboard as an ASGI application: where requests go, and how questions become answers.
+"""The dashboard as an ASGI application.
 
-Rules
-- Questions of the API go by the table of `endpoints`; everything else is one of a few pages.
-- Work that blocks is done by threads: quick work by some, slow work by others, indexing by one of its own.
-- Whatever goes wrong is told in a sentence (`problems`).
+Blocking work runs in threads: fast requests in some, slow ones in others, indexing in one of its own. Errors become
+short messages (`problems`).
 """
 
 import hashlib
@@ -24,141 +22,125 @@ from starlette.routing import Route
 
 from scenthound.errors import CorruptData, InvalidParameter, ScenthoundError
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.ui.dashboard.events import EventStream, Watching
-from scenthound.ui.dashboard.folder_views import FolderGlances
-from scenthound.ui.dashboard.folders import FolderBook, FoundFolder
+from scenthound.ui.dashboard.endpoints import ENDPOINTS, EVENTS_PATH, Endpoint
+from scenthound.ui.dashboard.folder_views import FolderOverview
+from scenthound.ui.dashboard.folders import FolderIndex, FoundFolder
+from scenthound.ui.dashboard.live import EventStream, LiveUpdates
 from scenthound.ui.dashboard.openapi import api_page, openapi
-from scenthound.ui.dashboard.problems import JSON_TYPE, NotThere, Workers, as_json, problem_response, told
+from scenthound.ui.dashboard.problems import JSON_TYPE, NotFound, Workers, as_json, describe, problem_response
 from scenthound.ui.dashboard.prometheus import CONTENT_TYPE, metrics_text
-from scenthound.ui.dashboard.queries import from_query, read_question
-from scenthound.ui.dashboard.routes import ENDPOINTS, EVENTS_PATH, Endpoint
+from scenthound.ui.dashboard.queries import query_string_values, read_query
 from scenthound.ui.dashboard.security import Guard
-from scenthound.ui.dashboard.services import HostTallies, Rooms, SearchIndexes
+from scenthound.ui.dashboard.services import HostCounts, SearchIndexes, Services
 
-# The files of the dashboard's pages: read once, and given out by their names.
-#
-# Rules
-# - Only what lay in the package when the dashboard started is given out. A name from a request is looked up among
-#   these, and never becomes a path.
-# - They may be kept by a browser, which asks each time whether they are still the same (ETag).
-
-_TYPES = {
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-}
-SHELL = "index.html"
-#: Ours go before those of reports, of which there may be some of the same name.
-_PLACES = (("scenthound.ui.dashboard", "assets"), ("scenthound.ui", "assets"))
+_MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+#: In this order: files of the dashboard replace those of reports with the same name.
+_ASSET_PACKAGES = ("scenthound.ui.dashboard", "scenthound.ui")
+#: The URLs of pages; one file shows them all.
+PAGES = ("/", "/crawls/{id}", "/crawls/{id}/pages", "/compare", "/experiments/{id}")
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
     content: bytes
     media_type: str
-    tag: str
+    etag: str
 
 
 class Assets:
-    """All files by their names, `views/crawl.js` for one; and the page that shows everything."""
+    """Scripts and style sheets by name, such as `views/crawl.js`, and the HTML of all pages. They are read once; a name
+    in a request is looked up here and never becomes a path. Browsers revalidate them with their ETag."""
 
     def __init__(self) -> None:
-        self._named: dict[str, Asset] = {}
-        for package, folder in _PLACES:
-            for name, content in _contents(files(package).joinpath(folder)):
-                media_type = next((kind for ending, kind in _TYPES.items() if name.endswith(ending)), None)
+        self._assets: dict[str, Asset] = {}
+        for package in _ASSET_PACKAGES:
+            for name, content in _contents(files(package).joinpath("assets")):
+                media_type = _MEDIA_TYPES.get(Path(name).suffix)
                 if media_type is not None:
-                    tag = hashlib.sha256(content).hexdigest()[:20]
-                    self._named.setdefault(name, Asset(content, media_type, f'"{tag}"'))
-        self.shell = files(_PLACES[0][0]).joinpath("assets", SHELL).read_bytes()
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(self._named)
+                    etag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+                    self._assets.setdefault(name, Asset(content, media_type, etag))
+        self.page = files(_ASSET_PACKAGES[0]).joinpath("assets", "index.html").read_bytes()
 
     def response(self, name: str, request: Request) -> Response | None:
         """None if there is no such file."""
-        asset = self._named.get(name)
+        asset = self._assets.get(name)
         if asset is None:
             return None
-        headers = {"etag": asset.tag, "cache-control": "no-cache"}
-        if asset.tag in request.headers.get("if-none-match", ""):
+        headers = {"etag": asset.etag, "cache-control": "no-cache"}
+        if asset.etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
         return Response(asset.content, media_type=asset.media_type, headers=headers)
 
 
-def _contents(folder: Traversable, before: str = "") -> list[tuple[str, bytes]]:
+def _contents(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
     found = []
     for entry in folder.iterdir():
         if entry.is_dir():
-            found += _contents(entry, f"{before}{entry.name}/")
+            found += _contents(entry, f"{prefix}{entry.name}/")
         else:
-            found.append((before + entry.name, entry.read_bytes()))
+            found.append((prefix + entry.name, entry.read_bytes()))
     return found
 
 
-#: The addresses of pages; one file shows them all.
-PAGES = ("/", "/crawls/{id}", "/crawls/{id}/pages", "/compare", "/experiments/{id}")
-
-
 class Dashboard:
-    """What serves the pages and the API over some folders. `app` is to be run by a server."""
+    """Serves the pages and the API. A server runs `app`."""
 
     def __init__(self, folders: list[Path], *, port: int, token: str) -> None:
-        self._quick = Workers("quick", n_threads=4, most_waiting=200)
-        self._slow = Workers("slow", n_threads=3, most_waiting=60)
-        book = FolderBook(folders, monotonic)
-        indexes = SearchIndexes(Workers("indexing", n_threads=1, most_waiting=20))
-        self._rooms = Rooms(book, FolderGlances(book), HostTallies(), indexes)
+        self._fast = Workers("fast", n_threads=4, max_queued=200)
+        self._slow = Workers("slow", n_threads=3, max_queued=60)
+        index = FolderIndex(folders, monotonic)
+        indexes = SearchIndexes(Workers("indexing", n_threads=1, max_queued=20))
+        self.services = Services(index, FolderOverview(index), HostCounts(), indexes)
         self._assets = Assets()
-        self.watching = Watching(self._quick)
-        handlers = {HTTPException: _no_such_address, ScenthoundError: _told, OSError: _told, Exception: _told}
-        # Around everything, so that no answer goes without its headers.
+        self.live = LiveUpdates(self._fast)
+        handlers = {HTTPException: _http_error, ScenthoundError: _error, OSError: _error, Exception: _error}
+        # Outermost, so that no response lacks its headers.
         self.app = Guard(Starlette(routes=self._routes(), exception_handlers=handlers), port=port, token=token)
 
     def _routes(self) -> list[Route]:
-        api = [Route(each.path, partial(self._answer, each), methods=[each.method]) for each in ENDPOINTS]
         return [
-            *api,
+            *(Route(each.path, partial(self._api, each), methods=[each.method]) for each in ENDPOINTS),
             Route(EVENTS_PATH, self._events),
             Route("/api/openapi.json", self._openapi),
             Route("/api", self._api_page),
             Route("/metrics", self._metrics),
             Route("/report/{id}", self._report),
             Route("/assets/{name:path}", self._asset),
-            *(Route(page, self._shell) for page in PAGES),
+            *(Route(page, self._page) for page in PAGES),
         ]
 
-    async def _answer(self, endpoint: Endpoint, request: Request) -> Response:
-        given = await _body(request) if endpoint.method == "POST" else from_query(endpoint.asks, _pairs(request))
-        question: Any = read_question(endpoint.asks, dict(request.path_params), given)
-        workers = self._slow if endpoint.is_slow(question) else self._quick
-        content = await workers.run(lambda: _answered(endpoint, self._rooms, question))
+    async def _api(self, endpoint: Endpoint, request: Request) -> Response:
+        if endpoint.method == "POST":
+            values = await _body(request)
+        else:
+            values = query_string_values(endpoint.query, list(request.query_params.multi_items()))
+        query: Any = read_query(endpoint.query, dict(request.path_params), values)
+        workers = self._slow if endpoint.is_slow(query) else self._fast
+        content = await workers.run(lambda: _response_json(endpoint, self.services, query))
         return Response(content, media_type=JSON_TYPE)
 
     async def _events(self, request: Request) -> Response:
-        found = await self._quick.run(lambda: _readable(self._rooms, request.path_params["id"]))
+        found = await self._fast.run(lambda: _readable(self.services, request.path_params["id"]))
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
-        return EventStream(self.watching, self.watching.enter(found))
+        return EventStream(self.live, self.live.subscribe(found))
 
     async def _report(self, request: Request) -> Response:
-        html, policy = await self._slow.run(lambda: _made_report(self._rooms, request.path_params["id"]))
+        html, policy = await self._slow.run(lambda: _report(self.services, request.path_params["id"]))
         return HTMLResponse(html, headers={"content-security-policy": policy})
 
     async def _metrics(self, _request: Request) -> Response:
-        text = await self._slow.run(lambda: metrics_text(self._rooms))
+        text = await self._slow.run(lambda: metrics_text(self.services))
         return Response(text, headers={"content-type": CONTENT_TYPE})
 
     async def _asset(self, request: Request) -> Response:
         response = self._assets.response(request.path_params["name"], request)
         if response is None:
-            raise NotThere("The dashboard has no such file.")
+            raise NotFound("There is no such file.")
         return response
 
-    async def _shell(self, _request: Request) -> Response:
-        return HTMLResponse(self._assets.shell)
+    async def _page(self, _request: Request) -> Response:
+        return HTMLResponse(self._assets.page)
 
     async def _openapi(self, _request: Request) -> Response:
         return Response(orjson.dumps(openapi()), media_type=JSON_TYPE)
@@ -167,54 +149,49 @@ class Dashboard:
         return HTMLResponse(api_page())
 
 
-async def _told(request: Request, error: Exception) -> Response:
-    return problem_response(request.url.path, *told(error))
+async def _error(request: Request, error: Exception) -> Response:
+    return problem_response(request.url.path, *describe(error))
 
 
-async def _no_such_address(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    says = "The dashboard does not take that at this address." if status == 405 else "The dashboard has no such page."
-    return problem_response(request.url.path, status, says)
+    message = "This URL does not support the request method." if status == 405 else "There is no page at this URL."
+    return problem_response(request.url.path, status, message)
 
 
-def _answered(endpoint: Endpoint, rooms: Rooms, question: Any) -> bytes:
-    """The answer as it is sent. Odd values in a folder may show as late as that."""
-    asked_of = [question.id] if hasattr(question, "id") else getattr(question, "crawl", ())
-    if not asked_of:
-        return as_json(endpoint.answer(rooms, question))
+def _response_json(endpoint: Endpoint, services: Services, query: Any) -> bytes:
+    """Invalid values in a folder may be noticed as late as here."""
+    ids = [query.id] if hasattr(query, "id") else getattr(query, "crawl", ())
+    if not ids:
+        return as_json(endpoint.handler(services, query))
     kind = "experiment" if endpoint.path.startswith("/api/experiments/") else "crawl"
-    with CorruptData.wrapping(" or ".join(asked_of), kind):
-        return as_json(endpoint.answer(rooms, question))
+    with CorruptData.wrapping(" or ".join(ids), kind):
+        return as_json(endpoint.handler(services, query))
 
 
-def _readable(rooms: Rooms, folder_id: str) -> FoundFolder:
-    """The folder of a crawl that can be read; whoever cannot is told so with a status, before events begin."""
-    found = rooms.book.crawl(folder_id)
+def _readable(services: Services, folder_id: str) -> FoundFolder:
+    """The folder of a readable crawl; errors become a status, which is not possible once events are sent."""
+    found = services.folders.crawl(folder_id)
     StoredCrawl.open(found.path).close()
     return found
 
 
-def _made_report(rooms: Rooms, folder_id: str) -> tuple[str, str]:
-    """A report and the policy that goes with it: it has its script and its styles within."""
+def _report(services: Services, folder_id: str) -> tuple[str, str]:
+    """A report, and the policy that allows its own script and style sheet."""
     from scenthound.ui.html import content_security_policy
     from scenthound.ui.reports import report_html
 
-    found = rooms.book.named(folder_id)
-    html = report_html(found.path)
+    html = report_html(services.folders.find(folder_id).path)
     return html, f"{content_security_policy(html)}; frame-ancestors 'none'"
 
 
-def _pairs(request: Request) -> list[tuple[str, str]]:
-    return list(request.query_params.multi_items())
-
-
 async def _body(request: Request) -> dict[str, Any]:
-    """The object that was sent; nothing at all stands for one without values."""
+    """The JSON object that was sent; an empty body is an empty object."""
     content = await request.body()
     try:
         sent = orjson.loads(content) if content.strip() else {}
     except orjson.JSONDecodeError:
         sent = None
     if not isinstance(sent, dict):
-        raise InvalidParameter("What was sent is no JSON object.")
+        raise InvalidParameter("The request body must be a JSON object.")
     return sent

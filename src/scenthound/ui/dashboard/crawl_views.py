@@ -1,8 +1,7 @@
-"""A stored crawl as the API tells of it: how it stands, its settings, its curves.
+"""Stored crawls as responses of the API: state, settings, curves, pages, and why a page was visited or not.
 
-Rules
-- Nothing here counts or looks through visits, so a crawl of a million pages costs what one of ten does.
-- What a crawl of an older version does not say is null, or empty.
+Nothing here scans all visits, so the cost does not depend on the size of a crawl. What crawls of older versions did not
+record is null or empty.
 """
 
 import math
@@ -11,87 +10,61 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
-from scenthound.crawler.explain import Explanation as Explained
-from scenthound.crawler.explain import Outcome
+from scenthound.crawler.explain import Explanation, Outcome
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
 from scenthound.experiments.labels import Labels
 from scenthound.reasons import EndReason, SkipReason
-from scenthound.records import Column, columns_of
+from scenthound.records import columns_of
 from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord, VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_curves import CrawlCurves
 from scenthound.ui.crawl_overview import relevance_name, scored_by
+from scenthound.ui.dashboard import responses
 from scenthound.ui.dashboard.folders import FoundFolder
-from scenthound.ui.dashboard.queries import PagesOf, SkippedOf
-from scenthound.ui.dashboard.responses import (
-    ColumnInfo,
-    Columns,
-    Crawl,
-    Curves,
-    Explanation,
-    Fact,
-    LinkingPage,
-    ModelInfo,
-    Pages,
-    ReasonCount,
-    SkippedPage,
-    SkippedPages,
-    VisitedPage,
-)
+from scenthound.ui.dashboard.queries import PagesQuery, SkippedQuery
+from scenthound.ui.formats import counted
 from scenthound.ui.reports.crawl import settings_facts
 from scenthound.ui.reports.crawl_summary import format_regret, resume_command
 
-_ENDED_WORDS = {
-    EndReason.BUDGET: "It reached its page budget.",
-    EndReason.FRONTIER: "No page was left to be taken.",
-    EndReason.TIME: "Its time was up.",
-    EndReason.HARVEST: "Its pages had become too little relevant.",
-    EndReason.STOPPED: "It was stopped.",
+MAX_TEXT_CHARACTERS = 2_000
+_ENDED = {
+    EndReason.BUDGET: "The page budget is reached.",
+    EndReason.FRONTIER: "No pages are left in the frontier.",
+    EndReason.TIME: "The time limit is reached.",
+    EndReason.HARVEST: "The harvest fell below its limit.",
+    EndReason.STOPPED: "The crawl was stopped.",
 }
+_DIED = "The process ended without recording a reason. All visited pages are on disk."
 
 
-def crawl_answer(found: FoundFolder, crawl: StoredCrawl) -> Crawl:
-    stands = crawl_state(crawl)
-    settings = crawl.about.settings
-    topic, plan = topic_of(settings), _plan(settings)
-    relevance_models = crawl.relevance_models()
-    return Crawl(
+def crawl_response(found: FoundFolder, crawl: StoredCrawl) -> responses.Crawl:
+    state, settings = crawl_state(crawl), crawl.about.settings
+    topic, plan, models = topic_of(settings), _plan(settings), crawl.relevance_models()
+    first_model = relevance_name(plan) if plan else "unknown"
+    return responses.Crawl(
         id=found.id,
         name=found.path.name,
         path=str(found.path),
         topic=str(topic.get("id", "")),
         keywords=tuple(map(str, topic.get("keywords", ()))),
         strategy=str(settings.get("strategy", "")),
-        relevance_model=f"{relevance_models[-1].relevance}, trained anew"
-        if relevance_models
-        else relevance_name(plan)
-        if plan
-        else "unknown",
-        scored_by=scored_by(plan, crawl.about.crawl_id, relevance_models) if plan else str(crawl.about.crawl_id),
-        state=stands.state.value,
-        ended=_ended(stands),
-        resume_command=resume_command(found.path, stands) if stands.can_resume else None,
-        status=stands.status,
-        reasons=() if stands.status is None else reason_counts(stands.status),
-        relevance_models=tuple(
-            ModelInfo(
-                relevance_model.visit,
-                relevance_model.time_s,
-                relevance_model.relevance,
-                relevance_model.n_positive,
-                relevance_model.n_negative,
-            )
-            for relevance_model in relevance_models
-        ),
+        relevance_model=f"{models[-1].relevance}, retrained" if models else first_model,
+        scored_by=scored_by(plan, crawl.about.crawl_id, models) if plan else str(crawl.about.crawl_id),
+        state=state.state,
+        ended=_ended(state),
+        resume_command=resume_command(found.path, state) if state.can_resume else None,
+        status=state.status,
+        reasons=_reason_counts(state.status) if state.status else (),
+        relevance_models=tuple(models),
         n_labels=len(labels_of(crawl)),
         settings=_settings(plan, crawl) if plan else (),
     )
 
 
 def labels_of(crawl: StoredCrawl) -> dict[int, bool]:
-    """Visit to label. A file of labels that cannot be read keeps nobody from seeing the crawl; who labels is told."""
+    """Labels by visit. An unreadable file of labels does not hide the crawl; labelling a page reports it."""
     try:
         return Labels.of(crawl).by_visit()
     except InvalidInput:
@@ -103,40 +76,35 @@ def topic_of(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return topic if isinstance(topic, Mapping) else {}
 
 
-def reason_counts(status: CrawlStatus) -> tuple[ReasonCount, ...]:
-    counted = sorted(status.reasons.items(), key=lambda each: (-each[1], each[0]))
-    return tuple(ReasonCount(reason.value, reason.text, pages) for reason, pages in counted)
+def _reason_counts(status: CrawlStatus) -> tuple[responses.ReasonCount, ...]:
+    counts = sorted(status.reasons.items(), key=lambda each: (-each[1], each[0]))
+    return tuple(responses.ReasonCount(reason.value, reason.text, pages) for reason, pages in counts)
 
 
-def column_infos() -> Columns:
+def column_infos() -> responses.Columns:
     """How the fields of pages and of the status are displayed."""
-    return Columns(*(tuple(map(_column_info, columns_of(record))) for record in (PageVisit, CrawlStatus)))
-
-
-def _column_info(column: Column) -> ColumnInfo:
-    options = column.options
-    return ColumnInfo(
-        column.name, column.title, column.unit, column.help, options.get("listed"), options.get("host_state")
+    infos = (
+        tuple(
+            responses.ColumnInfo(
+                each.name, each.title, each.unit, each.help, *map(each.options.get, ("listed", "host_state"))
+            )
+            for each in columns_of(record)
+        )
+        for record in (PageVisit, CrawlStatus)
     )
+    return responses.Columns(*infos)
 
 
-def curves_answer(curves: CrawlCurves, start: int = 0) -> Curves:
-    """From point `start` on."""
+def curves_response(curves: CrawlCurves) -> responses.Curves:
+    """Counts that are unknown are None, other unknown values NaN, which JSON writes as null."""
 
     def numbers(name: str) -> tuple[float | None, ...]:
-        convert = _count if name.startswith(("hosts_", "n_")) else finite
-        return tuple(map(convert, getattr(curves, name)[start:].tolist()))
+        values = getattr(curves, name).tolist()
+        if name.startswith(("hosts_", "n_")):
+            return tuple(int(value) if math.isfinite(value) else None for value in values)
+        return tuple(values)
 
     return {each.name: numbers(each.name) for each in fields(CrawlCurves)}
-
-
-def _count(number: float) -> int | None:
-    return int(number) if math.isfinite(number) else None
-
-
-def finite(number: float | None) -> float | None:
-    """A seed's score is endless, which JSON has no word for."""
-    return number if number is not None and math.isfinite(number) else None
 
 
 def _plan(settings: Mapping[str, Any]) -> CrawlSettings | None:
@@ -147,144 +115,137 @@ def _plan(settings: Mapping[str, Any]) -> CrawlSettings | None:
         return None
 
 
-def _settings(plan: CrawlSettings, crawl: StoredCrawl) -> tuple[Fact, ...]:
+def _settings(plan: CrawlSettings, crawl: StoredCrawl) -> tuple[responses.Fact, ...]:
     try:
         goals = StopConditions.read(crawl.folder)
     except InvalidInput:
-        # The next run will complain; who only looks need not.
+        # The next run reports it.
         goals = StopConditions()
-    return tuple(Fact(name, value) for name, value in settings_facts(plan, goals, relevance_name(plan)))
+    return tuple(responses.Fact(name, value) for name, value in settings_facts(plan, goals, relevance_name(plan)))
 
 
-def _ended(stands: CrawlState) -> str | None:
-    if stands.ended is not None:
-        return _ENDED_WORDS[stands.ended]
-    if stands.state is State.DIED:
-        return "Its process is gone and did not say why. All pages it took are on the disk."
-    return None
+def _ended(state: CrawlState) -> str | None:
+    if state.ended is not None:
+        return _ENDED[state.ended]
+    return _DIED if state.state is State.DIED else None
 
 
-# The pages of a crawl as the API tells of them: lists, one page, those that were not taken, and why in sentences.
+# Pages
 
-#: Visit to label.
-Labelled = Mapping[int, bool]
+LabelsByVisit = Mapping[int, bool]
 
 
-def taken_page(
-    row: VisitRecord, crawl: StoredCrawl, labels: Labelled, seeds: Collection[str], excerpt: str | None = None
-) -> VisitedPage:
-    facts: dict[str, Any] = {each.name: _json_value(getattr(row, each.name)) for each in fields(PageVisit)}
-    return VisitedPage(
-        **facts,
+def visited_page(
+    row: VisitRecord, crawl: StoredCrawl, labels: LabelsByVisit, seeds: Collection[str], excerpt: str | None = None
+) -> responses.VisitedPage:
+    return responses.VisitedPage(
+        **{each.name: getattr(row, each.name) for each in fields(PageVisit)},
         n_links=len(row.links),
-        # A seed may redirect; then the URL that was requested is the seed.
+        # If a seed was redirected, the requested URL is the seed.
         is_seed=row.url in seeds or (row.page < len(seeds) and crawl.url_of(row.page) in seeds),
         label=labels.get(row.visit),
         excerpt=excerpt,
     )
 
 
-def _json_value(value: object) -> object:
-    return finite(value) if isinstance(value, float) else value
-
-
-def taken_pages(rows: Sequence[VisitRecord], crawl: StoredCrawl, labels: Labelled) -> tuple[VisitedPage, ...]:
+def visited_pages(
+    rows: Sequence[VisitRecord], crawl: StoredCrawl, labels: LabelsByVisit
+) -> tuple[responses.VisitedPage, ...]:
     seeds = seeds_of(crawl)
-    return tuple(taken_page(row, crawl, labels, seeds) for row in rows)
+    return tuple(visited_page(row, crawl, labels, seeds) for row in rows)
 
 
 def seeds_of(crawl: StoredCrawl) -> frozenset[str]:
     return frozenset(map(str, crawl.about.settings.get("seeds", ())))
 
 
-def listed_pages(crawl: StoredCrawl, asked: PagesOf, labels: Labelled) -> Pages:
-    """A page more than is asked for shows whether there are more."""
-    rows = crawl.listed(asked.order, asked.limit + 1, asked.start, asked.host)
-    shown = rows[: asked.limit]
-    following = _following(asked, shown) if len(rows) > asked.limit else None
-    return Pages(taken_pages(shown, crawl, labels), following, None if asked.host else crawl.n_visits(), None)
-
-
-def _following(asked: PagesOf, shown: Sequence[VisitRecord]) -> int:
-    if asked.order == "latest":
-        return shown[-1].visit
-    return shown[-1].visit + 1 if asked.order == "first" else asked.start + len(shown)
-
-
-def skipped_pages(crawl: StoredCrawl, asked: SkippedOf) -> SkippedPages:
-    if asked.reason and asked.reason not in set(SkipReason):
-        raise UnknownName.among("reason", asked.reason, SkipReason)
-    rows = crawl.skipped_pages(asked.limit + 1, asked.start, SkipReason(asked.reason) if asked.reason else None)
-    following = rows[asked.limit].page if len(rows) > asked.limit else None
-    return SkippedPages(tuple(map(skipped_page, rows[: asked.limit])), following)
-
-
-def skipped_page(row: SkippedRecord) -> SkippedPage:
-    return SkippedPage(**{each.name: getattr(row, each.name) for each in fields(SkippedRecord)}, text=row.reason.text)
-
-
-def explanation(told: Explained, crawl: StoredCrawl, labels: Labelled, text: str | None) -> Explanation:
-    row = told.visit
-    return Explanation(
-        url=told.url,
-        outcome=told.outcome.value,
-        says=tuple(_sentences(told)),
-        is_seed=told.is_seed,
-        page=None if row is None else taken_page(row, crawl, labels, seeds_of(crawl)),
-        skipped=None if told.skipped is None else skipped_page(told.skipped),
-        parents=tuple(LinkingPage(**{name: getattr(each, name) for name in each.__slots__}) for each in told.parents),
-        n_parents=told.n_parents,
-        nearest=told.nearest,
-        text=text,
+def listed_pages(crawl: StoredCrawl, query: PagesQuery, labels: LabelsByVisit) -> responses.Pages:
+    # One more row than requested shows whether there is a next page.
+    rows = crawl.listed(query.order, query.limit + 1, query.start, query.host)
+    listed = rows[: query.limit]
+    following = None
+    if len(rows) > query.limit:
+        last = listed[-1].visit
+        following = {"latest": last, "first": last + 1}.get(query.order, query.start + len(listed))
+    return responses.Pages(
+        visited_pages(listed, crawl, labels), following, None if query.host else crawl.n_visits(), None
     )
 
 
-def _sentences(told: Explained) -> list[str]:
-    if told.visit is not None:
-        return [*_taken(told, told.visit), *_found_from(told)]
-    if told.skipped is not None:
-        return [
-            f"It was not taken: {told.skipped.reason.text}. That was decided on {_sample(told.skipped.time_s)}.",
-            *_found_from(told),
-        ]
-    if told.outcome is Outcome.QUEUED:
-        return [
-            "It was neither taken nor given up: it still waits, or was on its way when the crawl stopped.",
-            *_found_from(told),
-        ]
-    unknown = "The crawl does not know it: no link that may be followed leads to it from a visited page."
-    return [unknown, f"The nearest address that the crawl knows is {told.nearest}."] if told.nearest else [unknown]
+def skipped_pages(crawl: StoredCrawl, query: SkippedQuery) -> responses.SkippedPages:
+    if query.reason and query.reason not in set(SkipReason):
+        raise UnknownName.among("reason", query.reason, SkipReason)
+    rows = crawl.skipped_pages(query.limit + 1, query.start, SkipReason(query.reason) if query.reason else None)
+    following = rows[query.limit].page if len(rows) > query.limit else None
+    return responses.SkippedPages(tuple(map(_skipped_page, rows[: query.limit])), following)
 
 
-def _taken(told: Explained, row: VisitRecord) -> list[str]:
-    says = [f"It was taken as visit {row.visit:,}, counted from 0, on {_sample(row.time_s)}."]
-    asked = f"The strategy asked for it after {row.rank:,} other {'page' if row.rank == 1 else 'pages'}"
-    waiting = "no page" if not row.queue_size else "1 page" if row.queue_size == 1 else f"{row.queue_size:,} pages"
-    score, regret = finite(row.score), finite(row.regret)
-    with_score = "" if score is None else f", with a score of {format_regret(score)}"
-    says.append(f"{asked}, when {waiting} waited{with_score}.")
-    if row.regret is not None and regret is None:
-        says.append("A seed had to wait because its host rested.")
-    elif regret:
-        says.append(f"A page with a score higher by {format_regret(regret)} had to wait, because its host rested.")
-    says.append(f"It turned out to have a relevance of {format_regret(row.relevance)}.")
-    if told.requested_url not in (None, row.url):
-        says.append(f"It was asked for as {told.requested_url}, which led here.")
+def _skipped_page(row: SkippedRecord) -> responses.SkippedPage:
+    return responses.SkippedPage(
+        **{each.name: getattr(row, each.name) for each in fields(SkippedRecord)}, text=row.reason.text
+    )
+
+
+# Explanations
+
+
+def explanation_response(explained: Explanation, crawl: StoredCrawl) -> responses.Explanation:
+    row, skipped = explained.visit, explained.skipped
+    return responses.Explanation(
+        url=explained.url,
+        outcome=explained.outcome.value,
+        sentences=tuple(_sentences(explained)),
+        is_seed=explained.is_seed,
+        page=None if row is None else visited_page(row, crawl, labels_of(crawl), seeds_of(crawl)),
+        skipped=None if skipped is None else _skipped_page(skipped),
+        parents=explained.parents,
+        n_parents=explained.n_parents,
+        nearest=explained.nearest,
+        text=None if row is None else crawl.text_of(row)[:MAX_TEXT_CHARACTERS] or None,
+    )
+
+
+def _sentences(explained: Explanation) -> list[str]:
+    skipped = explained.skipped
+    if explained.visit is not None:
+        sentences = _visited(explained, explained.visit)
+    elif skipped is not None:
+        sentences = [f"Skipped on {_time(skipped.time_s)}: {skipped.reason.text}."]
+    elif explained.outcome is Outcome.QUEUED:
+        sentences = ["Neither visited nor skipped: it is queued, or was in flight when the crawl stopped."]
+    else:
+        return ["The crawl does not know this URL: no visited page has a link to it that may be followed."]
+    return [*sentences, *_discovered(explained)]
+
+
+def _visited(explained: Explanation, row: VisitRecord) -> list[str]:
+    queued = f"{counted(row.queue_size, 'page')} queued"
+    with_score = ""
+    if row.score is not None and math.isfinite(row.score):
+        with_score = f" and a score of {format_regret(row.score)}"
+    sentences = [
+        f"Visited on {_time(row.time_s)} as visit {row.visit:,}, counted from 0.",
+        f"Requested after {counted(row.rank, 'other page')}, with {queued}{with_score}.",
+    ]
+    if row.regret == math.inf:
+        sentences.append("A seed had to wait for its host.")
+    elif row.regret:
+        sentences.append(f"A page whose score is higher by {format_regret(row.regret)} had to wait for its host.")
+    sentences.append(f"Its relevance is {format_regret(row.relevance)}.")
+    if explained.requested_url not in (None, row.url):
+        sentences.append(f"It was requested as {explained.requested_url}, which redirects to it.")
     if row.noindex:
-        says.append("It asks not to be indexed; exports leave it out unless told.")
-    return says
+        sentences.append("It asks not to be indexed; exports leave it out by default.")
+    return sentences
 
 
-def _found_from(told: Explained) -> list[str]:
-    says = ["The crawl started from it."] if told.is_seed else []
-    if told.n_parents == 1:
-        says.append("One visited page links to it.")
-    elif told.n_parents:
-        says.append(f"{told.n_parents:,} visited pages link to it.")
-    elif not told.is_seed:
-        says.append("No visited page links to it.")
-    return says
+def _discovered(explained: Explanation) -> list[str]:
+    sentences = ["It is a seed of the crawl."] if explained.is_seed else []
+    if explained.n_parents or not explained.is_seed:
+        links = counted(explained.n_parents, "visited page links", "visited pages link")
+        sentences.append(f"{links} to it." if explained.n_parents else "No visited page links to it.")
+    return sentences
 
 
-def _sample(time_s: float) -> str:
+def _time(time_s: float) -> str:
     return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d at %H:%M:%S UTC")

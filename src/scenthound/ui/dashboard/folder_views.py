@@ -1,13 +1,12 @@
-"""All folders at a glance, as the first page and Prometheus are told of them.
+"""The list of folders on the first page, and the page of an experiment, read from small files only.
 
-Rules
-- A folder that cannot be read is told of with its problem; it keeps nobody from seeing the others.
-- What cannot have changed is not read again: a crawl that nobody is at work on, whose files are as they were.
+A file of another version may lack any value; missing values are left out. A folder that cannot be read is listed with
+its problem.
 """
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,278 +14,205 @@ from typing import Any
 from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, printable
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark, mark_of
+from scenthound.experiments.setup import with_new_names
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
-from scenthound.store.folder import KNOWN
+from scenthound.store.folder import KNOWN_KINDS
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_file import Generation, read_rank_file
 from scenthound.ui.dashboard.crawl_views import topic_of
-from scenthound.ui.dashboard.folders import FolderBook, FoundFolder, why_unreadable
-from scenthound.ui.dashboard.responses import Experiment, Fact, Folder, Folders, Problem, SearchProgress
-from scenthound.ui.formats import format_percent
+from scenthound.ui.dashboard.folders import FolderIndex, FoundFolder, file_signature, unexpected
+from scenthound.ui.dashboard.responses import Experiment, Fact, Folder, Folders, Problem
+from scenthound.ui.formats import counted, format_percent
 
-# Folders of the laboratory as the API tells of them, from the files in which they say what they are.
-#
-# Rules
-# - Only small files are read: what costs more is in the report, which is made when somebody opens it.
-# - A file that another version wrote may lack anything; what is not there is not told.
+#: The facts of an experiment: labels and the keys of their values in the marker file; a dot leads into an object.
+_FACTS = {
+    "run": {
+        "Strategies": "settings.strategies",
+        "Page budget": "settings.page_budget",
+        "Random seeds": "settings.repeats",
+        "Mode": "settings.mode",
+        "Web": "settings.web",
+        "Made by": "scenthound",
+    },
+    "comparison": {
+        "Decided by": "by",
+        "Topics": "topics",
+        "Page budget": "pages",
+        "Random seeds": "seeds",
+        "Mode": "mode",
+        "Web": "web",
+        "Made by": "scenthound",
+    },
+    "study": {"Study": "study", "Crawls": "crawls.all", "Pages of the web": "n_pages", "Web": "web"},
+    "search": {
+        "Search": "settings.search",
+        "Fitness": "settings.fitness",
+        "Topics": "settings.crawls_of.topics",
+        "Page budget": "settings.crawls_of.page_budget",
+        "Crawls per evaluation": "settings.n_crawls",
+        "Web": "settings.crawls_of.web",
+        "Made by": "scenthound",
+    },
+    "validation": {"Findings": "findings", "Pages of the web": "n_pages", "Web": "web", "Made by": "scenthound"},
+    "web": {name.capitalize(): name for name in ("pages", "hosts", "urls", "links", "words", "vocabulary")},
+}
+#: Their changes show that a crawl has changed.
+_CRAWL_FILES = (ABOUT_FILE, DATABASE_FILE, f"{DATABASE_FILE}-wal")
 
-#: What there is a report of.
-_WITH_REPORT = ("run", "comparison", "study", "search", "validation")
 
-
-def experiment_answer(found: FoundFolder) -> Experiment:
-    about = about_of(found)
-    facts = [Fact(name, _shown(value)) for name, value in _FACTS[found.kind](about) if value not in (None, "", [], {})]
+def experiment_response(found: FoundFolder) -> Experiment:
+    about = _about(found)
+    facts = [(name, value) for name, value in _facts(found.kind, about) if value not in (None, "", [])]
     return Experiment(
         id=found.id,
         name=found.path.name,
         path=str(found.path),
         kind=found.kind,
-        title=title_of(found, about),
-        summary=_summary(found.kind, about),
-        facts=tuple(facts),
-        report=f"/report/{found.id}" if found.kind in _WITH_REPORT else None,
-        search=search_progress(found.path) if found.kind == "search" else None,
+        title=_title(found, about),
+        summary=tuple(_summary(found.kind, about)),
+        facts=tuple(Fact(name, _text(value)) for name, value in facts),
+        report=f"/report/{found.id}" if found.kind != "web" else None,
+        generations=_generations(found.path) if found.kind == "search" else None,
     )
 
 
-def about_of(found: FoundFolder) -> dict[str, Any]:
-    """What the folder says of itself; BadInput if that cannot be read any more."""
-    file = found.path / next(known.file for known in KNOWN if known.kind == found.kind)
+def _about(found: FoundFolder) -> dict[str, Any]:
+    """The content of the marker file."""
+    file = found.path / KNOWN_KINDS[found.kind].file  # type: ignore[index]
     try:
         about = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as reason:
-        raise InvalidInput(f"{printable(file)} cannot be read ({printable(reason, 200)}).") from None
-    return about if isinstance(about, dict) else {}
+        raise InvalidInput(f"Cannot read {printable(file)} ({printable(reason, 200)}).") from None
+    about = about if isinstance(about, dict) else {}
+    if isinstance(about.get("settings"), dict):
+        about["settings"] = with_new_names(about["settings"])
+    return about
 
 
-def title_of(found: FoundFolder, about: Mapping[str, Any]) -> str:
-    """In a few words."""
-    settings = _mapping(about, "settings")
-    titles: dict[str, object] = {
-        "run": _counted(settings.get("strategies"), "strategy", "strategies"),
-        "comparison": f"{_counted(about.get('topics'), 'topic', 'topics')}, by {about.get('by', '')}",
-        "study": about.get("title") or about.get("study"),
-        "search": "rules for a rank function",
-        "validation": _counted(about.get("findings"), "finding", "findings"),
-        "web": _counted_number(about.get("pages"), "page", "pages"),
-    }
-    return str(titles.get(found.kind) or found.kind)
+def _value(about: Mapping[str, Any], key: str) -> Any:
+    """The value of a key such as `settings.web`; None if it is missing."""
+    value: Any = about
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
-def search_progress(folder: Path) -> SearchProgress:
-    """As its result has it, which is written anew after each generation. The log would not do: it has only individuals
-    that were crawled for, and those of a generation that were known before belong to its mean."""
-    from scenthound.experiments.evolve.folder import RESULT_FILE
-
-    result = folder / RESULT_FILE
-    history = read_rank_file(result).history if result.is_file() else ()
-    return SearchProgress(
-        tuple(each.generation for each in history),
-        tuple(each.best for each in history),
-        tuple(each.mean for each in history),
-    )
-
-
-_Facts = Callable[[Mapping[str, Any]], list[tuple[str, Any]]]
-
-
-def _run_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    settings = _mapping(about, "settings")
-    return [
-        ("Strategies", settings.get("strategies")),
-        ("Page budget", settings.get("page_budget")),
-        ("Random seeds", settings.get("repeats", settings.get("n_seeds"))),
-        ("Mode", settings.get("mode")),
-        ("Web", settings.get("web")),
-        ("Made by", _maker(about)),
-    ]
+def _title(found: FoundFolder, about: Mapping[str, Any]) -> str:
+    title: Any
+    match found.kind:
+        case "run":
+            title = _counted(_value(about, "settings.strategies"), "strategy")
+        case "comparison":
+            title = f"{_counted(about.get('topics'), 'topic')}, by {about.get('by', '')}"
+        case "study":
+            title = about.get("title") or about.get("study")
+        case "search":
+            title = "search for rank functions"
+        case "validation":
+            title = _counted(about.get("findings"), "finding")
+        case _:
+            title = _counted(about.get("pages"), "page")
+    return str(title or found.kind)
 
 
-def _comparison_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [
-        *_best(about),
-        ("Decided by", about.get("by")),
-        ("Topics", about.get("topics")),
-        ("Page budget", about.get("pages")),
-        ("Random seeds", about.get("seeds")),
-        ("Mode", about.get("mode")),
-        ("Web", about.get("web")),
-        ("Made by", _maker(about)),
-    ]
+def _counted(value: object, noun: str) -> str:
+    """The length of a list, or a number, with its noun; empty for anything else."""
+    number = len(value) if isinstance(value, list) else value
+    return counted(number, noun) if isinstance(number, int) else ""
 
 
-def _best(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Who is ahead, and who is not shown to be behind, by the marks of the ranking."""
-    unclear, alike = _marked(about, Mark.UNCLEAR), _marked(about, Mark.ALIKE)
-    return [
-        ("Best so far" if unclear else "Best", about.get("winner")),
-        (f"As good, to within {format_percent(MARGIN_SHARE)}", alike),
-        ("Not told apart from it", unclear),
-    ]
+def _facts(kind: str, about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    if kind == "comparison":
+        unclear = _marked(about, Mark.UNCLEAR)
+        yield "Best so far" if unclear else "Best", about.get("winner")
+        yield f"As good, within {format_percent(MARGIN_SHARE)}", _marked(about, Mark.ALIKE)
+        yield "Not distinguishable from it", unclear
+    for label, key in _FACTS[kind].items():
+        value = _value(about, key)
+        if key == "scenthound":
+            value = f"Scenthound {value}" if isinstance(value, str) else None
+        yield label, len(value) if key == "findings" and isinstance(value, list) else value
 
 
 def _marked(about: Mapping[str, Any], mark: Mark) -> list[str]:
+    """The strategies with this mark in the ranking."""
     ranking = about.get("ranking")
     rows = [row for row in ranking if isinstance(row, Mapping)] if isinstance(ranking, list) else []
     return [str(row["strategy"]) for row in rows if mark_of(str(row.get("mark"))) == mark and "strategy" in row]
 
 
-def _study_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [
-        ("Study", about.get("study")),
-        ("Crawls", _mapping(about, "crawls").get("all")),
-        ("Pages of the web", about.get("n_pages")),
-        ("Web", about.get("web")),
-    ]
-
-
-def _search_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    settings = _mapping(about, "settings")
-    crawls = _mapping(settings, "crawls_of")
-    return [
-        ("Search", settings.get("search")),
-        ("Fitness", settings.get("fitness")),
-        ("Topics", crawls.get("topics")),
-        ("Page budget", crawls.get("page_budget")),
-        ("Crawls for an evaluation", settings.get("n_crawls")),
-        ("Web", crawls.get("web")),
-        ("Made by", _maker(about)),
-    ]
-
-
-def _validation_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    findings = about.get("findings")
-    return [
-        ("Findings", len(findings) if isinstance(findings, list) else None),
-        ("Pages of the web", about.get("n_pages")),
-        ("Web", about.get("web")),
-        ("Made by", _maker(about)),
-    ]
-
-
-def _web_facts(about: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(name.capitalize(), about.get(name)) for name in ("pages", "hosts", "urls", "links", "words", "vocabulary")]
-
-
-_FACTS: dict[str, _Facts] = {
-    "run": _run_facts,
-    "comparison": _comparison_facts,
-    "study": _study_facts,
-    "search": _search_facts,
-    "validation": _validation_facts,
-    "web": _web_facts,
-}
-
-
-def _summary(kind: str, about: Mapping[str, Any]) -> tuple[str, ...]:
-    says = about.get("says") if kind == "comparison" else None
-    notes = about.get("notes")
-    texts = [says] if isinstance(says, str) else []
-    return tuple(texts + [str(note) for note in notes] if isinstance(notes, list) else texts)
-
-
-def _maker(about: Mapping[str, Any]) -> str | None:
-    version = about.get("scenthound")
-    return f"Scenthound {version}" if isinstance(version, str) else None
-
-
-def _mapping(about: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = about.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _counted(listed: object, one: str, many: str) -> str:
-    return _counted_number(len(listed) if isinstance(listed, list) else None, one, many)
-
-
-def _counted_number(count: object, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}" if isinstance(count, int) else ""
-
-
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-_SIGNS_OF_CHANGE = (ABOUT_FILE, DATABASE_FILE, f"{DATABASE_FILE}-wal")
+def _summary(kind: str, about: Mapping[str, Any]) -> Iterator[str]:
+    if kind == "comparison" and isinstance(about.get("says"), str):
+        yield about["says"]
+    if isinstance(about.get("notes"), list):
+        yield from map(str, about["notes"])
 
 
-class FolderGlances:
-    """Remembers what it saw. Any thread may ask."""
+def _generations(folder: Path) -> tuple[Generation, ...]:
+    """From the result, which is written after each generation. The log has only individuals that were crawled for."""
+    from scenthound.experiments.evolve.folder import RESULT_FILE
 
-    def __init__(self, book: FolderBook) -> None:
-        self._book = book
-        self._kept: dict[Path, tuple[object, Folder]] = {}
+    result = folder / RESULT_FILE
+    return tuple(read_rank_file(result).history) if result.is_file() else ()
+
+
+class FolderOverview:
+    """All folders in short. Crawls that do not run are read again only if their files changed. Thread-safe."""
+
+    def __init__(self, index: FolderIndex) -> None:
+        self._index = index
+        self._cache: dict[Path, tuple[object, Folder]] = {}
         self._lock = threading.Lock()
 
     def all(self) -> Folders:
         with self._lock:
-            return Folders(version("scenthound"), tuple(self._glance(found) for found in self._book.all()))
+            return Folders(version("scenthound"), tuple(map(self._folder, self._index.all())))
 
-    def _glance(self, found: FoundFolder) -> Folder:
-        signs = _signs(found.path)
-        kept = self._kept.get(found.path)
-        if kept is not None and kept[0] == signs and kept[1].id == found.id:
-            return kept[1]
-        folder, is_settled = folder_answer(found)
-        if is_settled:
-            self._kept[found.path] = signs, folder
+    def _folder(self, found: FoundFolder) -> Folder:
+        signature = [file_signature(found.path / name) for name in _CRAWL_FILES]
+        cached = self._cache.get(found.path)
+        if cached is not None and cached[0] == signature and cached[1].id == found.id:
+            return cached[1]
+        folder, is_final = folder_response(found)
+        if is_final:
+            self._cache[found.path] = signature, folder
         return folder
 
 
-def folder_answer(found: FoundFolder) -> tuple[Folder, bool]:
-    """The folder, and whether it stays so as long as its files do."""
-    if found.problem is not None:
-        return _unreadable(found, found.problem), False
+def folder_response(found: FoundFolder) -> tuple[Folder, bool]:
+    """The folder, and whether it stays the same while its files do."""
+    name, path = found.path.name or str(found.path), str(found.path)
+    problem = found.problem
     try:
-        if found.kind == "crawl":
+        if problem is None and found.kind == "crawl":
             return _crawl(found)
-        title = title_of(found, about_of(found))
-        return _folder(found, title), False
+        if problem is None:
+            return Folder(found.id, name, path, found.kind, _title(found, _about(found))), False
     except ScenthoundError as error:
-        return _unreadable(found, Problem(str(error))), False
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is this folder's problem alone
-        return _unreadable(found, Problem(why_unreadable(error))), False
+        problem = Problem(str(error))
+    except Exception as error:  # noqa: BLE001 - one bad folder must not hide the others
+        problem = Problem(unexpected(error))
+    return Folder(found.id, name, path, "unreadable", name, problem=problem), False
 
 
 def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
     with StoredCrawl.open(found.path) as crawl:
-        stands = crawl_state(crawl)
-        topic = topic_of(crawl.about.settings)
+        state, settings = crawl_state(crawl), crawl.about.settings
         folder = Folder(
             id=found.id,
             name=found.path.name,
             path=str(found.path),
             kind="crawl",
-            title=f"{topic.get('id') or 'no topic'}, by {crawl.about.settings.get('strategy')}",
-            state=stands.state.value,
-            pages=stands.n_pages,
-            page_budget=stands.page_budget,
-            harvest=stands.status.harvest if stands.status is not None else None,
-            problem=None,
+            title=f"{topic_of(settings).get('id') or 'no topic'}, by {settings.get('strategy')}",
+            state=state.state,
+            pages=state.n_pages,
+            page_budget=state.page_budget,
+            harvest=state.status.harvest if state.status is not None else None,
         )
-        return folder, not stands.is_alive
-
-
-def _folder(found: FoundFolder, title: str) -> Folder:
-    return Folder(found.id, found.path.name, str(found.path), found.kind, title, None, None, None, None, None)
-
-
-def _unreadable(found: FoundFolder, problem: Problem) -> Folder:
-    name = found.path.name or str(found.path)
-    return Folder(found.id, name, str(found.path), "unreadable", name, None, None, None, None, problem)
-
-
-def _signs(folder: Path) -> object:
-    return [_sign(folder / name) for name in _SIGNS_OF_CHANGE]
-
-
-def _sign(file: Path) -> tuple[int, int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    # Who reads the database leaves an empty log beside it.
-    return (found.st_ino, found.st_mtime_ns, found.st_size) if found.st_size else None
+        return folder, not state.is_alive

@@ -1,8 +1,6 @@
-"""How the dashboard says that something cannot be shown or done: as JSON to programs, as a page to people.
+"""Errors as responses, JSON for the API and pages for people; and the worker threads.
 
-Rules
-- One or two sentences and perhaps a command; never a stack trace, which goes to standard error instead.
-- Whatever the sentences name is escaped here.
+Responses have one or two sentences, never a stack trace, which goes to standard error. Everything is escaped here.
 """
 
 import asyncio
@@ -13,7 +11,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import asdict
 from typing import Any, TypeVar
 
 import orjson
@@ -32,110 +29,97 @@ from scenthound.errors import (
 from scenthound.ui.dashboard.responses import Problem
 from scenthound.ui.formats import json_text
 
-# Blocking work beside the event loop: a fixed number of threads, and a bound on what may wait for them.
-#
-# Rules
-# - What reads files or databases runs here and never in the event loop.
-# - The threads do not keep the program alive: when it ends, it ends at once. What they write is written so that it
-#   can be cut off anywhere.
-
+JSON_TYPE = "application/json"
 Result = TypeVar("Result")
 
 
+class NotFound(UnknownName):
+    """There is no such folder, page or visit."""
+
+
 class TooBusy(Failure):
-    """More work waits than will be done soon."""
+    """Too many requests are queued."""
+
+
+#: The first class that matches decides.
+_STATUS: tuple[tuple[type[ScenthoundError], int], ...] = (
+    (NotFound, 404),
+    (TooBusy, 503),
+    (MissingExtra, 501),
+    (CorruptData, 422),
+    # The request is valid, but the folder is not.
+    (InvalidInput, 409),
+    (UsageError, 400),
+)
 
 
 class Workers:
-    """Threads that do one piece of work after the other."""
+    """A fixed number of threads for blocking work, with a bounded queue. They are daemon threads, so they may be cut
+    off when the process ends; whatever they write must be atomic."""
 
-    def __init__(self, name: str, n_threads: int, most_waiting: int) -> None:
-        self._waiting: queue.Queue[tuple[Future[Any], Callable[[], Any]]] = queue.Queue(most_waiting)
+    def __init__(self, name: str, n_threads: int, max_queued: int) -> None:
+        self._queue: queue.Queue[tuple[Future[Any], Callable[[], Any]]] = queue.Queue(max_queued)
         for number in range(n_threads):
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True).start()
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Do the work in a thread and wait for it. TooBusy if too much waits already."""
-        return await asyncio.wrap_future(self.begin(work))
+        """Do the work in a thread and wait for it. TooBusy if the queue is full."""
+        return await asyncio.wrap_future(self.submit(work))
 
-    def begin(self, work: Callable[[], Result]) -> "Future[Result]":
+    def submit(self, work: Callable[[], Result]) -> "Future[Result]":
         done: Future[Result] = Future()
         try:
-            self._waiting.put_nowait((done, work))
+            self._queue.put_nowait((done, work))
         except queue.Full:
-            raise TooBusy("The dashboard has more to do than it can: try again in a few seconds.") from None
+            raise TooBusy("The dashboard is overloaded: try again in a few seconds.") from None
         return done
 
     def _work(self) -> None:
         while True:
-            done, work = self._waiting.get()
+            done, work = self._queue.get()
             if not done.set_running_or_notify_cancel():
                 continue
             try:
                 done.set_result(work())
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is raised where the work was ordered
+            except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
                 done.set_exception(error)
 
 
-JSON_TYPE = "application/json"
-
-
-class NotThere(UnknownName):
-    """No folder, page or visit of that name."""
-
-
-def status_of(error: ScenthoundError) -> int:
-    """The status that fits an error best."""
-    statuses: tuple[tuple[type[ScenthoundError], int], ...] = (
-        (NotThere, 404),
-        (TooBusy, 503),
-        (MissingExtra, 501),
-        (CorruptData, 422),
-        # The folder is at fault and not the question.
-        (InvalidInput, 409),
-        (UsageError, 400),
-    )
-    return next((status for kind, status in statuses if isinstance(error, kind)), 500)
-
-
-def told(error: Exception) -> tuple[int, str]:
-    """Status and sentence for an error. What we did not foresee is told to standard error as well."""
+def describe(error: Exception) -> tuple[int, str]:
+    """The HTTP status and the message of an error. An unexpected one is also printed to standard error."""
     if isinstance(error, ScenthoundError):
-        return status_of(error), str(error)
+        return next((status for kind, status in _STATUS if isinstance(error, kind)), 500), str(error)
     if isinstance(error, OSError) and error.strerror:
         return 500, f"{error.strerror}: {printable(error.filename or 'a file of the folder', 300)}."
     traceback.print_exception(error, file=sys.stderr)
-    return 500, "The dashboard failed at this; what happened stands in the terminal where it runs."
+    return 500, "Unexpected error: see the terminal in which the dashboard runs."
 
 
-def problem_response(path: str, status: int, says: str, command: str | None = None) -> Response:
-    """JSON for addresses of the API, else a page."""
+def problem_response(path: str, status: int, message: str) -> Response:
+    """JSON for paths of the API, otherwise a page."""
     if path.startswith("/api/") or path == "/metrics":
-        return Response(as_json(Problem(says, command)), status, media_type=JSON_TYPE)
-    return HTMLResponse(problem_page(says, command), status)
+        return Response(as_json(Problem(message)), status, media_type=JSON_TYPE)
+    # Lone surrogates cannot be encoded in UTF-8.
+    text = html.escape(message.encode("utf-8", "replace").decode())
+    main = f'<h1>This page cannot be shown</h1><p>{text}</p>\n<p><a href="/">All crawls and experiments</a></p>'
+    return HTMLResponse(plain_page("Scenthound", main), status)
 
 
-def as_json(answer: Any) -> bytes:
-    """An answer as it is sent; null stands for numbers that are endless or none."""
-    try:
-        return orjson.dumps(answer)
-    except orjson.JSONEncodeError:
-        # Pages and addresses may hold halves of characters, which UTF-8 has no bytes for; escaped, they may pass.
-        return json_text(asdict(answer)).encode()
-
-
-def problem_page(says: str, command: str | None = None) -> str:
-    shown = f"<pre>{html.escape(command)}</pre>" if command else ""
+def plain_page(title: str, main: str, note: str = "", kind: str = "") -> str:
+    """A page without scripts; `main` is HTML."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>Scenthound</title><link rel="icon" href="data:,">
+<meta name="color-scheme" content="light dark"><title>{title}</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/look.css"><link rel="stylesheet" href="/assets/dashboard.css"></head>
-<body><header class="top"><a class="home" href="/">Scenthound</a></header><main id="content">
-<h1>This cannot be shown</h1><p>{html.escape(_whole(says))}</p>{shown}
-<p><a href="/">All crawls and experiments</a></p></main></body></html>
+<body><header class="top"><a class="home" href="/">Scenthound</a> <span class="top-note">{note}</span></header>
+<main id="content" class="{kind}">{main}</main></body></html>
 """
 
 
-def _whole(text: str) -> str:
-    """Without halves of characters, which UTF-8 has no bytes for."""
-    return text.encode("utf-8", "replace").decode()
+def as_json(value: Any) -> bytes:
+    """Null stands for NaN and infinity."""
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        # Texts of pages may have lone surrogates, which UTF-8 lacks; escaped, they are valid JSON.
+        return json_text(value).encode()

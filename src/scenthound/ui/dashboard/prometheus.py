@@ -9,15 +9,15 @@ Rules
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from scenthound.crawler.state import ALIVE, State
 from scenthound.records import Column, columns_of
 from scenthound.store.crawl_records import CrawlStatus
-from scenthound.ui.dashboard.handlers import crawl as crawl_of
-from scenthound.ui.dashboard.queries import OfFolder
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.dashboard.crawl_views import crawl_response
 from scenthound.ui.dashboard.responses import Crawl
-from scenthound.ui.dashboard.services import Rooms
+from scenthound.ui.dashboard.services import Services
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_ALIVE = ("running", "paused", "ending")
 
 #: Labels besides that of the crawl, and the value.
 Samples = Iterator[tuple[dict[str, str], float | None]]
@@ -37,14 +37,15 @@ class Metric:
         return "counter" if self.name.endswith("_total") else "gauge"
 
 
-def metrics_text(rooms: Rooms) -> str:
-    """All crawls that can be read."""
+def metrics_text(services: Services) -> str:
+    """All readable crawls."""
     metrics = _metrics()
-    for found in rooms.book.all():
+    for found in services.folders.all():
         if found.kind != "crawl":
             continue
         try:
-            crawl = crawl_of(rooms, OfFolder(found.id))
+            with StoredCrawl.open(found.path) as stored:
+                crawl = crawl_response(found, stored)
             lines = [list(_lines(metric, crawl)) for metric in metrics]
         except Exception:  # noqa: BLE001 - one bad crawl must not hide the others
             continue
@@ -65,17 +66,17 @@ def _lines(metric: Metric, crawl: Crawl) -> Iterator[str]:
 
 def escaped(text: str) -> str:
     """The value of a label, without lone surrogates, which UTF-8 cannot encode."""
-    whole = text.encode("utf-8", "replace").decode()
-    return whole.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    valid = text.encode("utf-8", "replace").decode()
+    return valid.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def _of_status(column: Column) -> Callable[[Crawl], Samples]:
     def samples(crawl: Crawl) -> Samples:
         status = crawl.status
-        if status is None or (column.options.get("is_live") and crawl.state not in _ALIVE):
+        if status is None or (column.options.get("is_live") and crawl.state not in ALIVE):
             return
         is_known = status.n_pages or not column.options.get("needs_pages")
-        is_paused = column.name == "pages_per_s" and crawl.state == "paused"
+        is_paused = column.name == "pages_per_s" and crawl.state is State.PAUSED
         yield {}, 0.0 if is_paused else getattr(status, column.name) if is_known else None
 
     return samples
@@ -86,7 +87,7 @@ def _information(crawl: Crawl) -> Samples:
 
 
 def _running(crawl: Crawl) -> Samples:
-    yield {}, float(crawl.state in _ALIVE)
+    yield {}, float(crawl.state in ALIVE)
 
 
 def _hosts(crawl: Crawl) -> Samples:

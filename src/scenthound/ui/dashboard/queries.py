@@ -1,199 +1,195 @@
-"""What the API can be asked: the parts of an address, of its query and of a body, as values.
+"""Requests to the API as values: path parameters, query strings and JSON bodies.
 
-Rules
-- A question is one of these classes. Its fields are read by name from the path, then from the query (GET) or from the
-  JSON object that was sent (POST); `openapi` describes them from the same fields.
-- What is missing, unknown, of the wrong kind or out of bounds is refused with one sentence.
+Each endpoint takes one of these classes. Fields are read by name from the path, then from the query string (GET) or the
+JSON body (POST); `openapi` describes them. Missing, unknown and invalid parameters raise one-line errors.
 """
 
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from scenthound.errors import InvalidParameter, UnknownName, printable
-from scenthound.ui.dashboard.responses import Order
+from scenthound.store.stored_crawl import ListOrder
 
-#: Pages in one answer.
-MOST_LISTED = 200
-MOST_VISITS = (1 << 31) - 1
-#: Crawls beside each other.
-MOST_COMPARED = 8
+#: Pages in one response.
+MAX_PAGES = 200
+MAX_VISITS = (1 << 31) - 1
+MAX_COMPARED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What is said of a field, and its bounds: of a number, or of how long a text or list is. `name` is what it is
-    called outside, where that is a word of Python. `asks` is what people are told if the field is missing or out of
-    bounds, where they choose its value."""
+class Parameter:
+    """The description and bounds of a field: of a number, or of the length of a text or list. `name` is used in
+    requests where the field's own name differs, `message` replaces the standard error message."""
 
-    says: str
-    least: int = 0
-    most: int = 200
+    help: str
+    minimum: int = 0
+    maximum: int = 200
     name: str | None = None
-    asks: str | None = None
+    message: str | None = None
 
 
-Id = Annotated[str, About("The id of the folder, as /api/folders has it.", 1)]
-Start = Annotated[int, About("Where to begin: 0, or what the last answer gave as next.", 0, MOST_VISITS, "from")]
-Limit = Annotated[int, About("How many at most.", 1, MOST_LISTED)]
-VisitNumber = Annotated[int, About("The number of the visit, counted from 0.", 0, MOST_VISITS)]
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """Asks for nothing in particular."""
+Id = Annotated[str, Parameter("Id of the folder, as listed by /api/folders.", 1)]
+Start = Annotated[int, Parameter("0, or the value of `next` in the previous response.", 0, MAX_VISITS, "from")]
+Limit = Annotated[int, Parameter("Maximum number of results.", 1, MAX_PAGES)]
+VisitNumber = Annotated[int, Parameter("Number of the visit, counted from 0.", 0, MAX_VISITS)]
 
 
 @dataclass(frozen=True, slots=True)
-class OfFolder:
+class NoQuery:
+    """No parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderQuery:
     id: Id
 
 
 @dataclass(frozen=True, slots=True)
-class PagesOf:
+class PagesQuery:
     id: Id
-    query: Annotated[str, About('Words that must be there; "a phrase", -not, begin*.', 0, 500)] = ""
-    host: Annotated[str, About("Pages of this host only.", 0, 300)] = ""
-    order: Annotated[Order, About("By visit, or by relevance; a search has an order of its own.")] = "latest"
+    query: Annotated[str, Parameter('Search terms: words, "a phrase", -without, prefix*.', 0, 500)] = ""
+    host: Annotated[str, Parameter("Pages of this host only.", 0, 300)] = ""
+    order: Annotated[ListOrder, Parameter("By visit or by relevance. Search results are ordered by match.")] = "latest"
     start: Start = 0
     limit: Limit = 50
 
 
 @dataclass(frozen=True, slots=True)
-class PageOf:
+class VisitQuery:
     id: Id
     visit: VisitNumber
 
 
 @dataclass(frozen=True, slots=True)
-class AddressOf:
+class UrlQuery:
     id: Id
-    url: Annotated[str, About("The address of a page, taken or not.", 1, 4_000)]
+    url: Annotated[str, Parameter("URL of a page, visited or not.", 1, 4_000)]
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedOf:
+class SkippedQuery:
     id: Id
-    reason: Annotated[str, About("A reason's code; empty for all.", 0, 60)] = ""
+    reason: Annotated[str, Parameter("Code of a skip reason; empty for all.", 0, 60)] = ""
     start: Start = 0
     limit: Limit = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class CompareQuery:
     crawl: Annotated[
         tuple[str, ...],
-        About(
+        Parameter(
             "Ids of crawls, one parameter for each.",
-            least=2,
-            most=MOST_COMPARED,
-            asks=f"Choose 2 to {MOST_COMPARED} crawls to compare.",
+            minimum=2,
+            maximum=MAX_COMPARED,
+            message=f"Choose 2 to {MAX_COMPARED} crawls to compare.",
         ),
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetOf:
+class BudgetChange:
     id: Id
-    pages: Annotated[int, About("How many pages the crawl is to take in all.", 1, MOST_VISITS)]
+    pages: Annotated[int, Parameter("The new page budget of the crawl.", 1, MAX_VISITS)]
 
 
 @dataclass(frozen=True, slots=True)
-class LabelOf:
+class LabelChange:
     id: Id
     visit: VisitNumber
-    relevant: Annotated[bool | None, About("Whether the page is relevant; null takes the label away.")]
+    relevant: Annotated[bool | None, Parameter("Whether the page is relevant; null removes the label.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A field of a question as it is called outside, with what is known of it."""
+class QueryField:
+    """A field of a query, under its name in requests."""
 
     name: str
     field: "Field[Any]"
-    kind: Any
-    about: About
+    type: Any
+    parameter: Parameter
 
     @property
     def is_required(self) -> bool:
         return self.field.default is MISSING
 
 
-Question = TypeVar("Question")
+Query = TypeVar("Query")
 
 
-def asked_fields(question: type) -> list[Asked]:
-    hints = get_type_hints(question, include_extras=True)
+def query_fields(query: type) -> list[QueryField]:
+    hints = get_type_hints(query, include_extras=True)
     found = []
-    for field in fields(question):
-        kind, about = get_args(hints[field.name])[:2]
-        found.append(Asked(about.name or field.name, field, kind, about))
+    for field in fields(query):
+        type_, parameter = get_args(hints[field.name])[:2]
+        found.append(QueryField(parameter.name or field.name, field, type_, parameter))
     return found
 
 
-def read_question(question: type[Question], path: dict[str, str], given: dict[str, Any]) -> Question:
-    """The question with the values of the path and of the query or body. BadParameter, UnknownName if it cannot be."""
-    known = {asked.name: asked for asked in asked_fields(question)}
-    for name in given:
+def read_query(query: type[Query], path: dict[str, str], values: dict[str, Any]) -> Query:
+    """The query with the values of the path, and of the query string or body. InvalidParameter or UnknownName if they
+    do not match."""
+    known = {each.name: each for each in query_fields(query)}
+    for name in values:
         if name not in known or name in path:
             raise UnknownName.among("parameter", printable(name, 40), known.keys() - path.keys())
-    values = {}
-    for name, asked in known.items():
-        if name in path or name in given:
-            values[asked.field.name] = _value(asked, path.get(name, given.get(name)))
-        elif asked.is_required:
-            raise InvalidParameter(asked.about.asks or f"{name} is missing: {asked.about.says}")
-    return question(**values)
+    checked = {}
+    for name, each in known.items():
+        if name in path or name in values:
+            checked[each.field.name] = _checked(each, path.get(name, values.get(name)))
+        elif each.is_required:
+            raise InvalidParameter(each.parameter.message or f"{name} is missing: {each.parameter.help}")
+    return query(**checked)
 
 
-def from_query(question: type, pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """The values of a query string; a parameter that is a list may come more than once, of others the last counts."""
-    lists = {asked.name for asked in asked_fields(question) if get_origin(asked.kind) is tuple}
-    found: dict[str, Any] = {}
+def query_string_values(query: type, pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    """The values of a query string. List parameters collect all their values; of others the last one counts."""
+    lists = {each.name for each in query_fields(query) if get_origin(each.type) is tuple}
+    values: dict[str, Any] = {}
     for name, value in pairs:
         if name in lists:
-            found.setdefault(name, []).append(value)
+            values.setdefault(name, []).append(value)
         else:
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
-def _value(asked: Asked, written: object) -> object:
-    kind, about, name = asked.kind, asked.about, asked.name
-    if kind is int:
-        number = _integer(name, written)
-        if not about.least <= number <= about.most:
-            raise InvalidParameter(
-                f"{name} is {printable(number, 40)}; it has to be from {about.least} to {about.most:,}."
-            )
-        return number
-    if get_origin(kind) is Literal:
-        if written not in get_args(kind):
-            raise UnknownName.among(name, printable(written, 40), get_args(kind))
-        return written
-    if kind is str or get_origin(kind) is tuple:
-        return _bounded(asked, written)
-    if written is None or isinstance(written, bool):
-        return written
-    raise InvalidParameter(f"{name} is {printable(written, 40)!r}; it has to be true, false or null.")
+def _checked(field: QueryField, value: object) -> object:
+    type_, name = field.type, field.name
+    if type_ is int:
+        return _checked_number(field, value)
+    if get_origin(type_) is Literal:
+        if value not in get_args(type_):
+            raise UnknownName.among(name, printable(value, 40), get_args(type_))
+        return value
+    if type_ is str or get_origin(type_) is tuple:
+        return _checked_length(field, value)
+    if value is None or isinstance(value, bool):
+        return value
+    raise InvalidParameter(f"{name} is {printable(value, 40)!r}; it must be true, false or null.")
 
 
-def _integer(name: str, written: object) -> int:
-    # True is an integer for Python, and is none for people.
-    if isinstance(written, int) and not isinstance(written, bool):
-        return written
-    if isinstance(written, str) and written.isascii() and written.isdigit() and len(written) <= 15:
-        return int(written)
-    raise InvalidParameter(f"{name} is {printable(written, 40)!r}; it has to be a whole number.")
+def _checked_number(field: QueryField, value: object) -> int:
+    minimum, maximum = field.parameter.minimum, field.parameter.maximum
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 15:
+        value = int(value)
+    # A bool is an int in Python, but not in JSON.
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidParameter(f"{field.name} is {printable(value, 40)!r}; it must be an integer.")
+    if not minimum <= value <= maximum:
+        raise InvalidParameter(f"{field.name} is {printable(value, 40)}; it must be between {minimum} and {maximum:,}.")
+    return value
 
 
-def _bounded(asked: Asked, written: object) -> object:
-    least, most = asked.about.least, asked.about.most
-    is_list = get_origin(asked.kind) is tuple
-    if not isinstance(written, list if is_list else str):
-        raise InvalidParameter(f"{asked.name} is {printable(written, 40)!r}; it has to be a text.")
-    assert isinstance(written, list | str)
-    if not least <= len(written) <= most:
-        unit = "values" if is_list else "letters"
-        says = f"{asked.name} has {len(written):,} {unit}; it has to have from {least} to {most:,}."
-        raise InvalidParameter(asked.about.asks or says)
-    return tuple(written) if is_list else written
+def _checked_length(field: QueryField, value: object) -> object:
+    minimum, maximum = field.parameter.minimum, field.parameter.maximum
+    is_list = get_origin(field.type) is tuple
+    if not isinstance(value, list | str) or isinstance(value, list) != is_list:
+        raise InvalidParameter(
+            f"{field.name} is {printable(value, 40)!r}; it must be a {'list' if is_list else 'text'}."
+        )
+    if not minimum <= len(value) <= maximum:
+        unit = "values" if is_list else "characters"
+        message = f"{field.name} has {len(value):,} {unit}; it must have between {minimum} and {maximum:,}."
+        raise InvalidParameter(field.parameter.message or message)
+    return tuple(value) if is_list else value

@@ -1,24 +1,27 @@
-"""What the API answers with. The pages are made from these answers and from nothing else.
+"""The responses of the API, as values that are written as JSON; `openapi` describes them.
 
-Rules
-- Every answer is a value of one of these classes, written as JSON; `openapi` describes the API from them.
-- Texts that came from crawled pages are plain: whoever shows them writes them as text.
-- Moments are seconds since 1970; what is not known is null.
+Texts from crawled pages are plain texts: escape them where they are displayed. Times are seconds since 1970. Unknown
+values are null.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord
+from scenthound.crawler.explain import Parent
+from scenthound.crawler.state import State
+from scenthound.experiments.retraining import ModelQuality
+from scenthound.store.crawl_records import CrawlStatus, PageVisit, RelevanceRecord, SkippedRecord
+from scenthound.strategies.rank_file import Generation
+from scenthound.ui.crawl_overview import HostPages
 
-# What answers of all kinds are made of.
+Kind = Literal["crawl", "run", "comparison", "study", "search", "validation", "web", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why something cannot be shown or done: `says` is one or two sentences, `command` what may help."""
+    """Why a request failed: one or two sentences, and a command that may help."""
 
-    says: str
+    message: str
     command: str | None = None
 
 
@@ -30,32 +33,28 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A change was asked for; a running crawl carries it out within a second."""
+    """A command was accepted; a running crawl carries it out within a second."""
 
-    says: str
+    message: str
 
 
-# What the API tells of folders: which there are, and what experiments came to.
-
-Kind = Literal["crawl", "run", "comparison", "study", "search", "validation", "web", "unreadable"]
-#: `died`: the process ended without a word. `stopped`: it was told to stop, and can go on. `ended`: by itself.
-State = Literal["running", "paused", "ending", "ended", "stopped", "died", "not begun"]
+# Folders
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that the dashboard was given, or found in one. `id` stands in addresses."""
+    """A result folder. `id` identifies it in URLs; `title` is a short description."""
 
     id: str
     name: str
     path: str
     kind: Kind
-    title: str  #: what it is about, in a few words
-    state: State | None  #: of a crawl, or of a search
-    pages: int | None
-    page_budget: int | None
-    harvest: float | None
-    problem: Problem | None
+    title: str
+    state: State | None = None
+    pages: int | None = None
+    page_budget: int | None = None
+    harvest: float | None = None
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +64,9 @@ class Folders:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchProgress:
-    """A genetic search after each generation: the best fitness so far, and the mean of its population. Generation
-    0, where there is one, is what it began with."""
-
-    generation: tuple[int, ...]
-    best: tuple[float, ...]
-    mean: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Experiment:
-    """A folder of the laboratory. `report` is the address of its page, if it has one yet."""
+    """A result folder other than a crawl. `report` is the path of its report, `generations` the progress of a
+    search."""
 
     id: str
     name: str
@@ -86,15 +76,15 @@ class Experiment:
     summary: tuple[str, ...]
     facts: tuple[Fact, ...]
     report: str | None
-    search: SearchProgress | None
+    generations: tuple[Generation, ...] | None = None
 
 
-# What the API tells of a crawl: how it stands, how it went, its hosts and links.
+# Crawls
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """How many pages were skipped for a reason; `text` describes it."""
+    """The number of pages skipped for a reason; `text` describes the reason."""
 
     reason: str
     text: str
@@ -102,20 +92,9 @@ class ReasonCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """A guide that was trained anew, and scores from `visit` on."""
-
-    visit: int
-    time_s: float
-    relevance: str
-    n_positive: int
-    n_negative: int
-
-
-@dataclass(frozen=True, slots=True)
 class Crawl:
-    """A crawl as it stands. `ended` is why it ended, in words; `resume_command` is there when it can go on. Crawls with
-    the same `scored_by` were for one topic and scored by one guide, so their harvests can be compared."""
+    """The state of a crawl. `ended` is a sentence that says why it ended; `resume_command` is null if it cannot be
+    resumed. Harvests of crawls with the same `scored_by` are comparable."""
 
     id: str
     name: str
@@ -129,36 +108,29 @@ class Crawl:
     ended: str | None
     resume_command: str | None
     status: CrawlStatus | None  #: null in the first second, and for crawls made before 0.6
-    reasons: tuple[ReasonCount, ...]  #: the most frequent first
-    relevance_models: tuple[ModelInfo, ...]
+    reasons: tuple[ReasonCount, ...]  #: most frequent first
+    relevance_models: tuple[RelevanceRecord, ...]
     n_labels: int
     settings: tuple[Fact, ...]
 
 
-#: How a crawl went, as arrays of one length, by name: after `seconds` of work (pauses and the time between runs left
-#: out) it had so many `pages`, and so on. `pages_per_s` is of the last ten seconds. Unknown numbers are null.
+#: Time series of a crawl, as arrays of the same length by name: after `seconds` of active time (without pauses and the
+#: time between runs) it had visited `pages`, and so on. `pages_per_s` is over the last ten seconds.
 Curves = dict[str, tuple[float | None, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class TopHost:
-    host: str
-    pages: int
-    mean_relevance: float
-
-
-@dataclass(frozen=True, slots=True)
 class TopHosts:
-    """The hosts of most pages. `share_read` of the crawl is counted already; what is missing is being read."""
+    """The hosts with most pages. Counting continues with later requests until `share_read` is 1."""
 
-    hosts: tuple[TopHost, ...]
+    hosts: tuple[HostPages, ...]
     n_hosts: int
     share_read: float
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Of two crawls: pages that both have, and that only one has."""
+    """The number of pages that both of two crawls visited, or only one of them."""
 
     first: str
     second: str
@@ -170,22 +142,20 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Several crawls, in the order asked for. `overlaps` is null where crawls are too large to be held together."""
+    """Several crawls, in the order of the request. `overlaps` is null if they are too large to compare their pages."""
 
     crawls: tuple[Crawl, ...]
     curves: tuple[Curves, ...]
     overlaps: tuple[Overlap, ...] | None
 
 
-# What the API tells of pages: lists of them, and why one was taken or was not.
-
-Order = Literal["latest", "first", "best", "worst"]
+# Pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitedPage(PageVisit):
-    """A visited page. `score` is null for seeds and for strategies without scores. `label` is that of a person;
-    `excerpt` is the text around the words that were searched for."""
+    """A visited page. `score` is null for seeds and for strategies without scores. `label` was set by a person;
+    `excerpt` is the text around the search terms."""
 
     n_links: int
     is_seed: bool
@@ -195,7 +165,7 @@ class VisitedPage(PageVisit):
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """How much of the crawl can be searched for words; what is not indexed yet is not found."""
+    """The progress of the search index; pages that are not indexed yet are not found."""
 
     indexed: int
     pages: int
@@ -204,22 +174,12 @@ class Indexing:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """`next` is the value of `from` for the next pages; null at the end. `found`: how many in all, if that is known."""
+    """`next` is the value of `from` for the next request; null at the end. `found` is the total, if it is known."""
 
     pages: tuple[VisitedPage, ...]
     next: int | None
     found: int | None
     indexing: Indexing | None
-
-
-@dataclass(frozen=True, slots=True)
-class LinkingPage:
-    url: str
-    visit: int
-    relevance: float
-    anchor: str | None
-    context_relevance: float | None
-    anchor_relevance: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,46 +190,34 @@ class SkippedPage(SkippedRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a page was visited or skipped: `outcome` is visited, skipped, queued or unknown; `says` explains it."""
-
-    url: str
-    outcome: str
-    says: tuple[str, ...]
-    is_seed: bool
-    page: VisitedPage | None
-    skipped: SkippedPage | None
-    parents: tuple[LinkingPage, ...]
-    n_parents: int
-    nearest: str | None
-    text: str | None  #: the beginning of the page's text
-
-
-@dataclass(frozen=True, slots=True)
 class SkippedPages:
     pages: tuple[SkippedPage, ...]
     next: int | None
 
 
-# What the API tells of labels, and of a guide that was trained on them.
-
-
 @dataclass(frozen=True, slots=True)
-class ModelQuality:
-    """How well labelled pages are told apart: `area_before` (the guide so far) and `area_after` (the new one) are the
-    chance that a relevant page scores above another: 0.5 is nothing, null is not known. Each is of pages that the guide
-    did not learn from."""
+class Explanation:
+    """Why a page was visited or not. `nearest` is the most similar URL, if this one is unknown; `text` is the beginning
+    of the page's text."""
 
-    area_before: float | None
-    area_after: float | None
-    n_positive: int
-    n_negative: int
+    url: str
+    outcome: str
+    sentences: tuple[str, ...]
+    is_seed: bool
+    page: VisitedPage | None
+    skipped: SkippedPage | None
+    parents: tuple[Parent, ...]
+    n_parents: int
+    nearest: str | None
+    text: str | None
+
+
+# Labels and retraining
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Pages that a person labelled, the latest first. `missing` says what a new guide still needs, and is null
-    when it needs nothing."""
+    """Labelled pages, latest first. `missing` says what is needed to retrain the relevance model; null if nothing."""
 
     pages: tuple[VisitedPage, ...]
     n_positive: int
@@ -279,17 +227,17 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Retrained:
-    """What came of training the guide anew. A running crawl takes it up within a second or two (`taken_up`); `command`
-    starts a crawl by it."""
+    """The retrained relevance model. `applied`: a running crawl uses it within a second or two. `command` starts a new
+    crawl with it."""
 
     quality: ModelQuality
-    taken_up: bool
+    applied: bool
     folder: str
     command: str
-    says: str
+    message: str
 
 
-# How records are displayed.
+# Columns and live updates
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,12 +261,9 @@ class Columns:
     status: tuple[ColumnInfo, ...]
 
 
-# What is sent while a crawl is watched.
-
-
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What is sent while a crawl is watched: how it stands, the curve's new points and the latest pages."""
+    """An update of a running crawl: its state, the new points of its curves, and the latest pages."""
 
     crawl: Crawl
     new: Curves

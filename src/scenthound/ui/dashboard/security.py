@@ -1,17 +1,15 @@
-"""Who may talk to the dashboard: the pages that it serves itself, and nobody else.
+"""Access control: only pages that the dashboard serves itself may use it.
 
 Rules
-- A page of another site must not read crawls or change them, though its reader's browser can reach this port. So the
-  Host header has to name this machine and this port (a name that was rebound to 127.0.0.1 names another), and requests
-  that a browser marks as coming from elsewhere are refused, those that only read included.
-- A change needs the token, which stands in the address that was printed, behind `#`, and so is never sent by itself.
-- Every answer has the headers that forbid a browser to run, load, frame or keep what it should not. No answer ever has
-  a CORS header.
-- What is sent to us is read up to a bound, before anything looks at it.
+- Pages of other sites must neither read nor change crawls, although the reader's browser can reach this port. Therefore
+  the Host header must name this machine and port (after DNS rebinding it names another), and requests that a browser
+  marks as cross-site are rejected, including those that only read.
+- Changes need the token, which is in the fragment of the printed URL and therefore never sent by itself.
+- Every response has headers that restrict what a browser may run, load, frame or cache. There are no CORS headers.
+- Request bodies are bounded before they are parsed.
 """
 
 import hmac
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,13 +17,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scenthound.ui.dashboard.problems import problem_response
 
-MOST_BODY_BYTES = 10_000
+MAX_BODY_BYTES = 10_000
 TOKEN_HEADER = "x-scenthound-token"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-#: Put into every answer that does not say otherwise itself.
+#: Added to responses that do not set them.
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -35,19 +33,17 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-_NAMES = ("127.0.0.1", "localhost", "[::1]")
+_HOST_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Why a request is not answered, and with which status."""
-
+class Rejection:
     status: int
-    says: str
+    message: str
 
 
 class Guard:
-    """Stands before the application, and lets through what may be answered."""
+    """Middleware that rejects requests and adds headers to responses."""
 
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
         self._app = app
@@ -56,80 +52,76 @@ class Guard:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
         if scope["type"] != "http":
-            # A websocket is closed before it is open; there is no other use for one here.
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008})
             return
-        headers = Headers(scope=scope)
-        refused = self.refuses(scope["method"], headers)
+        rejection = self.check(scope["method"], Headers(scope=scope))
         body = None
-        if refused is None and scope["method"] == "POST":
+        if rejection is None and scope["method"] == "POST":
             body = await _bounded_body(receive)
             if body is None:
-                refused = Refused(413, f"What was sent is longer than {MOST_BODY_BYTES:,} bytes.")
-        guarded = _with_headers(send)
-        if refused is not None:
-            answer = problem_response(scope["path"], refused.status, refused.says)
-            await answer(scope, receive, guarded)
+                rejection = Rejection(413, f"The request body is longer than {MAX_BODY_BYTES:,} bytes.")
+        send_with_headers = _with_headers(send)
+        if rejection is not None:
+            response = problem_response(scope["path"], rejection.status, rejection.message)
+            await response(scope, receive, send_with_headers)
             return
-        await self._app(scope, receive if body is None else _replayed(body, receive), guarded)
+        await self._app(scope, receive if body is None else _replayed(body, receive), send_with_headers)
 
-    def refuses(self, method: str, headers: Headers) -> Refused | None:
-        """Why the request is not let through; None if it is."""
-        return self._foreign(headers) or (self._unchangeable(headers) if method == "POST" else _unknown(method))
+    def check(self, method: str, headers: Headers) -> Rejection | None:
+        """Why the request is rejected; None if it is not."""
+        rejection = self._check_origin(headers)
+        if rejection is None and method == "POST":
+            return self._check_change(headers)
+        if rejection is None and method not in ("GET", "HEAD"):
+            return Rejection(405, "Only GET, HEAD and POST are supported.")
+        return rejection
 
-    def _foreign(self, headers: Headers) -> Refused | None:
+    def _check_origin(self, headers: Headers) -> Rejection | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return Refused(421, "This address is not the dashboard's own: open the one that it printed.")
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return Refused(403, "Another site asked for this: open the dashboard by the address that it printed.")
-        if any(origin not in self._origins for origin in headers.getlist("origin")):
-            return Refused(403, "Another site asked for this, and is not answered.")
+            return Rejection(421, "This is not the dashboard's address: open the URL that it printed.")
+        is_foreign = any(origin not in self._origins for origin in headers.getlist("origin"))
+        if is_foreign or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return Rejection(403, "Cross-site request rejected: open the URL that the dashboard printed.")
         return None
 
-    def _unchangeable(self, headers: Headers) -> Refused | None:
+    def _check_change(self, headers: Headers) -> Rejection | None:
         token = headers.get(TOKEN_HEADER, "").encode("latin-1", "replace")
         if not hmac.compare_digest(token, self._token):
-            return Refused(403, "Changes need the token: open the dashboard by the address that it printed.")
+            return Rejection(403, "Changes need the token: open the URL that the dashboard printed.")
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return Refused(415, "Changes are sent as JSON: say Content-Type: application/json.")
+            return Rejection(415, "Changes must be sent with Content-Type: application/json.")
         return None
 
 
 def own_hosts(port: int) -> set[str]:
-    """What a Host header may be. A browser leaves out the port 80."""
-    named = {f"{name}:{port}" for name in _NAMES}
-    return named | set(_NAMES) if port == 80 else named
-
-
-def _unknown(method: str) -> Refused | None:
-    return None if method in ("GET", "HEAD") else Refused(405, "The dashboard answers GET, HEAD and POST.")
+    """The valid Host headers. Browsers omit port 80."""
+    hosts = {f"{name}:{port}" for name in _HOST_NAMES}
+    return hosts | set(_HOST_NAMES) if port == 80 else hosts
 
 
 async def _bounded_body(receive: Receive) -> bytes | None:
-    """What was sent; None if it is too long."""
+    """None if it is too long."""
     body = b""
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return body
         body += bytes(message.get("body", b""))
-        if len(body) > MOST_BODY_BYTES:
+        if len(body) > MAX_BODY_BYTES:
             return None
         if not message.get("more_body", False):
             return body
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Gives the application what was read already, and then whatever comes."""
-    messages: Iterable[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
+    """Receives the body that was read already, then whatever follows."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
-        for message in messages:
-            return message
-        return await receive()
+        return messages.pop() if messages else await receive()
 
     return replay
 

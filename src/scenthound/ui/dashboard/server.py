@@ -1,9 +1,9 @@
-"""`scenthound dashboard`: a server on this machine, and on this machine only.
+"""`scenthound dashboard`: a web server on this machine.
 
 Rules
-- It listens on 127.0.0.1. There is no way to tell it otherwise: it shows files of the user who runs it.
-- The token is new with every start, and stands in the address that is printed.
-- Ctrl-C ends it at once, whoever is watching.
+- It listens on 127.0.0.1 only, because it shows files of the user who runs it. There is no option to change that.
+- Each start has a new token, which is part of the printed URL.
+- Ctrl-C ends it at once, also while pages show live crawls.
 """
 
 import asyncio
@@ -20,37 +20,37 @@ from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, p
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8787
-#: Ports after the default one that are tried.
-_MORE_PORTS = 20
-#: What answers are still being made when it ends may take so long.
-_ENDS_WITHIN_S = 1
-#: Who connects, or stays connected, and asks nothing for so long is let go.
-_ASKS_WITHIN_S = 3
+#: Ports that are tried, from the default one on.
+_N_PORTS = 20
+#: How long requests in progress may take at the end.
+_SHUTDOWN_S = 1
+#: Connections without a request are closed after this time.
+_IDLE_S = 3
 
 
-def serve(folders: list[Path], port: int | None, said: Callable[[str], None], *, open_browser: bool = False) -> None:
-    """Serve the dashboard until a signal ends it. `said` is told the address, with the token."""
+def serve(folders: list[Path], port: int | None, report: Callable[[str], None], *, open_browser: bool = False) -> None:
+    """Serve the dashboard until a signal ends it. `report` is called with the URL, which includes the token."""
     require_server()
     for folder in folders:
         if not folder.is_dir():
-            raise InvalidInput(f"{printable(folder)} is no folder: name crawls, experiments or folders that hold some.")
-    with listening(port) as place:
-        number = place.getsockname()[1]
+            raise InvalidInput(f"{printable(folder)} is not a folder: name crawls, experiments, or folders of them.")
+    with listening(port) as listener:
+        number = listener.getsockname()[1]
         token = secrets.token_urlsafe(24)
-        address = f"http://{ADDRESS}:{number}/#token={token}"
-        said(address)
+        url = f"http://{ADDRESS}:{number}/#token={token}"
+        report(url)
         if open_browser:
-            webbrowser.open(address)
-        _run(folders, place, number, token)
+            webbrowser.open(url)
+        _run(folders, listener, number, token)
 
 
 def require_server() -> None:
-    """MissingExtra if what serves is not installed."""
+    """MissingExtra if the web server is not installed."""
     if any(find_spec(name) is None for name in ("starlette", "uvicorn")):
         raise MissingExtra.named("dashboard", "The dashboard")
 
 
-def _run(folders: list[Path], place: socket.socket, port: int, token: str) -> None:
+def _run(folders: list[Path], listener: socket.socket, port: int, token: str) -> None:
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -59,22 +59,22 @@ def _run(folders: list[Path], place: socket.socket, port: int, token: str) -> No
     dashboard = Dashboard(folders, port=port, token=token)
 
     class Server(uvicorn.Server):
-        """Lets go of those who watch before it waits for the rest."""
+        """Ends event streams first, because they would not end by themselves."""
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            dashboard.watching.end()
+            dashboard.live.end()
             await super().shutdown(sockets)
 
     class Connection(H11Protocol):
-        """Ends if nothing is asked: idle connections would take the places of those who ask."""
+        """Closes idle connections, which count against the limit."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self.loop.call_later(_ASKS_WITHIN_S, self._end_if_silent)
+            self.loop.call_later(_IDLE_S, self._close_if_idle)
 
-        def _end_if_silent(self) -> None:
-            asked: Any = self.scope
-            if asked is None:
+        def _close_if_idle(self) -> None:
+            request: Any = self.scope
+            if request is None:
                 self.transport.close()
 
     config = uvicorn.Config(
@@ -84,27 +84,26 @@ def _run(folders: list[Path], place: socket.socket, port: int, token: str) -> No
         lifespan="off",
         log_level="critical",
         access_log=False,
-        # Who asked is told by the connection, and not by headers that anybody can send.
+        # Anybody can send such headers.
         proxy_headers=False,
         server_header=False,
         limit_concurrency=200,
-        timeout_keep_alive=_ASKS_WITHIN_S,
-        timeout_graceful_shutdown=_ENDS_WITHIN_S,
+        timeout_keep_alive=_IDLE_S,
+        timeout_graceful_shutdown=_SHUTDOWN_S,
     )
     try:
-        Server(config).run([place])
+        Server(config).run([listener])
     except KeyboardInterrupt:
-        # That is how it is meant to be ended.
         return
 
 
 def listening(port: int | None) -> socket.socket:
-    """A socket at the port, or at the next one that is free if none was asked for."""
+    """A socket on the port, or on the next free one if none is named."""
     if port is not None:
         if not 1 <= port <= 65_535:
-            raise UsageError(f"--port {port} is no port: they go from 1 to 65535.")
+            raise UsageError(f"--port {port} is not a port: use a number between 1 and 65535.")
         return _bound(port)
-    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _MORE_PORTS):
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _N_PORTS):
         try:
             return _bound(candidate)
         except UsageError:
@@ -115,8 +114,8 @@ def listening(port: int | None) -> socket.socket:
 def _bound(port: int) -> socket.socket:
     try:
         return socket.create_server((ADDRESS, port))
-    except OSError as reason:
-        if reason.errno in (errno.EADDRINUSE, errno.EACCES):
-            why = "is taken by another program" if reason.errno == errno.EADDRINUSE else "may not be used by you"
-            raise UsageError(f"Port {port} {why}: choose another --port, or leave it out.") from None
-        raise Failure(f"Port {port} of {ADDRESS} cannot be listened at: {reason.strerror}.") from None
+    except OSError as error:
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            reason = "already in use" if error.errno == errno.EADDRINUSE else "permission denied"
+            raise UsageError(f"Cannot listen on port {port}: {reason}. Choose another --port, or omit it.") from None
+        raise Failure(f"Cannot listen on port {port} of {ADDRESS}: {error.strerror}.") from None

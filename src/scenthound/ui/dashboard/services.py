@@ -1,4 +1,4 @@
-"""What the dashboard keeps between two questions: which folders there are, and what was counted and indexed in them."""
+"""What the dashboard keeps between requests: the list of folders, host counts, search indexes and running trainings."""
 
 import threading
 from collections import OrderedDict
@@ -16,151 +16,127 @@ from scenthound.store.search_index import PageSearch
 from scenthound.store.search_query import excerpt
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_overview import HostTally
-from scenthound.ui.dashboard.folder_views import FolderGlances
-from scenthound.ui.dashboard.folders import FolderBook
+from scenthound.ui.dashboard.folder_views import FolderOverview
+from scenthound.ui.dashboard.folders import FolderIndex, file_signature
 from scenthound.ui.dashboard.problems import TooBusy, Workers
-from scenthound.ui.dashboard.queries import PagesOf
-from scenthound.ui.dashboard.responses import Indexing, TopHost, TopHosts
+from scenthound.ui.dashboard.queries import PagesQuery
+from scenthound.ui.dashboard.responses import Indexing, TopHosts
 from scenthound.web.urls import host_of
 
-# Which crawl in which folder something was counted or indexed for: what is known of one holds for no other.
-#
-# A copy of a crawl has the id of the crawl, and goes its own way when it is resumed; a folder may be moved, or
-# replaced.
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlKey:
-    """`made` tells a folder from one that was put into its place: the file of a crawl that never changes."""
-
-    folder: Path
-    crawl_id: UUID
-    made: tuple[int, int]
-
-    @classmethod
-    def of(cls, crawl: StoredCrawl) -> "CrawlKey":
-        """OSError if the folder is gone."""
-        found = (crawl.folder / ABOUT_FILE).stat()
-        return cls(crawl.folder, crawl.about.crawl_id, (found.st_ino, found.st_mtime_ns))
-
-
-# The top hosts of crawls, counted a piece at a time: of a large crawl, what is counted by then is told at once.
-
-N_TOP = 50
-#: How long one answer may count.
-COUNTED_FOR_S = 0.5
-#: Visits between two looks at the clock.
-_PIECE_VISITS = 20_000
-#: Crawls whose tallies are kept.
+N_TOP_HOSTS = 50
+#: How long one request may count hosts.
+COUNTING_S = 0.5
+_VISITS_PER_STEP = 20_000
 _MAX_HOST_COUNTS = 16
-
-
-class HostTallies:
-    """Tallies by crawl; those that were not asked for longest go first. Any thread may ask."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[CrawlKey, _Tally] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def top_of(self, crawl: StoredCrawl) -> TopHosts:
-        """Counts on for a while, and tells what is known by then."""
-        return self._of(CrawlKey.of(crawl)).top_of(crawl)
-
-    def _of(self, key: CrawlKey) -> "_Tally":
-        with self._lock:
-            tally = self._kept.setdefault(key, _Tally())
-            self._kept.move_to_end(key)
-            while len(self._kept) > _MAX_HOST_COUNTS:
-                self._kept.popitem(last=False)
-            return tally
-
-
-class _Tally:
-    def __init__(self) -> None:
-        self._tally = HostTally()
-        self._lock = threading.Lock()
-
-    def top_of(self, crawl: StoredCrawl) -> TopHosts:
-        with self._lock:
-            until_s = monotonic() + COUNTED_FOR_S
-            while not self._tally.read_on(crawl, _PIECE_VISITS) and monotonic() < until_s:
-                continue
-            hosts = (TopHost(each.host, each.pages, each.mean_relevance) for each in self._tally.top(N_TOP))
-            return TopHosts(tuple(hosts), self._tally.n_hosts, self._tally.share_read)
-
-
-# Full-text search over crawls, and the index of each, which grows while somebody looks.
-#
-# Rules
-# - Pages are indexed a few at a time, by one thread for all crawls, so that a large crawl does not keep out another.
-# - An index grows as long as somebody asked for pages of its crawl lately. When nobody looks, nothing is done.
-# - Only so many are kept. One that has to go is closed when nobody uses it any more: neither a question nor the
-#   thread that makes it grow.
-
-#: An index grows for so long after somebody asked.
-LOOKED_AT_FOR_S = 60.0
-STEP_PAGES = 100
-#: Pages found that are looked through for those of one host.
-MOST_FILTERED = 1_000
-#: Found pages are counted up to here.
-MOST_COUNTED = 10_000
+#: An index grows for this long after the last request.
+INDEXING_S = 60.0
+PAGES_PER_STEP = 100
+#: Search results that are searched for those of one host.
+MAX_FILTERED = 1_000
+#: Search results are counted up to this number.
+MAX_COUNTED = 10_000
 _MAX_INDEXES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class FoundVisits:
-    """Visits in order of how well they match; `next` is where the next ones begin."""
+class CrawlKey:
+    """Identifies a crawl in a folder. Copies of a crawl share its id; `signature`, of a file that never changes,
+    differs if the folder was replaced."""
+
+    folder: Path
+    crawl_id: UUID
+    signature: object
+
+    @classmethod
+    def of(cls, crawl: StoredCrawl) -> "CrawlKey":
+        return cls(crawl.folder, crawl.about.crawl_id, file_signature(crawl.folder / ABOUT_FILE))
+
+
+class HostCounts:
+    """Counts the hosts of crawls in steps, so that a large crawl gets a partial result soon. Keeps the counts of the
+    crawls requested last. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[CrawlKey, tuple[HostTally, threading.Lock]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def top(self, crawl: StoredCrawl) -> TopHosts:
+        """Continue counting for a while, and return what is known then."""
+        tally, lock = self._of(CrawlKey.of(crawl))
+        with lock:
+            end_s = monotonic() + COUNTING_S
+            while not tally.read_on(crawl, _VISITS_PER_STEP) and monotonic() < end_s:
+                continue
+            return TopHosts(tuple(tally.top(N_TOP_HOSTS)), tally.n_hosts, tally.share_read)
+
+    def _of(self, key: CrawlKey) -> tuple[HostTally, threading.Lock]:
+        with self._lock:
+            counts = self._counts.setdefault(key, (HostTally(), threading.Lock()))
+            self._counts.move_to_end(key)
+            while len(self._counts) > _MAX_HOST_COUNTS:
+                self._counts.popitem(last=False)
+            return counts
+
+
+# Full-text search. One thread adds a few pages at a time to the indexes of all crawls in turn. An index grows while its
+# crawl is being requested. Only the indexes used last stay open; one is closed when neither a request nor the thread
+# uses it.
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHits:
+    """Visits, best match first. `next` is the start of the next request; None at the end."""
 
     visits: tuple[int, ...]
     next: int | None
-    found: int
+    n_found: int
 
 
 class SearchIndexes:
-    """Indexes by crawl; those that were not asked for longest go. Any thread may ask."""
+    """The search indexes of crawls. Thread-safe."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._kept: OrderedDict[CrawlKey, CrawlIndex] = OrderedDict()
+        self._indexes: OrderedDict[CrawlKey, CrawlIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     @contextmanager
     def of(self, crawl: StoredCrawl) -> Iterator["CrawlIndex"]:
-        """The index of a crawl, to be used within the block. It goes on growing from now."""
-        index = self._taken(crawl)
+        """The index of a crawl, for use within the block. It continues to grow."""
+        index = self._acquire(crawl)
         try:
-            index.wanted()
+            index.grow()
             yield index
         finally:
-            index.leave()
+            index.release()
 
-    def _taken(self, crawl: StoredCrawl) -> "CrawlIndex":
+    def _acquire(self, crawl: StoredCrawl) -> "CrawlIndex":
         key = CrawlKey.of(crawl)
-        if (index := self._entered(key)) is not None:
+        index = self._acquire_open(key)
+        if index is not None:
             return index
-        # Without the lock: it may have to wait for another program.
-        made = CrawlIndex(crawl, key, self._workers)
-        index = self._entered(key, made)
-        if index is None or index is made:
-            return made
-        made.close()
+        # Opened without the lock, because this may wait for another process.
+        opened = CrawlIndex(crawl, key, self._workers)
+        index = self._acquire_open(key, opened) or opened
+        if index is not opened:
+            opened.close()
         return index
 
-    def _entered(self, key: CrawlKey, made: "CrawlIndex | None" = None) -> "CrawlIndex | None":
-        """The index that is kept, or else the one that was made meanwhile, if there is any."""
+    def _acquire_open(self, key: CrawlKey, opened: "CrawlIndex | None" = None) -> "CrawlIndex | None":
+        """The open index, or else `opened`."""
         with self._lock:
-            index = self._kept.get(key) or made
+            index = self._indexes.get(key) or opened
             if index is not None:
-                index.enter()
-                self._kept[key] = index
-                self._kept.move_to_end(key)
-            while len(self._kept) > _MAX_INDEXES:
-                self._kept.popitem(last=False)[1].close()
+                index.acquire()
+                self._indexes[key] = index
+                self._indexes.move_to_end(key)
+            while len(self._indexes) > _MAX_INDEXES:
+                self._indexes.popitem(last=False)[1].close()
             return index
 
 
 class CrawlIndex:
-    """Who enters may ask until he leaves."""
+    """The search index of one crawl; usable between `acquire` and `release`."""
 
     def __init__(
         self, crawl: StoredCrawl, key: CrawlKey, workers: Workers, clock: Callable[[], float] = monotonic
@@ -169,101 +145,93 @@ class CrawlIndex:
         self._search = PageSearch.open(crawl)
         self._workers = workers
         self._clock = clock
-        self._asked_s = clock()
-        self._is_running = False
+        self._requested_s = clock()
+        self._is_growing = False
         self._is_closed = False
         self._n_users = 0
         self._lock = threading.Lock()
 
-    def enter(self) -> None:
+    def acquire(self) -> None:
         with self._lock:
             self._n_users += 1
 
-    def leave(self) -> None:
+    def release(self) -> None:
         with self._lock:
             self._n_users -= 1
             self._close_if_unused()
 
-    def wanted(self) -> None:
+    def grow(self) -> None:
         with self._lock:
-            self._asked_s = self._clock()
-            if not self._is_running and not self._is_closed:
-                self._is_running = self._begin()
+            self._requested_s = self._clock()
+            if not self._is_growing and not self._is_closed:
+                self._is_growing = self._submit_step()
 
-    def told(self, crawl: StoredCrawl) -> Indexing:
-        return Indexing(self._search.n_indexed, crawl.n_visits(), self._is_running)
+    def progress(self, crawl: StoredCrawl) -> Indexing:
+        return Indexing(self._search.n_indexed, crawl.n_visits(), self._is_growing)
 
-    def found(self, asked: PagesOf, crawl: StoredCrawl) -> FoundVisits:
-        if asked.host:
-            return self._found_of_host(asked, crawl)
-        hits = self._search.search(asked.query, asked.limit + 1, asked.start)
-        following = asked.start + asked.limit if len(hits) > asked.limit else None
-        found = self._search.count(asked.query, MOST_COUNTED)
-        return FoundVisits(tuple(hit.visit for hit in hits[: asked.limit]), following, found)
+    def search(self, query: PagesQuery, crawl: StoredCrawl) -> SearchHits:
+        if query.host:
+            return self._search_host(query, crawl)
+        hits = self._search.search(query.query, query.limit + 1, query.start)
+        following = query.start + query.limit if len(hits) > query.limit else None
+        n_found = self._search.count(query.query, MAX_COUNTED)
+        return SearchHits(tuple(hit.visit for hit in hits[: query.limit]), following, n_found)
+
+    def _search_host(self, query: PagesQuery, crawl: StoredCrawl) -> SearchHits:
+        """The pages of the host among the best matches."""
+        hits = self._search.search(query.query, MAX_FILTERED)
+        rows = crawl.visits_numbered(hit.visit for hit in hits)
+        visits = [row.visit for row in rows if host_of(row.url) == query.host.lower()]
+        end = query.start + query.limit
+        return SearchHits(tuple(visits[query.start : end]), end if end < len(visits) else None, len(visits))
 
     def excerpt(self, crawl: StoredCrawl, row: VisitRecord, query: str) -> str | None:
         return excerpt(crawl.text_of(row), query) or None
 
     def close(self) -> None:
-        """At once, or when the last one leaves."""
+        """At once, or when the last user releases it."""
         with self._lock:
             self._is_closed = True
             self._close_if_unused()
 
     def _close_if_unused(self) -> None:
-        if self._is_closed and not self._n_users and not self._is_running:
+        if self._is_closed and not self._n_users and not self._is_growing:
             self._search.close()
 
-    def _found_of_host(self, asked: PagesOf, crawl: StoredCrawl) -> FoundVisits:
-        """Of the best pages, those of the host."""
-        hits = self._search.search(asked.query, MOST_FILTERED)
-        rows = crawl.visits_numbered(hit.visit for hit in hits)
-        visits = [row.visit for row in rows if host_of(row.url) == asked.host.lower()]
-        end = asked.start + asked.limit
-        return FoundVisits(tuple(visits[asked.start : end]), end if end < len(visits) else None, len(visits))
-
-    def _begin(self) -> bool:
+    def _submit_step(self) -> bool:
         with suppress(TooBusy):
-            self._workers.begin(self._step)
+            self._workers.submit(self._step)
             return True
         return False
 
     def _step(self) -> None:
-        """Index some pages, and line up again for the next."""
-        is_more = False
+        """Index some pages, and queue the next step."""
+        has_more = False
         try:
             if not self._is_closed:
-                is_more = self._grown()
-        except Exception:  # noqa: BLE001 - whatever it is, it is told to whoever asks for the crawl
-            # A crawl that is gone or damaged has an index that just does not grow.
-            is_more = False
+                with StoredCrawl.open(self._key.folder) as crawl:
+                    has_more = CrawlKey.of(crawl) == self._key and self._search.index_on(crawl, PAGES_PER_STEP)
+        except Exception:  # noqa: BLE001 - the index of a damaged crawl stops growing; requests report the error
+            pass
         with self._lock:
-            is_watched = self._clock() - self._asked_s < LOOKED_AT_FOR_S
-            self._is_running = is_more and is_watched and not self._is_closed and self._begin()
+            is_used = self._clock() - self._requested_s < INDEXING_S
+            self._is_growing = has_more and is_used and not self._is_closed and self._submit_step()
             self._close_if_unused()
-
-    def _grown(self) -> bool:
-        """True if there may be more."""
-        with StoredCrawl.open(self._key.folder) as crawl:
-            return CrawlKey.of(crawl) == self._key and self._search.index_on(crawl, STEP_PAGES)
-
-
-# Which guides are being trained now: one of each crawl at a time.
 
 
 class Trainings:
-    """Any thread may ask."""
+    """Allows one training for each crawl at a time. Thread-safe."""
 
     def __init__(self) -> None:
         self._folders: set[Path] = set()
         self._lock = threading.Lock()
 
     @contextmanager
-    def of(self, folder: Path) -> Iterator[None]:
-        """BadInput if the guide of the crawl is in training: another would learn from the same labels."""
+    def hold(self, folder: Path) -> Iterator[None]:
+        """InvalidInput if the relevance model of the crawl is being trained."""
         with self._lock:
             if folder in self._folders:
-                raise InvalidInput("The guide of this crawl is being trained already: wait for what that comes to.")
+                raise InvalidInput("The relevance model is already being retrained: wait until it is done.")
             self._folders.add(folder)
         try:
             yield
@@ -273,9 +241,9 @@ class Trainings:
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
-    book: FolderBook
-    glances: FolderGlances
-    tallies: HostTallies
+class Services:
+    folders: FolderIndex
+    overview: FolderOverview
+    host_counts: HostCounts
     indexes: SearchIndexes
     trainings: Trainings = field(default_factory=Trainings)

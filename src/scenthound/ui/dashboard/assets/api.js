@@ -1,84 +1,82 @@
-// Questions to the server, and changes, which need the token.
+// Requests to the server. Changes need the token.
 //
-// The token comes behind the # of the address that the command prints. It is kept for this tab and taken out of the
-// address at once, so that it is neither copied along with a link nor kept in the history.
+// The token is in the fragment of the printed URL. It is stored for this tab and removed from the URL at once, so that it
+// is neither copied with a link nor kept in the history.
 
-const KEPT = "scenthound-token";
+const TOKEN_KEY = "scenthound-token";
 const NO_TOKEN =
-  "Read-only: opened without its token. To change anything, open the address that scenthound dashboard printed.";
+  "Read-only: the token is missing. To make changes, open the URL that scenthound dashboard printed.";
 const OLD_TOKEN =
-  "Read-only: the dashboard was started anew. To change anything, open its new address, which is on its terminal.";
+  "Read-only: the dashboard was restarted. To make changes, open the new URL, which it printed in its terminal.";
 let isTokenOld = false;
 
-/** What the server says about a question that it cannot answer; `command` is what may help. */
+/** Why a request failed; `command` may help. */
 export class Problem extends Error {
-  constructor(says, command = null, status = 0) {
-    super(says);
+  constructor(message, command = null, status = 0) {
+    super(message);
     this.command = command;
     this.status = status;
   }
 }
 
-/** Keep the token of the address, if it has one. */
+/** Store the token of the URL, if it has one. */
 export function takeToken() {
-  const words = new URLSearchParams(location.hash.slice(1));
-  if (!words.has("token")) return;
-  sessionStorage.setItem(KEPT, words.get("token"));
-  words.delete("token");
-  const rest = words.toString();
-  history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  if (!fragment.has("token")) return;
+  sessionStorage.setItem(TOKEN_KEY, fragment.get("token"));
+  fragment.delete("token");
+  history.replaceState(null, "", location.pathname + location.search + (fragment.size ? `#${fragment}` : ""));
 }
 
-/** Why changes cannot be asked for, as a sentence; null if they can. */
+/** Why changes are not possible; null if they are. */
 export function whyReadOnly() {
-  if (sessionStorage.getItem(KEPT)) return null;
+  if (sessionStorage.getItem(TOKEN_KEY)) return null;
   return isTokenOld ? OLD_TOKEN : NO_TOKEN;
 }
 
-/** The address of a question about a crawl. */
-export function ofCrawl(id, ...parts) {
-  return pageAddress("api", "crawls", id, ...parts);
+/** The API path of a crawl. */
+export function crawlPath(id, ...parts) {
+  return pagePath("api", "crawls", id, ...parts);
 }
 
-/** The address of a page of the dashboard, such as /crawls/balloons/pages. */
-export function pageAddress(...parts) {
+/** The path of a page of the dashboard, such as /crawls/balloons/pages. */
+export function pagePath(...parts) {
   return `/${parts.map(encodeURIComponent).join("/")}`;
 }
 
-/** The answer to a question; parameters that are null or empty are left out, a list is told one by one. */
-export function ask(path, parameters = {}, signal = undefined) {
-  const words = new URLSearchParams();
+/** The response to a GET request. Parameters that are null or empty are left out; each item of a list is one parameter. */
+export function get(path, parameters = {}, signal = undefined) {
+  const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    for (const one of [value].flat()) if (one !== null && one !== undefined && one !== "") words.append(name, one);
+    for (const item of [value].flat()) if (item !== null && item !== undefined && item !== "") query.append(name, item);
   }
-  const query = words.toString();
-  return answer(query ? `${path}?${query}` : path, { signal });
+  return fetchJson(query.size ? `${path}?${query}` : path, { signal });
 }
 
-/** Ask for a change. When the token is refused, the event `read-only` tells the whole page that it is of no use. */
+/** Send a change. If the token is rejected, the event `read-only` disables all controls. */
 export function change(path, body = {}) {
-  const headers = { "Content-Type": "application/json", "X-Scenthound-Token": sessionStorage.getItem(KEPT) ?? "" };
-  return answer(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(refused);
+  const headers = { "Content-Type": "application/json", "X-Scenthound-Token": sessionStorage.getItem(TOKEN_KEY) ?? "" };
+  return fetchJson(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(rejected);
 }
 
-// Each dashboard has a token of its own, so one that is refused is of a dashboard that ended.
-function refused(problem) {
+// Each start has its own token, so a rejected one is from an earlier start.
+function rejected(problem) {
   if (problem.status !== 403) throw problem;
   isTokenOld = true;
-  sessionStorage.removeItem(KEPT);
+  sessionStorage.removeItem(TOKEN_KEY);
   document.dispatchEvent(new Event("read-only"));
-  throw new Problem("Not done: the dashboard was started anew.", null, problem.status);
+  throw new Problem("Not done: the dashboard was restarted.", null, problem.status);
 }
 
-async function answer(path, options) {
-  const response = await fetch(path, options).catch(notReached);
+async function fetchJson(path, options) {
+  const response = await fetch(path, options).catch(unreachable);
   const value = await response.json().catch(() => null);
   if (response.ok && value !== null) return value;
-  const says = value?.says ?? `The dashboard answered with status ${response.status}.`;
-  throw new Problem(says, value?.command, response.status);
+  const message = value?.message ?? `The dashboard responded with status ${response.status}.`;
+  throw new Problem(message, value?.command, response.status);
 }
 
-function notReached(error) {
+function unreachable(error) {
   if (error.name === "AbortError") throw error;
-  throw new Problem("The dashboard does not answer. Is it still running?", "scenthound dashboard");
+  throw new Problem("The dashboard does not respond. Is it still running?", "scenthound dashboard");
 }

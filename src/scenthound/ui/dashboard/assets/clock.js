@@ -1,25 +1,25 @@
-// Moments told as "12 s ago", and kept true: one clock for all of them, exact times on pointing.
+// Times such as "12 s ago", updated every second; the tooltip has the exact time.
 
 import { element } from "./dom.js";
-import { ago, sample } from "./format.js";
+import { ago, dateTime } from "./format.js";
 
-/** A sample; it is told anew every second for as long as it is on the page. */
+/** A time in seconds since 1970. */
 export function since(seconds) {
   const exact = new Date(1000 * seconds);
-  const made = element("time", { datetime: exact.toISOString(), title: sample(seconds) });
+  const made = element("time", { datetime: exact.toISOString(), title: dateTime(seconds) });
   made.dataset.seconds = seconds;
-  tell(made);
+  update(made);
   return made;
 }
 
 /** Start the clock. */
 export function startClock() {
   setInterval(() => {
-    if (!document.hidden) document.querySelectorAll("time[data-seconds]").forEach(tell);
+    if (!document.hidden) document.querySelectorAll("time[data-seconds]").forEach(update);
   }, 1000);
 }
 
-function tell(made) {
+function update(made) {
   const text = ago(Number(made.dataset.seconds), Date.now() / 1000);
   if (made.textContent !== text) made.textContent = text;
 }

@@ -1,20 +1,20 @@
 // Titles, units and descriptions of the fields of pages and of the status, as the server defines them.
 
-import { ask } from "./api.js";
+import { get } from "./api.js";
 
 let columns = { page: [], status: [] };
 
-/** To be called once, before anything is shown. */
+/** Call once, before anything else. */
 export async function loadColumns() {
-  columns = await ask("/api/columns");
+  columns = await get("/api/columns");
 }
 
-/** The fields of a page that lists show. */
+/** The fields of a page that are shown in lists. */
 export function listedColumns() {
   return columns.page.filter((column) => column.listed);
 }
 
-/** A field of the status; a bare one if the server does not know it. */
+/** A field of the status; without title and help if the server does not know it. */
 export function statusColumn(name) {
   return columns.status.find((column) => column.name === name) ?? { name, title: name, help: "" };
 }

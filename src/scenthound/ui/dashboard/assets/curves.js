@@ -1,27 +1,27 @@
-// The curves of a crawl while they grow, and the charts that are made of them.
+// The curves of a running crawl, and their charts.
 
 import { hostColumns } from "./columns.js";
 import { timeUnit } from "./format.js";
 
-// More points cannot be seen on a screen, and a crawl may be watched for days.
-const MOST_POINTS = 1500;
+// More points are not visible on a screen, and a page may stay open for days.
+const MAX_POINTS = 1500;
 const TWO_SCALES = "Different relevance models scored the pages before and after a mark: do not compare their means.";
 
-/** The curves of a crawl that has not begun. */
+/** The curves of a crawl without points. */
 export function noCurves() {
   return { seconds: [], pages: [] };
 }
 
-/** The last point of curves, named like the status; fields of a crawl without points are undefined. */
+/** The last point of the curves, with the field names of the status; undefined if there are no points. */
 export function lastPoint(curves) {
   const last = mapped(curves, (values) => values.at(-1));
   return { ...last, n_pages: last.pages };
 }
 
-/** The curves with new points; every second one is dropped when there are too many, but never the last. */
+/** The curves with new points. If there are too many, every second one is dropped, but never the last. */
 export function extended(curves, added) {
-  const long = mapped(added, (values, name) => (curves[name] ?? []).concat(values));
-  return long.pages.length > MOST_POINTS ? halved(long) : long;
+  const all = mapped(added, (values, name) => (curves[name] ?? []).concat(values));
+  return all.pages.length > MAX_POINTS ? halved(all) : all;
 }
 
 function mapped(curves, change) {
@@ -34,11 +34,11 @@ function halved(curves) {
   return mapped(curves, (values) => values.filter(kept));
 }
 
-/** What a chart script draws. */
+/** The data of a chart. */
 export function chart(name, title, axes, series, others = {}) {
-  const whole = { error: null, hidden: false };
-  const empty = { kind: "curves", categories: [], markers: [], note: "" };
-  return { name, title, ...axes, ...empty, ...others, series: series.map((one) => ({ ...whole, ...one })) };
+  const seriesDefaults = { error: null, hidden: false };
+  const defaults = { kind: "curves", categories: [], markers: [], note: "" };
+  return { name, title, ...axes, ...defaults, ...others, series: series.map((each) => ({ ...seriesDefaults, ...each })) };
 }
 
 /** The charts of one crawl, in display order, with marks where retrained relevance models start. */

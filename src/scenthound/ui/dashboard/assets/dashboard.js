@@ -1,4 +1,4 @@
-// Where the pages begin: which view an address asks for, and what all of them share.
+// The entry point: selects the view for the URL.
 
 import { Problem, takeToken, whyReadOnly } from "./api.js";
 import { startClock } from "./clock.js";
@@ -19,49 +19,49 @@ const VIEWS = [
   [/^\/experiments\/([^/]+)\/?$/, showExperiment],
 ];
 
-async function begin() {
+async function start() {
   takeToken();
-  // A token may be pasted into the address of a page that is open.
+  // A token may be pasted into the URL of an open page.
   addEventListener("hashchange", () => /(^#|&)token=/.test(location.hash) && location.reload());
-  const place = document.querySelector("main");
-  tellReadOnly();
-  document.addEventListener("read-only", tellReadOnly);
+  const main = document.querySelector("main");
+  showReadOnly();
+  document.addEventListener("read-only", showReadOnly);
   document.querySelector("#theme").append(globalThis.scenthound.themeSwitch());
   startClock();
   try {
     await loadColumns();
-    await show(place);
+    await show(main);
   } catch (problem) {
-    fill(place, problemBox(problem), wayBack());
+    fill(main, problemBox(problem), homeLink());
     if (!(problem instanceof Problem)) throw problem;
   }
 }
 
-function tellReadOnly() {
+function showReadOnly() {
   const note = document.querySelector("#read-only");
   fill(note, whyReadOnly());
   note.hidden = whyReadOnly() === null;
 }
 
-async function show(place) {
-  for (const [form, view] of VIEWS) {
-    const found = form.exec(location.pathname);
-    if (found) return view(place, ...found.slice(1).map(decoded));
+async function show(main) {
+  for (const [pattern, view] of VIEWS) {
+    const found = pattern.exec(location.pathname);
+    if (found) return view(main, ...found.slice(1).map(decoded));
   }
-  return fill(place, problemBox({ says: "There is no page at this address." }), wayBack());
+  return fill(main, problemBox({ message: "There is no page at this URL." }), homeLink());
 }
 
-/** A part of the address; one that stands for no text names nothing. */
+/** A decoded part of the URL. */
 function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new Problem("There is no page at this address: a part of it stands for no text.");
+    throw new Problem("There is no page at this URL: it is not valid UTF-8.");
   }
 }
 
-function wayBack() {
+function homeLink() {
   return element("p", {}, element("a", { href: "/" }, "All crawls and experiments"));
 }
 
-begin();
+start();

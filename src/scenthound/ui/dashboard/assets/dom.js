@@ -1,39 +1,38 @@
-// Elements, made without HTML: whatever a crawled page said goes in as text.
+// Building elements without HTML: texts of crawled pages stay texts.
 //
 // Rules
-// - `element` is the one place where attributes are set. A function listens, a string never becomes a listener.
-// - A link leads to a page of the dashboard, to a place on this page or to http(s); any other address is left off.
-// - Sizes that come from numbers are custom properties (`css`): the policy of the page forbids style attributes.
+// - Attributes are set by `element` only. Functions become event listeners, strings never do.
+// - Links lead to pages of the dashboard, to fragments or to http(s); other URLs are left out.
+// - Computed sizes are custom properties (`css`): the Content-Security-Policy forbids style attributes.
 
-/** An element with attributes and children, which may be lists of lists; null and false children are left out, all
- * else but nodes is text. */
+/** An element with attributes and children: nodes, texts, or nested lists of them; null and false are left out. */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) setAttribute(made, name, value);
-  made.append(...shown(children));
+  made.append(...nodes(children));
   return made;
 }
 
-/** Put these children in the place of those that are there. */
+/** Replace all children. */
 export function fill(parent, ...children) {
-  parent.replaceChildren(...shown(children));
+  parent.replaceChildren(...nodes(children));
   return parent;
 }
 
-/** Let these elements be the children, in this order. Those that are in place already are not taken out, not even for
- * a sample: whoever is on one by keyboard stays there. */
+/** Make these elements the children, in this order. Elements that stay are not removed meanwhile, so they keep the
+ * focus. */
 export function arrange(parent, children) {
   const staying = new Set(children);
   for (const child of [...parent.children]) if (!staying.has(child)) child.remove();
-  const onIt = parent.contains(document.activeElement) ? document.activeElement : null;
-  children.forEach((child, place) => {
-    if (parent.children[place] !== child) parent.insertBefore(child, parent.children[place] ?? null);
+  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
+  children.forEach((child, index) => {
+    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
   });
-  // One that had to move itself.
-  if (onIt && onIt !== document.activeElement) onIt.focus({ preventScroll: true });
+  // The focused element itself was moved.
+  if (focused && focused !== document.activeElement) focused.focus({ preventScroll: true });
 }
 
-function shown(children) {
+function nodes(children) {
   return children
     .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
@@ -61,56 +60,56 @@ function isWeb(address) {
   return /^https?:\/\//i.test(address);
 }
 
-/** A text from outside: its direction and its odd characters stay within it. */
-export function foreign(text, attributes = {}) {
+/** A text from outside, isolated so that its writing direction does not affect the rest of the page. */
+export function untrusted(text, attributes = {}) {
   return element("bdi", attributes, text);
 }
 
-/** A link to a crawled page, opened apart; its address as text where it is not http(s). */
-export function outside(url, text = url, attributes = {}) {
-  if (!isWeb(url)) return foreign(text, attributes);
-  const kept = { href: url, target: "_blank", rel: "noopener noreferrer", title: url, ...attributes };
-  return element("a", kept, foreign(text));
+/** A link to a crawled page in a new tab; only the text if the URL is not http(s). */
+export function externalLink(url, text = url, attributes = {}) {
+  if (!isWeb(url)) return untrusted(text, attributes);
+  const all = { href: url, target: "_blank", rel: "noopener noreferrer", title: url, ...attributes };
+  return element("a", all, untrusted(text));
 }
 
-/** The attributes of a link to a page without a way back to this one. */
-export function apart(href) {
+/** The attributes of a link that opens in a new tab. */
+export function newTab(href) {
   return { href, target: "_blank", rel: "noopener", title: "Opens in a new tab" };
 }
 
-/** A button; `attributes` may name further classes. */
+/** A button; `attributes` may include more classes. */
 export function button(label, click, { class: kind = "", ...attributes } = {}) {
   return element("button", { type: "button", class: `press ${kind}`, click, ...attributes }, label);
 }
 
-/** The button that sends a form. */
-export function sendButton(label, attributes = {}) {
+/** The submit button of a form. */
+export function submitButton(label, attributes = {}) {
   return element("button", { type: "submit", class: "press", ...attributes }, label);
 }
 
-/** A remark beside figures. */
+/** A small note below figures. */
 export function remark(...text) {
   return element("p", { class: "note" }, ...text);
 }
 
-/** A bar as long as a share of the whole. */
+/** A bar whose length is a share of the available width. */
 export function shareBar(share) {
   return element("span", { class: "share", "aria-hidden": "true", css: { "--share": share.toFixed(4) } });
 }
 
-/** A part of a page under a head of its own. */
+/** A section with a heading. */
 export function section(title, attributes, ...children) {
   const head = element("h2", {}, title);
   return element("section", { class: "part", "aria-label": title, ...attributes }, head, ...children);
 }
 
-/** Names and values, as a list of terms. */
+/** Names and values, as a description list. */
 export function facts(rows, attributes = {}) {
   const pairs = rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
   return element("dl", { class: "facts", ...attributes }, pairs);
 }
 
-/** A table whose heads are told by `columns`: {head, number, wide}. Rows are lists of cells. */
+/** A table with `columns`: {head, number, wide}. Rows are lists of cells. */
 export function table(caption, columns, rows) {
   const heads = columns.map((column) => element("th", { scope: "col", class: kindOf(column) }, column.head));
   const body = element("tbody", {}, rows.map((row) => tableRow(columns, row)));
@@ -121,7 +120,7 @@ export function table(caption, columns, rows) {
 
 /** A row of such a table. */
 export function tableRow(columns, cells) {
-  return element("tr", {}, cells.map((cell, place) => element("td", { class: kindOf(columns[place]) }, cell)));
+  return element("tr", {}, cells.map((cell, index) => element("td", { class: kindOf(columns[index]) }, cell)));
 }
 
 function kindOf(column) {

@@ -1,21 +1,21 @@
-// Numbers, samples and states, as people read them.
+// Numbers, times and states as text.
 
 const COUNT = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const NONE = "–";
 
-/** The states of a crawl: the sign beside each word, so that no colour has to be told apart, and what it means. */
+/** The states of a crawl: a sign, so that colour is not the only difference, and a description. */
 export const STATES = {
-  running: { sign: "●", says: "The crawl is running." },
-  paused: { sign: "‖", says: "The crawl is paused." },
-  ending: { sign: "◌", says: "The crawl is about to end." },
-  ended: { sign: "✓", says: "The crawl has ended." },
-  stopped: { sign: "■", says: "The crawl was stopped, and can go on." },
-  died: { sign: "✕", says: "The crawl's process died." },
-  "not begun": { sign: "○", says: "The crawl has not begun." },
+  running: { sign: "●", text: "The crawl is running." },
+  paused: { sign: "‖", text: "The crawl is paused." },
+  ending: { sign: "◌", text: "The crawl is about to end." },
+  ended: { sign: "✓", text: "The crawl has ended." },
+  stopped: { sign: "■", text: "The crawl was stopped and can be resumed." },
+  died: { sign: "✕", text: "The crawl's process died." },
+  "not begun": { sign: "○", text: "The crawl has not started." },
 };
 
-/** Whether a crawl's process is at work. */
-export function isGoing(state) {
+/** Whether a process crawls. */
+export function isAlive(state) {
   return state === "running" || state === "paused" || state === "ending";
 }
 
@@ -29,7 +29,7 @@ export function counted(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** A relevance, a harvest, a score: 0.123, 12.3, 1,234; 2.8e−6 where three digits behind the point say nothing. */
+/** A relevance, harvest or score: 0.123, 12.3, 1,234, or 2.8e−6 for very small ones. */
 export function score(number) {
   if (!isNumber(number)) return NONE;
   const size = Math.abs(number);
@@ -38,7 +38,7 @@ export function score(number) {
   return number.toFixed(size >= 10 ? 1 : 3);
 }
 
-/** 0.42, 3.1, 120 pages a second. */
+/** 0.42, 3.1, 120 pages per second. */
 export function speed(number) {
   if (!isNumber(number)) return NONE;
   return number >= 100 ? count(number) : number.toFixed(number >= 10 ? 1 : 2);
@@ -52,9 +52,9 @@ export function percent(share) {
 /** 12 s, 3 min, 2 h 5 min, 3 d 4 h */
 export function duration(seconds) {
   if (!isNumber(seconds)) return NONE;
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole} s`;
-  const minutes = Math.round(whole / 60);
+  const rounded = Math.max(0, Math.round(seconds));
+  if (rounded < 60) return `${rounded} s`;
+  const minutes = Math.round(rounded / 60);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? joined(hours, "h", minutes % 60, "min") : joined(Math.floor(hours / 24), "d", hours % 24, "h");
@@ -64,14 +64,14 @@ function joined(large, largeUnit, small, smallUnit) {
   return small ? `${large} ${largeUnit} ${small} ${smallUnit}` : `${large} ${largeUnit}`;
 }
 
-/** "12 s ago"; clocks that differ a little do not make it the future. */
+/** "12 s ago"; never in the future, even if clocks differ a little. */
 export function ago(seconds, now) {
   const passed = now - seconds;
   return passed < 1.5 ? "just now" : `${duration(passed)} ago`;
 }
 
-/** The sample in full, in the reader's own time. */
-export function sample(seconds) {
+/** Date and time in the reader's time zone. */
+export function dateTime(seconds) {
   return new Date(1000 * seconds).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "long" });
 }
 
@@ -81,14 +81,14 @@ export function bytes(number) {
   return number < 1e6 ? `${Math.round(number / 1e3)} KB` : `${(number / 1e6).toFixed(1)} MB`;
 }
 
-/** Which unit suits a time axis as long as this, and how many seconds it has. */
+/** A suitable unit for a time axis of this length, and its seconds. */
 export function timeUnit(seconds) {
   if (seconds >= 3 * 86400) return { name: "days", seconds: 86400 };
   if (seconds >= 3 * 3600) return { name: "hours", seconds: 3600 };
   return seconds >= 300 ? { name: "minutes", seconds: 60 } : { name: "seconds", seconds: 1 };
 }
 
-/** A path as a shell takes it for one word. */
+/** A path quoted for a shell. */
 export function shellWord(path) {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'"'"'`)}'`;
 }

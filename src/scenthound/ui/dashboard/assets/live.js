@@ -1,63 +1,63 @@
-// A crawl as it goes on: the server's events, taken up again by themselves when they break off.
+// Live updates of a crawl by server-sent events; reconnects after errors.
 //
-// A hidden tab does not listen: a browser has six connections to a server, and a crawl that nobody looks at should not
-// be read. The first event of each connection has the whole curve, later ones have what is new.
+// A hidden tab disconnects, because a browser has only six connections to a server. The first event of a connection has
+// the complete curves, later ones the new points.
 
 import { extended, noCurves } from "./curves.js";
 
-const AGAIN_MS = 2000;
-const LOST = "Connection lost: what is shown may be old. Trying again …";
+const REFRESH_MS = 2000;
+const LOST = "Connection lost: this page may be out of date. Reconnecting …";
 
-/** Listen to a crawl. `seen(live, curves)` is called for each event, `connection(says)` when it is
- * lost, with a sentence, and with null when it is there again. */
+/** Calls `onUpdate(live, curves)` for each event, and `onConnection(message)` when the connection is lost; with null when
+ * it is restored. */
 export class Listener {
-  #address;
-  #seen;
-  #connection;
+  #path;
+  #onUpdate;
+  #onConnection;
   #source = null;
   #curves = noCurves();
-  #again = 0;
+  #retry = 0;
 
-  constructor(address, seen, connection) {
-    this.#address = address;
-    this.#seen = seen;
-    this.#connection = connection;
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.#leave() : this.#listen()));
-    // A page that is left may be kept for the way back; an open stream would forbid that.
-    addEventListener("pagehide", () => this.#leave());
-    addEventListener("pageshow", () => this.#listen());
-    this.#listen();
+  constructor(path, onUpdate, onConnection) {
+    this.#path = path;
+    this.#onUpdate = onUpdate;
+    this.#onConnection = onConnection;
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.#disconnect() : this.#connect()));
+    // An open stream would keep the page out of the back/forward cache.
+    addEventListener("pagehide", () => this.#disconnect());
+    addEventListener("pageshow", () => this.#connect());
+    this.#connect();
   }
 
-  #listen() {
+  #connect() {
     if (this.#source || document.hidden) return;
-    this.#source = new EventSource(this.#address);
-    this.#source.addEventListener("open", () => this.#begin());
-    this.#source.addEventListener("live", (event) => this.#take(JSON.parse(event.data)));
-    this.#source.addEventListener("problem", (event) => this.#connection(JSON.parse(event.data).says));
+    this.#source = new EventSource(this.#path);
+    this.#source.addEventListener("open", () => this.#opened());
+    this.#source.addEventListener("live", (event) => this.#receive(JSON.parse(event.data)));
+    this.#source.addEventListener("problem", (event) => this.#onConnection(JSON.parse(event.data).message));
     this.#source.addEventListener("error", () => this.#lost());
   }
 
-  #begin() {
+  #opened() {
     this.#curves = noCurves();
-    this.#connection(null);
+    this.#onConnection(null);
   }
 
-  #take(live) {
+  #receive(live) {
     this.#curves = extended(this.#curves, live.new);
-    this.#seen(live, this.#curves);
+    this.#onUpdate(live, this.#curves);
   }
 
-  // The browser tries again by itself after a broken line, but not after a refusal.
+  // The browser reconnects by itself after a broken connection, but not after an error response.
   #lost() {
-    this.#connection(LOST);
+    this.#onConnection(LOST);
     if (this.#source?.readyState !== EventSource.CLOSED) return;
-    this.#leave();
-    this.#again = setTimeout(() => this.#listen(), AGAIN_MS);
+    this.#disconnect();
+    this.#retry = setTimeout(() => this.#connect(), REFRESH_MS);
   }
 
-  #leave() {
-    clearTimeout(this.#again);
+  #disconnect() {
+    clearTimeout(this.#retry);
     this.#source?.close();
     this.#source = null;
   }

@@ -1,14 +1,14 @@
-// Figures and settings of several crawls in rows, each beside that of the first.
+// Key numbers and settings of several crawls, with differences to the first.
 
 import { hostColumns } from "../columns.js";
 import { lastPoint } from "../curves.js";
-import { element, foreign } from "../dom.js";
+import { element, untrusted } from "../dom.js";
 import { count, counted, score, speed } from "../format.js";
 
-// From the curves, because crawls of old versions have no status: `last` is their end, `shared` where all have as many
-// pages. Means change with the number of pages, so they are held against each other there only. A fourth entry tells
-// the unit: where it is another, the difference means nothing, and it is never told where that is null.
-const FIGURES = [
+// From the curves, because crawls of old versions have no status: `last` is the end, `shared` the point with the number of
+// pages that all crawls have. Means depend on the number of pages, so only those at `shared` are compared. The fourth
+// entry is the scale: values with different scales are not compared, and none are if it is null.
+const NUMBERS = [
   ["Pages", (crawl, last) => last.pages, count],
   ["Harvest", (crawl, last) => last.harvest, score, null],
   ["Harvest after N pages", (crawl, last, shared) => shared.harvest, score, scoring],
@@ -25,32 +25,32 @@ function disabledHosts(point) {
   return point[hostColumns().find((column) => column.host_state === "disabled")?.name];
 }
 
-/** What must be the same in two crawls for their relevances to mean the same. */
+/** Relevance is comparable between crawls for which this is equal. */
 function scoring(crawl) {
   return crawl.scored_by;
 }
 
-/** A row for each figure: its name, then a cell for each crawl. */
-export function figureRows(crawls, curves) {
+/** A row for each number: its name, then a cell for each crawl. */
+export function numberRows(crawls, curves) {
   const lasts = curves.map(lastPoint);
   const nShared = sharedPages(curves);
-  const shared = curves.map((one) => pointAt(one, nShared));
-  return FIGURES.map(([name, figure, format, unit = () => ""]) => {
-    const values = crawls.map((crawl, place) => figure(crawl, lasts[place], shared[place]) ?? null);
-    const alike = crawls.map((crawl, place) => place > 0 && unit !== null && unit(crawl) === unit(crawls[0]));
-    const cells = values.map((value, place) => cell(value, alike[place] ? values[0] : null, format));
+  const shared = curves.map((each) => pointAt(each, nShared));
+  return NUMBERS.map(([name, value, format, scale = () => ""]) => {
+    const values = crawls.map((crawl, index) => value(crawl, lasts[index], shared[index]) ?? null);
+    const isComparable = crawls.map((crawl, index) => index > 0 && scale !== null && scale(crawl) === scale(crawls[0]));
+    const cells = values.map((each, index) => cell(each, isComparable[index] ? values[0] : null, format));
     return [name.replace("N pages", counted(nShared, "page")), ...cells];
   });
 }
 
-/** The pages that all crawls have at least. */
+/** The number of pages that all crawls have. */
 function sharedPages(curves) {
-  return Math.min(...curves.map((one) => one.pages.at(-1) ?? 0));
+  return Math.min(...curves.map((each) => each.pages.at(-1) ?? 0));
 }
 
-// Between two points of the curve; harvest by its sum, which grows evenly from one to the other.
+// Interpolated between two points of the curve; for the harvest, its sum is.
 function pointAt(curve, pages) {
-  const after = curve.pages.findIndex((there) => there >= pages);
+  const after = curve.pages.findIndex((each) => each >= pages);
   if (after < 0 || pages === 0) return {};
   const before = curve.pages[after] === pages ? after : after - 1;
   const [low, high] = [curve.pages[before] ?? 0, curve.pages[after]];
@@ -64,47 +64,50 @@ function pointAt(curve, pages) {
   };
 }
 
-function sumAt(curve, place) {
-  return isNumber(curve.harvest[place]) ? curve.pages[place] * curve.harvest[place] : null;
+function sumAt(curve, index) {
+  return isNumber(curve.harvest[index]) ? curve.pages[index] * curve.harvest[index] : null;
 }
 
 function isNumber(value) {
   return typeof value === "number";
 }
 
-/** How crawls are compared, which differences are not told, and why. */
-export function howCompared(crawls, curves) {
-  const differ = (unit) => crawls.some((crawl) => unit(crawl) !== unit(crawls[0]));
+/** Notes on how crawls are compared. */
+export function comparisonNotes(crawls, curves) {
+  const differ = (scale) => crawls.some((crawl) => scale(crawl) !== scale(crawls[0]));
   const nShared = sharedPages(curves);
   const where = `Means are compared after ${counted(nShared, "page")}, which all of these crawls have.`;
   return [
     nShared ? where : "One of these crawls has no page yet, so means cannot be compared.",
     "Time between runs and pauses are left out.",
     differ(scoring) && "Harvest cannot be compared between different topics, relevance models or training pages.",
-    differ((crawl) => crawl.strategy) && "Regrets of other strategies cannot be compared.",
+    differ((crawl) => crawl.strategy) && "Regrets of different strategies cannot be compared.",
   ].filter(Boolean);
 }
 
 function cell(value, first, format) {
-  const told = element("span", { class: "figure" }, format(value));
-  if (value === null || first === null) return [told];
-  const difference = value - first;
+  const text = element("span", { class: "figure" }, format(value));
+  if (value === null || first === null) return [text];
+  // Differences below the rounding of sums count as none.
+  const exact = value - first;
+  const difference = Math.abs(exact) < 1e-9 * Math.abs(first) ? 0 : exact;
   const sign = difference > 0 ? "+" : difference < 0 ? "−" : "±";
-  return [told, element("span", { class: "difference" }, `${sign}${format(Math.abs(difference))}`)];
+  return [text, element("span", { class: "difference" }, `${sign}${format(Math.abs(difference))}`)];
 }
 
-/** A row for each setting that is not the same in all crawls. */
+/** A row for each setting that differs between crawls. */
 export function differingSettings(crawls) {
-  const told = crawls.map((crawl) => new Map(allSettings(crawl)));
-  const names = [...new Set(told.flatMap((one) => [...one.keys()]))];
+  const settings = crawls.map((crawl) => new Map(allSettings(crawl)));
+  const names = [...new Set(settings.flatMap((each) => [...each.keys()]))];
   return names
-    .map((name) => [name, told.map((one) => one.get(name) ?? "–")])
+    .map((name) => [name, settings.map((each) => each.get(name) ?? "–")])
     .filter(([, values]) => new Set(values).size > 1)
-    .map(([name, values]) => [name, ...values.map((value) => foreign(value))]);
+    .map(([name, values]) => [name, ...values.map((value) => untrusted(value))]);
 }
 
 function allSettings(crawl) {
   const { topic, keywords, strategy, relevance_model, settings } = crawl;
-  const own = [["Topic", topic], ["Keywords", keywords.join(", ")], ["Strategy", strategy], ["Relevance model", relevance_model]];
+  // The settings of this version have the same names; old crawls have only these.
+  const own = [["topic", topic], ["keywords", keywords.join(", ")], ["strategy", strategy], ["relevance model", relevance_model]];
   return [...own, ...settings.map((fact) => [fact.name, fact.value])];
 }

@@ -1,7 +1,7 @@
 // Why a page was visited or skipped: sentences, facts, the pages that link to it, and its text.
 
 import { since } from "../clock.js";
-import { element, facts, foreign, outside, remark, table } from "../dom.js";
+import { element, externalLink, facts, remark, table, untrusted } from "../dom.js";
 import { bytes, count, counted, score } from "../format.js";
 import { labelButtons } from "./labels.js";
 
@@ -10,21 +10,21 @@ const PARENT_COLUMNS = [
   { head: "Anchor text", number: true },
 ];
 
-/** The explanation as parts of a panel. */
-export function explanation(id, answer) {
+/** The content of the panel. */
+export function explanation(id, response) {
   return [
-    element("p", { class: "address-line" }, outside(answer.url, answer.url, { class: "address" })),
-    element("ul", { class: "sentences" }, answer.says.map((sentence) => element("li", {}, foreign(sentence)))),
-    answer.nearest && nearest(answer.nearest),
-    answer.page && labelButtons(id, answer.page),
-    answer.page && pageFacts(answer.page),
-    answer.parents.length > 0 && parents(answer),
-    answer.text && textBeginning(answer.text),
+    element("p", { class: "address-line" }, externalLink(response.url, response.url, { class: "address" })),
+    element("ul", { class: "sentences" }, response.sentences.map((sentence) => element("li", {}, untrusted(sentence)))),
+    response.nearest && nearest(response.nearest),
+    response.page && labelButtons(id, response.page),
+    response.page && pageFacts(response.page),
+    response.parents.length > 0 && parents(response),
+    response.text && textBeginning(response.text),
   ];
 }
 
 function nearest(url) {
-  const link = element("a", { href: `#url=${encodeURIComponent(url)}` }, foreign(url));
+  const link = element("a", { href: `#url=${encodeURIComponent(url)}` }, untrusted(url));
   return element("p", {}, "Nearest known URL: ", link);
 }
 
@@ -40,21 +40,21 @@ function pageFacts(page) {
   ]);
 }
 
-function parents(answer) {
-  const rows = answer.parents.map((parent) => [
+function parents(response) {
+  const rows = response.parents.map((parent) => [
     parentCell(parent), score(parent.relevance), score(parent.context_relevance), score(parent.anchor_relevance)]);
-  const rest = answer.n_parents - answer.parents.length;
-  return element("section", {}, element("h3", {}, `Found on ${counted(answer.n_parents, "page")}`),
-    table("Pages that link to it", PARENT_COLUMNS, rows), rest > 0 && remark(`and ${count(rest)} more`));
+  const nMore = response.n_parents - response.parents.length;
+  return element("section", {}, element("h3", {}, `Found on ${counted(response.n_parents, "page")}`),
+    table("Pages that link to it", PARENT_COLUMNS, rows), nMore > 0 && remark(`and ${count(nMore)} more`));
 }
 
 function parentCell(parent) {
-  const anchor = parent.anchor && element("span", { class: "anchor" }, "“", foreign(parent.anchor), "”");
-  const why = { class: "address", href: `#page=${parent.visit}`, title: "Why was it chosen?" };
-  return [anchor, element("a", why, foreign(parent.url))];
+  const anchor = parent.anchor && element("span", { class: "anchor" }, "“", untrusted(parent.anchor), "”");
+  const why = { class: "address", href: `#page=${parent.visit}`, title: "Why was it visited?" };
+  return [anchor, element("a", why, untrusted(parent.url))];
 }
 
 function textBeginning(text) {
   const head = element("h3", {}, "Beginning of the text");
-  return element("section", {}, head, element("blockquote", { class: "page-text" }, foreign(text, { dir: "auto" })));
+  return element("section", {}, head, element("blockquote", { class: "page-text" }, untrusted(text, { dir: "auto" })));
 }

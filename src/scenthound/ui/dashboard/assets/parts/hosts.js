@@ -1,86 +1,85 @@
 // The hosts of a crawl: recent ones, with their states while it runs, and those with the most pages.
 
-import { ask, ofCrawl, pageAddress } from "../api.js";
-import { element, fill, foreign, remark, section, table, tableRow } from "../dom.js";
-import { count, counted, duration, isGoing, percent, score } from "../format.js";
+import { crawlPath, get, pagePath } from "../api.js";
+import { element, fill, remark, section, table, tableRow, untrusted } from "../dom.js";
+import { count, counted, duration, isAlive, percent, score } from "../format.js";
 import { emptyNote, noPageNote } from "./notes.js";
 
 const SIGNS = { active: "●", waiting: "◔", ready: "○", disabled: "✕" };
-const ASKED_COLUMNS = [{ head: "Host", wide: true }, { head: "State" }, { head: "Pages", number: true }];
+const RECENT_COLUMNS = [{ head: "Host", wide: true }, { head: "State" }, { head: "Pages", number: true }];
 const TOP_COLUMNS = [
   { head: "Host", wide: true }, { head: "Pages", number: true }, { head: "Mean relevance", number: true }];
-// Rows of a table; the API has more.
-const MOST_SHOWN = 15;
-const AGAIN_MS = 15000;
-const READING_MS = 1000;
+const MAX_ROWS = 15;
+const REFRESH_MS = 15000;
+const COUNTING_MS = 1000;
 
-export class AskedHosts {
-  #place = element("div");
+export class RecentHosts {
+  #content = element("div");
   #table = null;
-  #isGoing = null;
+  #isAlive = null;
 
   constructor() {
-    this.element = section("Recent hosts", {}, this.#place);
+    this.element = section("Recent hosts", {}, this.#content);
   }
 
-  // By pages, so that rows rarely move.
+  // Ordered by pages, so that rows rarely move.
   update(crawl) {
-    const latest = (crawl.status?.host_statistics ?? []).slice(0, MOST_SHOWN);
+    const latest = (crawl.status?.host_statistics ?? []).slice(0, MAX_ROWS);
     const hosts = latest.sort((one, other) => other.n_pages - one.n_pages);
-    if (hosts.length) this.#show(hosts, isGoing(crawl.state));
-    else if (!this.#table) fill(this.#place, emptyNote("Shown while a crawl runs."));
+    if (hosts.length) this.#show(hosts, isAlive(crawl.state));
+    else if (!this.#table) fill(this.#content, emptyNote("Available while the crawl runs."));
   }
 
   // States mean nothing when no process crawls.
-  #show(hosts, going) {
-    const columns = going ? ASKED_COLUMNS : ASKED_COLUMNS.filter((column) => column.head !== "State");
-    if (going !== this.#isGoing) {
+  #show(hosts, alive) {
+    const columns = alive ? RECENT_COLUMNS : RECENT_COLUMNS.filter((column) => column.head !== "State");
+    if (alive !== this.#isAlive) {
       this.#table = table("Recent hosts", columns, []);
-      fill(this.#place, this.#table, !going && remark("At the end of the last run."));
-      this.#isGoing = going;
+      fill(this.#content, this.#table, !alive && remark("At the end of the last run."));
+      this.#isAlive = alive;
     }
-    const row = (asked) => [foreign(asked.host), going && hostState(asked), count(asked.n_pages)].filter(Boolean);
-    fill(this.#table.querySelector("tbody"), hosts.map((asked) => tableRow(columns, row(asked))));
+    const row = (host) => [untrusted(host.host), alive && hostState(host), count(host.n_pages)].filter(Boolean);
+    fill(this.#table.querySelector("tbody"), hosts.map((host) => tableRow(columns, row(host))));
   }
 }
 
-function hostState(asked) {
-  const rest = asked.state === "waiting" && asked.waits_s ? ` ${duration(Math.max(1, asked.waits_s))}` : "";
-  const sign = element("span", { "aria-hidden": "true" }, SIGNS[asked.state]);
-  return element("span", { class: `host-state ${asked.state}` }, sign, ` ${asked.state}${rest}`);
+function hostState(host) {
+  const time = host.state === "waiting" && host.waits_s ? ` ${duration(Math.max(1, host.waits_s))}` : "";
+  const sign = element("span", { "aria-hidden": "true" }, SIGNS[host.state]);
+  return element("span", { class: `host-state ${host.state}` }, sign, ` ${host.state}${time}`);
 }
 
-/** The hosts of most pages, counted by the server bit by bit and asked for again now and then. */
+/** The hosts with most pages, refreshed regularly; the server counts a large crawl in steps. */
 export class TopHosts {
   #id;
   #crawl;
-  #place = element("div");
+  #content = element("div");
 
-  /** `crawl` tells how the crawl stands now. */
+  /** `crawl` returns the current state. */
   constructor(id, crawl) {
     this.#id = id;
     this.#crawl = crawl;
-    this.element = section("Top hosts", {}, this.#place);
+    this.element = section("Top hosts", {}, this.#content);
     this.#load();
   }
 
   async #load() {
-    const top = document.hidden ? null : await ask(ofCrawl(this.#id, "hosts")).catch(() => null);
-    // Whoever is in the table by keyboard stays there.
-    if (top && !this.#place.matches(":focus-within")) fill(this.#place, this.#told(top));
-    setTimeout(() => this.#load(), top && top.share_read < 1 ? READING_MS : AGAIN_MS);
+    const top = document.hidden ? null : await get(crawlPath(this.#id, "hosts")).catch(() => null);
+    // Do not take the focus from a link in the table.
+    if (top && !this.#content.matches(":focus-within")) fill(this.#content, this.#table(top));
+    setTimeout(() => this.#load(), top && top.share_read < 1 ? COUNTING_MS : REFRESH_MS);
   }
 
-  #told(top) {
+  #table(top) {
     if (!top.hosts.length) return noPageNote(this.#crawl());
-    const most = top.hosts.slice(0, MOST_SHOWN);
-    const rows = most.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
+    const hosts = top.hosts.slice(0, MAX_ROWS);
+    const rows = hosts.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
     const read = top.share_read < 1 ? `, ${percent(top.share_read)} of the pages counted so far` : "";
-    return [table("Hosts with the most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in all${read}.`)];
+    return [table("Hosts with the most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in total${read}.`)];
   }
 
   #link(host) {
-    const href = `${pageAddress("crawls", this.#id, "pages")}?${new URLSearchParams({ host })}`;
-    return element("a", { href, title: "Its pages" }, foreign(host));
+    const href = `${pagePath("crawls", this.#id, "pages")}?${new URLSearchParams({ host })}`;
+    return element("a", { href, title: "Pages of this host" }, untrusted(host));
   }
 }

@@ -5,20 +5,20 @@ import { lastPoint } from "../curves.js";
 import { element, shareBar } from "../dom.js";
 import { count, duration, score, speed } from "../format.js";
 
-// Fields of the status, each with its format; the last argument says whether the crawl is going on.
+// Fields of the status and their formats.
 const FIELDS = {
   n_pages: count,
   harvest: score,
   recent_harvest: score,
-  pages_per_s: (value, isGoing) => speed(isGoing ? value : null),
-  seconds_left: (value, isGoing) => (isGoing ? duration(value) : "–"),
+  pages_per_s: (value, isRunning) => speed(isRunning ? value : null),
+  seconds_left: (value, isRunning) => (isRunning ? duration(value) : "–"),
   frontier: count,
   n_skipped: count,
   regret: score,
 };
 
 export class KeyNumbers {
-  #places = {};
+  #values = {};
   #budget = element("span", { class: "of-budget" });
   #bar = shareBar(0);
 
@@ -28,24 +28,24 @@ export class KeyNumbers {
   }
 
   #cell({ name, title, help }) {
-    this.#places[name] = element("span", { class: "figure", id: `number-${name}` }, "–");
+    this.#values[name] = element("span", { class: "figure", id: `number-${name}` }, "–");
     const further = name === "n_pages" && [this.#budget, this.#bar];
-    return element("div", { title: help }, element("dt", {}, title), element("dd", {}, this.#places[name], further));
+    return element("div", { title: help }, element("dt", {}, title), element("dd", {}, this.#values[name], further));
   }
 
   /** Crawls made before 0.6 have no status: the last point of their curves replaces it. */
   update(crawl, curves) {
     const status = crawl.status ?? lastPoint(curves);
-    const isGoing = crawl.state === "running" || crawl.state === "ending";
-    for (const [name, format] of Object.entries(FIELDS)) this.#tell(name, format(status[name], isGoing));
-    this.#tellBudget(status.n_pages, status.page_budget);
+    const isRunning = crawl.state === "running" || crawl.state === "ending";
+    for (const [name, format] of Object.entries(FIELDS)) this.#set(name, format(status[name], isRunning));
+    this.#setBudget(status.n_pages, status.page_budget);
   }
 
-  #tell(name, text) {
-    if (this.#places[name].textContent !== text) this.#places[name].textContent = text;
+  #set(name, text) {
+    if (this.#values[name].textContent !== text) this.#values[name].textContent = text;
   }
 
-  #tellBudget(pages, budget) {
+  #setBudget(pages, budget) {
     this.#budget.textContent = budget ? ` of ${count(budget)}` : "";
     this.#bar.style.setProperty("--share", budget ? Math.min(1, pages / budget).toFixed(4) : 0);
   }

@@ -1,11 +1,11 @@
-// What a person says of pages: relevant, not relevant, or nothing. All buttons of a page tell the same.
+// Labels of pages: relevant, not relevant, or none. All buttons for a page show the same label.
 
-import { change, ofCrawl, whyReadOnly } from "../api.js";
+import { change, crawlPath, whyReadOnly } from "../api.js";
 import { button, element } from "../dom.js";
 
 const CHOICES = [["Relevant", true], ["Not relevant", false], ["No label", null]];
 
-/** Buttons that label a page; without the token they say why they cannot. */
+/** Buttons that label a page; disabled without the token. */
 export function labelButtons(id, page) {
   const group = element("div", { class: "labels", role: "group", "aria-label": `Label of visit ${page.visit}` });
   group.dataset.labelOf = page.visit;
@@ -32,7 +32,7 @@ document.addEventListener("read-only", () => document.querySelectorAll("[data-la
 async function label(id, visit, relevant, made) {
   made.classList.add("waiting");
   try {
-    const labels = await change(ofCrawl(id, "labels"), { visit, relevant });
+    const labels = await change(crawlPath(id, "labels"), { visit, relevant });
     document.querySelectorAll(`[data-label-of="${visit}"]`).forEach((group) => show(group, relevant));
     document.dispatchEvent(new CustomEvent("labelled", { detail: labels }));
   } catch (problem) {

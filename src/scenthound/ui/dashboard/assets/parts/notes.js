@@ -1,10 +1,10 @@
-// What is told beside the facts: problems, commands to copy, and short messages that screen readers tell too.
+// States, problems, commands to copy, confirmations and short messages.
 
-import { pageAddress } from "../api.js";
-import { button, element, fill, foreign } from "../dom.js";
-import { isGoing } from "../format.js";
+import { pagePath } from "../api.js";
+import { button, element, fill, untrusted } from "../dom.js";
+import { STATES, isAlive } from "../format.js";
 
-/** A command to be typed, with a button that copies it. */
+/** A command, with a button that copies it. */
 export function commandBox(command) {
   const text = element("code", { tabindex: "0" }, command);
   const copy = button("Copy", () => copyText(command, text, copy), { class: "small", title: "Copy the command" });
@@ -16,53 +16,76 @@ async function copyText(command, text, copy) {
     await navigator.clipboard.writeText(command);
     copy.textContent = "Copied";
   } catch {
-    // Without leave to write to the clipboard, the text is marked for the reader to copy.
+    // Without access to the clipboard, the text is selected instead.
     getSelection().selectAllChildren(text);
-    copy.textContent = "Marked";
+    copy.textContent = "Selected";
   }
   setTimeout(() => (copy.textContent = "Copy"), 2000);
 }
 
-/** Why something cannot be shown, and what may help. */
+/** A problem, and the command that may help. */
 export function problemBox(problem) {
-  const says = element("p", {}, linked(problem.message ?? problem.says));
-  return element("div", { class: "box problem", role: "alert" }, says, problem.command && commandBox(problem.command));
+  const text = element("p", {}, linked(problem.message));
+  return element("div", { class: "box problem", role: "alert" }, text, problem.command && commandBox(problem.command));
 }
 
-// What the server says of an experiment that is looked for among crawls, or the other way round.
-function linked(says) {
-  const found = /^(.* is shown at )\/(crawls|experiments)\/(.+)\.$/s.exec(says);
-  if (!found) return foreign(says);
-  const [, before, place, id] = found;
-  return [foreign(before), element("a", { href: pageAddress(place, id) }, foreign(`/${place}/${id}`)), "."];
+// The message about a crawl requested as an experiment, or the reverse, ends with a path.
+function linked(message) {
+  const found = /^(.* is shown at )\/(crawls|experiments)\/(.+)\.$/s.exec(message);
+  if (!found) return untrusted(message);
+  const [, text, section, id] = found;
+  return [untrusted(text), element("a", { href: pagePath(section, id) }, untrusted(`/${section}/${id}`)), "."];
 }
 
-/** A place for one message at a time, told politely. */
-export function messagePlace() {
+/** A line for one message at a time, announced by screen readers. */
+export function messageLine() {
   return element("p", { class: "message", role: "status", "aria-live": "polite" });
 }
 
-/** Carry out a change and say in `place` what came of it; answers with the answer, or null if it failed. */
-export async function told(place, carryOut, sentence = (done) => done.says) {
-  fill(place, "…");
+/** Send a change and show its result in `line`; returns the response, or null if it failed. */
+export async function reportResult(line, send) {
+  fill(line, "…");
   try {
-    const done = await carryOut();
-    place.classList.remove("failed");
-    fill(place, sentence(done));
+    const done = await send();
+    line.classList.remove("failed");
+    fill(line, done.message);
     return done;
   } catch (problem) {
-    place.classList.add("failed");
-    fill(place, foreign(problem.message), problem.command && commandBox(problem.command));
+    line.classList.add("failed");
+    fill(line, untrusted(problem.message), problem.command && commandBox(problem.command));
     return null;
   }
 }
 
-/** What stands where nothing is yet. */
-export function emptyNote(...says) {
-  return element("p", { class: "empty" }, ...says);
+/** Shown where there is no content. */
+export function emptyNote(...text) {
+  return element("p", { class: "empty" }, ...text);
 }
 
-/** What stands where the pages of a crawl would. */
+/** Shown where a crawl has no pages. */
 export function noPageNote({ state }) {
-  return emptyNote(isGoing(state) || state === "not begun" ? "No page yet." : "It took no page.");
+  return emptyNote(isAlive(state) || state === "not begun" ? "No pages yet." : "No pages were visited.");
+}
+
+/** The state of a crawl: a sign and a word, with a tooltip. */
+export function stateLabel(state) {
+  const { sign, text } = STATES[state] ?? { sign: "?", text: "" };
+  const kind = `state ${state.replace(" ", "-")}`;
+  return element("span", { class: kind, title: text }, element("span", { "aria-hidden": "true" }, sign), ` ${state}`);
+}
+
+/** Ask for confirmation; resolves to true if the reader agrees. Escape is no. */
+export function confirmed(question, yes, no) {
+  const dialog = element("dialog", { class: "question", "aria-label": question }, element("p", {}, question));
+  const refuse = button(no, () => dialog.close(), { autofocus: true });
+  const agree = button(yes, () => dialog.close("yes"), { class: "danger" });
+  dialog.append(element("div", { class: "choices" }, refuse, agree));
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    });
+  });
 }

@@ -1,25 +1,24 @@
-// The page of one crawl: how it stands, live curves, hosts, pages not taken and the latest pages.
+// The page of one crawl: state, controls, live curves, latest pages, hosts and skipped pages.
 
-import { ask, ofCrawl } from "../api.js";
+import { crawlPath, get } from "../api.js";
 import { crawlCharts, noCurves } from "../curves.js";
-import { element, facts, fill, foreign, section } from "../dom.js";
+import { element, facts, fill, section, untrusted } from "../dom.js";
 import { Listener } from "../live.js";
-import { Panel, addressField } from "../panel.js";
+import { Panel, urlForm } from "../panel.js";
 import { CrawlHead } from "../parts/crawl_head.js";
-import { foldedGraph } from "../parts/folded_graph.js";
-import { AskedHosts, TopHosts } from "../parts/hosts.js";
+import { RecentHosts, TopHosts } from "../parts/hosts.js";
 import { KeyNumbers } from "../parts/key_numbers.js";
 import { LatestPages } from "../parts/latest_pages.js";
-import { LiveCharts } from "../parts/live_charts.js";
+import { LiveCharts, linkGraph } from "../parts/charts.js";
 import { Reasons } from "../parts/reasons.js";
-import { Steering } from "../parts/steering.js";
+import { Controls } from "../parts/controls.js";
 
-export async function showCrawl(place, id) {
-  const crawl = await ask(ofCrawl(id));
-  const view = new CrawlView(place, id, crawl);
+export async function showCrawl(main, id) {
+  const crawl = await get(crawlPath(id));
+  const view = new CrawlView(main, id, crawl);
   view.update(crawl, noCurves());
   new Panel(id);
-  new Listener(ofCrawl(id, "events"), (live, curves) => view.live(live, curves), (says) => view.connection(says));
+  new Listener(crawlPath(id, "events"), (live, curves) => view.live(live, curves), (message) => view.connection(message));
 }
 
 class CrawlView {
@@ -27,20 +26,20 @@ class CrawlView {
   #latest;
   #charts = new LiveCharts();
   #parts;
-  #steering;
+  #controls;
   #crawl;
 
-  constructor(place, id, crawl) {
+  constructor(main, id, crawl) {
     this.#head = new CrawlHead(id, "Overview");
     this.#latest = new LatestPages(id);
-    this.#steering = new Steering(id);
+    this.#controls = new Controls(id);
     this.#crawl = crawl;
-    const now = () => this.#crawl;
-    const [numbers, asked, reasons, top] = [new KeyNumbers(), new AskedHosts(), new Reasons(), new TopHosts(id, now)];
-    this.#parts = [this.#head, this.#steering, numbers, asked, reasons];
-    const columns = element("div", { class: "columns" }, asked.element, reasons.element, top.element);
-    fill(place, this.#head.element, this.#steering.element, numbers.element, this.#charts.element, this.#latest.element,
-      addressField(), columns, foldedGraph(id, now), settings(crawl));
+    const current = () => this.#crawl;
+    const [numbers, recent, reasons, top] = [new KeyNumbers(), new RecentHosts(), new Reasons(), new TopHosts(id, current)];
+    this.#parts = [this.#head, this.#controls, numbers, recent, reasons];
+    const columns = element("div", { class: "columns" }, recent.element, reasons.element, top.element);
+    fill(main, this.#head.element, this.#controls.element, numbers.element, this.#charts.element, this.#latest.element,
+      urlForm(), columns, linkGraph(id, current), settings(crawl));
   }
 
   update(crawl, curves) {
@@ -54,13 +53,13 @@ class CrawlView {
     this.#latest.update(crawl, latest);
   }
 
-  connection(says) {
-    this.#head.connection(says);
-    this.#steering.connection(says);
+  connection(message) {
+    this.#head.connection(message);
+    this.#controls.connection(message);
   }
 }
 
 function settings(crawl) {
-  const rows = crawl.settings.map((fact) => [fact.name, foreign(fact.value)]);
+  const rows = crawl.settings.map((fact) => [fact.name, untrusted(fact.value)]);
   return section("Settings", { class: "part settings" }, facts(rows));
 }

@@ -1,55 +1,56 @@
-// The page of an experiment: what it found, in words, its facts, and what can be done with it.
+// The page of an experiment: summary, facts and a link to its report.
 
-import { ask, pageAddress } from "../api.js";
+import { get, pagePath } from "../api.js";
 import { chart } from "../curves.js";
-import { apart, element, facts, fill, foreign, section } from "../dom.js";
+import { element, facts, fill, newTab, section, untrusted } from "../dom.js";
 import { shellWord } from "../format.js";
-import { LiveCharts } from "../parts/live_charts.js";
+import { LiveCharts } from "../parts/charts.js";
 import { commandBox, emptyNote } from "../parts/notes.js";
 
-const AGAIN_MS = 10000;
+const REFRESH_MS = 10000;
 
-export async function showExperiment(place, id) {
-  const address = pageAddress("api", "experiments", id);
-  const experiment = await ask(address);
+export async function showExperiment(main, id) {
+  const path = pagePath("api", "experiments", id);
+  const experiment = await get(path);
   document.title = `${experiment.name} · Scenthound`;
   const charts = new LiveCharts();
-  const rows = experiment.facts.map((fact) => [fact.name, foreign(fact.value)]);
-  const paragraphs = experiment.summary.map((text) => element("p", {}, foreign(text)));
+  const rows = experiment.facts.map((fact) => [fact.name, untrusted(fact.value)]);
+  const paragraphs = experiment.summary.map((text) => element("p", {}, untrusted(text)));
   const summary = element("div", { class: "summary" }, paragraphs);
-  fill(place, head(experiment), summary, further(experiment), experiment.search && charts.element,
+  fill(main, head(experiment), summary, links(experiment), experiment.generations && charts.element,
     rows.length > 0 && section("Facts", {}, facts(rows)));
-  if (experiment.search) follow(address, experiment.search, charts);
+  if (experiment.generations) follow(path, experiment.generations, charts);
 }
 
-// A search may be going on.
-function follow(address, search, charts) {
-  if (search) charts.update([searchChart(search)]);
+// The search may be running.
+function follow(path, generations, charts) {
+  if (generations) charts.update([searchChart(generations)]);
   setTimeout(async () => {
-    const now = document.hidden ? null : await ask(address).catch(() => null);
-    follow(address, now?.search, charts);
-  }, AGAIN_MS);
+    const next = document.hidden ? null : await get(path).catch(() => null);
+    follow(path, next?.generations, charts);
+  }, REFRESH_MS);
 }
 
 function head(experiment) {
   const kind = element("span", { class: "kind" }, experiment.kind);
-  const title = experiment.title && experiment.title !== experiment.name && [" (", foreign(experiment.title), ")"];
-  const about = element("p", { class: "about" }, kind, title, " in ", foreign(experiment.path, { class: "path" }));
-  return element("header", {}, element("h1", {}, foreign(experiment.name)), about);
+  const title = experiment.title && experiment.title !== experiment.name && [" (", untrusted(experiment.title), ")"];
+  const about = element("p", { class: "about" }, kind, title, " in ", untrusted(experiment.path, { class: "path" }));
+  return element("header", {}, element("h1", {}, untrusted(experiment.name)), about);
 }
 
-// There are reports of all but recorded webs.
-function further(experiment) {
-  const link = { class: "report-link", ...apart(experiment.report) };
+// Recorded webs have no report.
+function links(experiment) {
+  const link = { class: "report-link", ...newTab(experiment.report) };
   if (experiment.report) return element("p", {}, element("a", link, "Open the report"));
   if (experiment.kind !== "web") return null;
   const web = shellWord(experiment.path);
   const command = `scenthound simulate --web ${web} --topics FILE --strategy NAME --out DIR`;
-  return element("div", {}, emptyNote("Strategies can crawl it:"), commandBox(command));
+  return element("div", {}, emptyNote("To crawl it:"), commandBox(command));
 }
 
-function searchChart(search) {
-  const line = (name) => ({ name, x: search.generation, y: search[name] });
+function searchChart(generations) {
+  const values = (name) => generations.map((each) => each[name]);
+  const line = (name) => ({ name, x: values("generation"), y: values(name) });
   const axes = { x_label: "generation", y_label: "fitness" };
-  return chart("fitness", "The search", axes, [line("best"), line("mean")]);
+  return chart("fitness", "Fitness by generation", axes, [line("best"), line("mean")]);
 }

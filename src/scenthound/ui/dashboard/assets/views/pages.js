@@ -1,8 +1,8 @@
 // The page browser of a crawl: search, order, host filter, labels, and retraining of the relevance model.
 
-import { ask, ofCrawl } from "../api.js";
+import { crawlPath, get } from "../api.js";
 import { element, fill } from "../dom.js";
-import { Panel, addressField } from "../panel.js";
+import { Panel, urlForm } from "../panel.js";
 import { CrawlHead } from "../parts/crawl_head.js";
 import { PageList } from "../parts/page_list.js";
 import { Training } from "../parts/training.js";
@@ -12,41 +12,41 @@ const ORDERS = {
 };
 const BY_MATCH = "match";
 const TYPING_MS = 400;
-const AGAIN_MS = 5000;
+const REFRESH_MS = 5000;
 
-export async function showPages(place, id) {
-  let crawl = await ask(ofCrawl(id));
+export async function showPages(main, id) {
+  let crawl = await get(crawlPath(id));
   const head = new CrawlHead(id, "Pages");
   const list = new PageList(id, () => crawl);
   const form = searchForm(list);
-  const side = element("div", { class: "side" }, new Training(id).element, addressField());
-  fill(place, head.element, element("div", { class: "browser" }, element("div", {}, form, list.element), side));
-  const update = (now) => head.update((crawl = now));
+  const side = element("div", { class: "side" }, new Training(id).element, urlForm());
+  fill(main, head.element, element("div", { class: "browser" }, element("div", {}, form, list.element), side));
+  const update = (next) => head.update((crawl = next));
   update(crawl);
   new Panel(id);
-  list.show(wished());
-  setInterval(() => document.hidden || ask(ofCrawl(id)).then(update, () => null), AGAIN_MS);
+  list.show(currentFilter());
+  setInterval(() => document.hidden || get(crawlPath(id)).then(update, () => null), REFRESH_MS);
 }
 
-/** What is looked for stands in the address, so that it can be linked. */
-function wished() {
-  const words = new URLSearchParams(location.search);
-  const order = Object.hasOwn(ORDERS, words.get("order")) ? words.get("order") : "latest";
-  return { query: words.get("query") ?? "", host: words.get("host") ?? "", order };
+/** The filter is part of the URL, so that it can be linked. */
+function currentFilter() {
+  const parameters = new URLSearchParams(location.search);
+  const order = Object.hasOwn(ORDERS, parameters.get("order")) ? parameters.get("order") : "latest";
+  return { query: parameters.get("query") ?? "", host: parameters.get("host") ?? "", order };
 }
 
 function searchForm(list) {
-  const wish = wished();
-  const query = searchField("query", wish.query, 500, 'words, "a phrase", -without');
-  const host = searchField("host", wish.host, 300, "any");
+  const filter = currentFilter();
+  const query = searchField("query", filter.query, 500, 'words, "a phrase", -without');
+  const host = searchField("host", filter.host, 300, "any");
   const order = orderChoice();
   const show = () => {
-    const kept = order.disabled ? wished().order : order.value;
-    const chosen = { query: query.value.trim(), host: host.value.trim(), order: kept };
-    tellOrder(order, chosen);
-    if (JSON.stringify(chosen) !== JSON.stringify(wished())) remember(chosen), list.show(chosen);
+    const previous = order.disabled ? currentFilter().order : order.value;
+    const chosen = { query: query.value.trim(), host: host.value.trim(), order: previous };
+    updateOrder(order, chosen);
+    if (JSON.stringify(chosen) !== JSON.stringify(currentFilter())) remember(chosen), list.show(chosen);
   };
-  tellOrder(order, wish);
+  updateOrder(order, filter);
   let typing = 0;
   const soon = () => (clearTimeout(typing), (typing = setTimeout(show, TYPING_MS)));
   const now = (event) => (event.preventDefault(), clearTimeout(typing), show());
@@ -65,15 +65,15 @@ function orderChoice() {
   return element("select", { name: "order" }, options, byMatch);
 }
 
-// A search has an order of its own; the one that was chosen comes back when the search is over.
-function tellOrder(order, wish) {
-  order.disabled = wish.query !== "";
-  order.value = wish.query ? BY_MATCH : wish.order;
-  order.title = wish.query ? "What is searched for is shown in the order of how well it matches." : "";
+// Search results are ordered by match; the selected order is restored when the search ends.
+function updateOrder(order, filter) {
+  order.disabled = filter.query !== "";
+  order.value = filter.query ? BY_MATCH : filter.order;
+  order.title = filter.query ? "Search results are ordered by match." : "";
 }
 
-function remember(wish) {
-  const said = Object.entries(wish).filter(([name, value]) => value && !(name === "order" && value === "latest"));
-  const query = new URLSearchParams(said).toString();
+function remember(filter) {
+  const parameters = Object.entries(filter).filter(([name, value]) => value && !(name === "order" && value === "latest"));
+  const query = new URLSearchParams(parameters).toString();
   history.replaceState(null, "", location.pathname + (query ? `?${query}` : "") + location.hash);
 }

@@ -1,4 +1,4 @@
-"""What the tests of the dashboard's server share: crawls that tell how they are doing, and questions to the server."""
+"""Stored crawls and a client without sockets, for tests of the dashboard's server."""
 
 import asyncio
 import json
@@ -20,9 +20,9 @@ from scenthound.ui.dashboard.app import Dashboard
 from stored_crawls import NOON_S, add_page, new_crawl, response
 
 PORT = 8787
-TOKEN = "a-token-of-tests"
+TOKEN = "test-token"
 HOST = f"127.0.0.1:{PORT}"
-#: The relevance of each page of `told_crawl`.
+#: The relevance of each page of `begin_crawl`.
 RELEVANCE = (0.5, 0.9, 0.1, 0.7)
 
 
@@ -33,7 +33,7 @@ def plan(**changes: Any) -> CrawlSettings:
 
 
 def status_values(pages: int, **changes: Any) -> dict[str, Any]:
-    """As a running crawl writes them."""
+    """The status in a crawl folder."""
     return {
         "time_s": NOON_S + pages,
         "run": 1,
@@ -89,8 +89,8 @@ def run_row(run: int = 1, began_s: float = NOON_S, **changes: Any) -> RunRecord:
 
 
 def begin_crawl(folder: Path, **changes: Any) -> CrawlStore:
-    """A crawl of four pages, about a second apart, that was not ended: page 3 was found on page 1. While the store is
-    open it runs; when it is closed it has died."""
+    """A crawl of four pages, a second apart, without a recorded end; page 3 was discovered on page 1. It runs while
+    the store is open, and has died when it is closed."""
     store = new_crawl(folder, **plan(**changes).as_settings())
     store.add_urls(
         ["http://a.test/", "http://a.test/balloons", "http://b.test/<b>", "http://b.test:81/3", "http://c.test/"]
@@ -122,13 +122,13 @@ def ended_crawl(folder: Path, **changes: Any) -> Path:
     return folder
 
 
-#: Of a search whose generation 1 had nobody new, so that the log has no line of it.
+#: Generation 1 had no new individuals, so the log has no line for it.
 HISTORY = (Generation(0, 0.5, 0.25, 4), Generation(1, 0.5, 0.375, 8), Generation(2, 0.625, 0.5, 12))
 LOG = '{"round": 0, "fitness": 0.5}\n{"round": 2, "fitness": 0.625}\n{"ro'
 
 
 def search(folder: Path) -> Path:
-    """As much of the folder of a search as the dashboard reads; a line of its log is being written."""
+    """The files of a search that the dashboard reads; the last line of its log is incomplete."""
     folder.mkdir()
     (folder / "search.json").write_text('{"format": "scenthound search", "version": 1, "settings": {}}')
     (folder / "evaluations.jsonl").write_text(LOG)
@@ -138,7 +138,7 @@ def search(folder: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     status: int
     headers: dict[str, str]
     content: bytes
@@ -152,59 +152,59 @@ class Answer:
         return self.content.decode()
 
 
-class Asker:
-    """Asks a dashboard over some folders, without a socket. `told_last` is the last answer, also where it failed."""
+class Client:
+    """Sends requests to a dashboard without a socket. `last_response` is also set if the request raised an error."""
 
-    told_last: Answer
+    last_response: Reply
 
     def __init__(self, *folders: Path) -> None:
         self.dashboard = Dashboard(list(folders), port=PORT, token=TOKEN)
 
-    def get(self, path: str, **headers: str) -> Answer:
-        return self.ask("GET", path, headers)
+    def get(self, path: str, **headers: str) -> Reply:
+        return self.request("GET", path, headers)
 
-    def post(self, path: str, body: object = None, **headers: str) -> Answer:
+    def post(self, path: str, body: object = None, **headers: str) -> Reply:
         content = b"" if body is None else orjson.dumps(body)
-        return self.ask(
+        return self.request(
             "POST", path, {"x_scenthound_token": TOKEN, "content_type": "application/json", **headers}, content
         )
 
-    def ask(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Answer:
-        """Names of headers are written with _; one that is empty is left out."""
+    def request(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Reply:
+        """Names of headers are written with _; empty ones are left out."""
         named = {"host": HOST, **headers}
-        sent = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in named.items() if value]
-        return asyncio.run(self._asked(method, path, sent, body))
+        pairs = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in named.items() if value]
+        return asyncio.run(self._request(method, path, pairs, body))
 
-    async def _asked(self, method: str, path: str, headers: list[tuple[bytes, bytes]], body: bytes) -> Answer:
-        told: list[Any] = []
-        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+    async def _request(self, method: str, path: str, headers: list[tuple[bytes, bytes]], body: bytes) -> Reply:
+        sent: list[Any] = []
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive() -> Any:
-            if not waiting:
+            if not messages:
                 await asyncio.Event().wait()
-            return waiting.pop()
+            return messages.pop()
 
         async def send(message: Any) -> None:
-            told.append(message)
+            sent.append(message)
 
         try:
             await self.dashboard.app(scope(method, path, headers), receive, send)
         finally:
-            start, *rest = told
+            start, *body_parts = sent
             names = {name.decode(): value.decode("latin-1") for name, value in start["headers"]}
-            self.told_last = Answer(start["status"], names, b"".join(part.get("body", b"") for part in rest))
-        return self.told_last
+            self.last_response = Reply(start["status"], names, b"".join(part.get("body", b"") for part in body_parts))
+        return self.last_response
 
 
 def scope(method: str, path: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
-    place, _, query = path.partition("?")
+    url_path, _, query = path.partition("?")
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1",
         "method": method,
-        "path": place,
-        "raw_path": place.encode(),
+        "path": url_path,
+        "raw_path": url_path.encode(),
         "root_path": "",
         "query_string": query.encode(),
         "scheme": "http",

@@ -1,7 +1,7 @@
-"""A dashboard whose pages are as they are shipped, and whose answers a test makes up.
+"""The real pages of the dashboard, with API responses defined by the test.
 
-Pages and scripts have the headers of the true server. What a page asks the API for is answered by the test itself: so
-it decides what comes, and when a connection breaks off. A stream of events that stays open is given out by the server.
+Pages and scripts have the headers of the real server. The test decides the responses, and when a connection breaks. An
+event stream that stays open is sent by the server.
 """
 
 from collections.abc import Iterator
@@ -13,10 +13,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, Route
-from playwright.sync_api import Request as Asked
+from playwright.sync_api import Request as PageRequest
 from starlette.requests import Request
 
+from scenthound.crawler.explain import Parent
+from scenthound.crawler.state import State
 from scenthound.store.crawl_records import CrawlStatus, HostState, HostStatistics
+from scenthound.strategies.rank_file import Generation
+from scenthound.ui.crawl_overview import HostPages
 from scenthound.ui.dashboard.app import Assets
 from scenthound.ui.dashboard.crawl_views import column_infos
 from scenthound.ui.dashboard.problems import as_json
@@ -29,22 +33,19 @@ from scenthound.ui.dashboard.responses import (
     Folder,
     Folders,
     Labels,
-    LinkingPage,
     Live,
     Overlap,
     Pages,
     Problem,
     ReasonCount,
-    SearchProgress,
     SideBySide,
-    TopHost,
     TopHosts,
     VisitedPage,
 )
 from scenthound.ui.dashboard.security import HEADERS
 from timing import WAIT_S
 
-TOKEN = "a-token-of-tests"
+TOKEN = "test-token"
 HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
 HOSTILE_URL = "javascript:document.title='hacked'"
 NOON_S = 1_769_860_800.0
@@ -72,7 +73,7 @@ def crawl(name: str = "balloons", **changes: Any) -> Crawl:
     values = Crawl(
         id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie",
         relevance_model="cosine",
-        scored_by="cosine for balloons", state="running", ended=None, resume_command=None, status=status(),
+        scored_by="cosine for balloons", state=State.RUNNING, ended=None, resume_command=None, status=status(),
         reasons=REASONS,
         relevance_models=(),
         n_labels=0, settings=(Fact("Seeds", HOSTILE_URL),),
@@ -81,7 +82,7 @@ def crawl(name: str = "balloons", **changes: Any) -> Crawl:
 
 
 def curves(*pages: int, harvest: float = 0.5) -> Curves:
-    """A moment for each number of pages, one a second."""
+    """A point for each number of pages, one per second."""
     n = len(pages)
     ones, nothing = (1,) * n, (None,) * n
     seconds = tuple(float(sample + 1) for sample in range(n))
@@ -96,7 +97,7 @@ def curves(*pages: int, harvest: float = 0.5) -> Curves:
     }
 
 
-def taken(visit: int = 0, **changes: Any) -> VisitedPage:
+def visited(visit: int = 0, **changes: Any) -> VisitedPage:
     values = VisitedPage(
         visit=visit, page=visit, simhash=0, url=f"http://a.test/{visit}", title=HOSTILE, time_s=NOON_S,
         relevance=0.75, score=0.5,
@@ -106,35 +107,35 @@ def taken(visit: int = 0, **changes: Any) -> VisitedPage:
 
 
 def explanation(visit: int = 3) -> Explanation:
-    parent = LinkingPage("http://a.test/parent", 1, 0.9, HOSTILE, 0.6, None)
-    page = taken(visit, url=HOSTILE_URL)
-    return Explanation(HOSTILE_URL, "taken", (HOSTILE,), False, page, None, (parent,), 4, None, HOSTILE)
+    parent = Parent("http://a.test/parent", 1, 0.9, HOSTILE, 0.6, None)
+    page = visited(visit, url=HOSTILE_URL)
+    return Explanation(HOSTILE_URL, "visited", (HOSTILE,), False, page, None, (parent,), 4, None, HOSTILE)
 
 
 def side_by_side() -> SideBySide:
     crawls = crawl(), crawl("trains", strategy="opic", n_labels=3)
-    gone = curves(100, 200), curves(50, 120, harvest=0.25)
-    regretted = gone[0] | {"regret": (0.0, 0.1), "harvest": (0.6, 0.4)}, gone[1] | {"regret": (0.0, 0.5)}
-    return SideBySide(crawls, regretted, (Overlap("balloons", "trains", 20, 180, 100, 1 / 15),))
+    first, second = curves(100, 200), curves(50, 120, harvest=0.25)
+    both = first | {"regret": (0.0, 0.1), "harvest": (0.6, 0.4)}, second | {"regret": (0.0, 0.5)}
+    return SideBySide(crawls, both, (Overlap("balloons", "trains", 20, 180, 100, 1 / 15),))
 
 
 def search() -> Experiment:
-    progress = SearchProgress((0, 1, 2), (0.1, 0.2, 0.3), (0.1, 0.15, 0.2))
-    return Experiment("search", "search", "/data/my search", "search", HOSTILE, (HOSTILE,), (), None, progress)
+    generations = (Generation(0, 0.1, 0.1, 4), Generation(1, 0.2, 0.15, 8), Generation(2, 0.3, 0.2, 12))
+    return Experiment("search", "search", "/data/my search", "search", HOSTILE, (HOSTILE,), (), None, generations)
 
 
 def folder(name: str, **changes: Any) -> Folder:
-    return replace(Folder(name, name, f"/data/{name}", "crawl", HOSTILE, "running", 10, 40, 0.5, None), **changes)
+    return replace(Folder(name, name, f"/data/{name}", "crawl", HOSTILE, State.RUNNING, 10, 40, 0.5, None), **changes)
 
 
-def live(told: Crawl, new: Curves, *pages: VisitedPage) -> bytes:
-    """An event, as it is sent."""
-    return b"event: live\ndata: " + as_json(Live(told, new, pages)) + b"\n\n"
+def live(state: Crawl, new: Curves, *pages: VisitedPage) -> bytes:
+    """An encoded event."""
+    return b"event: live\ndata: " + as_json(Live(state, new, pages)) + b"\n\n"
 
 
 @contextmanager
-def shipped_pages() -> Iterator[str]:
-    """The address at which the pages and scripts of the dashboard are given out, by a thread of its own."""
+def served_pages() -> Iterator[str]:
+    """The URL of a server for the pages and scripts of the dashboard."""
     assets = Assets()
     ended = Event()
 
@@ -144,7 +145,7 @@ def shipped_pages() -> Iterator[str]:
         def do_GET(self) -> None:
             name = self.path.removeprefix("/assets/")
             asset = assets.response(name, Request({"type": "http", "headers": []}))
-            body = assets.shell if asset is None else bytes(asset.body)
+            body = assets.page if asset is None else bytes(asset.body)
             kind = "text/html; charset=utf-8" if asset is None else asset.headers["content-type"]
             self.send_response(200)
             for header, value in {**HEADERS, "content-type": kind, "content-length": str(len(body))}.items():
@@ -153,7 +154,7 @@ def shipped_pages() -> Iterator[str]:
             self.wfile.write(body)
 
         def do_POST(self) -> None:
-            """Sends back what was sent as a stream of events, which stays open."""
+            """Echo the body as an event stream that stays open."""
             events = self.rfile.read(int(self.headers["content-length"]))
             self.send_response(200)
             for header, value in {**HEADERS, "content-type": "text/event-stream", "connection": "close"}.items():
@@ -163,7 +164,7 @@ def shipped_pages() -> Iterator[str]:
             ended.wait()
 
         def log_message(self, *_: Any) -> None:
-            """Says nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -178,70 +179,71 @@ def shipped_pages() -> Iterator[str]:
 
 
 @dataclass
-class MadeDashboard:
-    """`answers` by path: a value of the API, a pair of status and value, bytes for a stream of events that stays open,
-    or a function that makes one of these. A question without an answer waits until `release`. `changes` are those asked
-    for: path, token and body."""
+class MockDashboard:
+    """`responses` by path: a value, a pair of status and value, bytes for an event stream that stays open, or
+    a function that returns one of these. A request without a response waits for `release`. `changes` are the requested
+    ones: path, token and body."""
 
     page: Page
     address: str
-    answers: dict[str, Any] = field(default_factory=dict)
+    responses: dict[str, Any] = field(default_factory=dict)
     changes: list[tuple[str, str | None, Any]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     _waiting: list[Route] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.answers = {
+        self.responses = {
             "/api/folders": Folders("0", (folder("balloons"), folder("trains"))),
             "/api/columns": column_infos(),
             "/api/crawls/balloons": crawl(),
-            "/api/crawls/balloons/events": live(crawl(), curves(10, 20), taken(3), taken(2, url=HOSTILE_URL)),
-            "/api/crawls/balloons/hosts": TopHosts((TopHost(HOSTILE, 12, 0.5),), 1, 1.0),
-            "/api/crawls/balloons/pages": Pages((taken(3, excerpt=HOSTILE), taken(2)), None, 2, None),
+            "/api/crawls/balloons/events": live(crawl(), curves(10, 20), visited(3), visited(2, url=HOSTILE_URL)),
+            "/api/crawls/balloons/hosts": TopHosts((HostPages(HOSTILE, 12, 0.5),), 1, 1.0),
+            "/api/crawls/balloons/pages": Pages((visited(3, excerpt=HOSTILE), visited(2)), None, 2, None),
             "/api/crawls/balloons/pages/3": explanation(),
-            "/api/crawls/balloons/labels": Labels((taken(3, label=True),), 1, 0, "Label more pages."),
+            "/api/crawls/balloons/labels": Labels((visited(3, label=True),), 1, 0, "Label more pages."),
             "/api/compare": side_by_side(),
             "/api/experiments/search": search(),
         }
-        self.page.route(f"{self.address}/api/**", self._answer)
+        self.page.route(f"{self.address}/api/**", self._respond)
 
     def open(self, path: str, token: str | None = TOKEN) -> None:
         self.page.goto(self.address + path + (f"#token={token}" if token else ""))
 
-    def _answer(self, route: Route) -> None:
-        self._note(route.request)
+    def _respond(self, route: Route) -> None:
+        self._record(route.request)
         path = urlsplit(route.request.url).path
-        answer = self.answers.get(path)
-        answer = answer() if callable(answer) else answer
-        if answer is None:
+        response = self.responses.get(path)
+        response = response() if callable(response) else response
+        if response is None:
             self._waiting.append(route)
-        elif isinstance(answer, bytes):
-            route.continue_(url=f"{self.address}/events", method="POST", post_data=answer)
+        elif isinstance(response, bytes):
+            route.continue_(url=f"{self.address}/events", method="POST", post_data=response)
         else:
-            _send(route, answer)
+            _send(route, response)
 
-    def release(self, answer: Any) -> None:
-        """Answer the question that waits, or will in a moment. After events the connection breaks off."""
+    def release(self, response: Any) -> None:
+        """Respond to the waiting request, or to the next one. After events the connection breaks."""
         for _ in range(int(WAIT_S / 0.02)):
             if self._waiting:
-                _send(self._waiting.pop(), answer)
+                _send(self._waiting.pop(), response)
                 return
             self.page.wait_for_timeout(20)
-        raise AssertionError("nothing was asked")
+        raise AssertionError("there was no request")
 
-    def _note(self, request: Asked) -> None:
+    def _record(self, request: PageRequest) -> None:
         address = request.url.removeprefix(self.address)
         if request.method == "POST":
             self.changes.append((address, request.headers.get("x-scenthound-token"), request.post_data_json))
         else:
-            self.asked.append(address)
+            self.requests.append(address)
 
 
-def _send(route: Route, answer: Any) -> None:
-    if isinstance(answer, bytes):
-        # A browser that lost the connection asks again at once.
-        body = b"retry: 10\n\n" + answer
+def _send(route: Route, response: Any) -> None:
+    if isinstance(response, bytes):
+        # The browser reconnects at once.
+        body = b"retry: 10\n\n" + response
         route.fulfill(body=body, headers={**HEADERS, "content-type": "text/event-stream"})
     else:
-        status, told = answer if isinstance(answer, tuple) else (404 if isinstance(answer, Problem) else 200, answer)
-        route.fulfill(status=status, body=as_json(told), headers={**HEADERS, "content-type": "application/json"})
+        default = 404 if isinstance(response, Problem) else 200
+        status, value = response if isinstance(response, tuple) else (default, response)
+        route.fulfill(status=status, body=as_json(value), headers={**HEADERS, "content-type": "application/json"})

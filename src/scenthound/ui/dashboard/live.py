@@ -1,0 +1,383 @@
+"""Live updates of crawls, as server-sent events.
+
+Rules
+- One poller for each crawl serves all its subscribers, and ends with the last one. About once a second it checks, which
+  is cheap, whether the crawl has committed anything, and reads only if it has.
+- A subscriber first receives the complete curves, then new points. Points that a slow subscriber has not fetched are
+  joined, so none is lost.
+- The time of a new point continues from the last one as in `WorkingTime`: without pauses and the time between runs.
+- The number of subscribers is bounded.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from time import monotonic
+
+import numpy as np
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from scenthound.crawler.state import crawl_state
+from scenthound.errors import CorruptData, InvalidInput, printable
+from scenthound.store.crawl_folder import ABOUT_FILE
+from scenthound.store.crawl_records import Sample
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.crawl_curves import SPEED_WINDOW_S, CrawlCurves, display_curves, recent_speed
+from scenthound.ui.dashboard.crawl_views import crawl_response, curves_response, labels_of, visited_pages
+from scenthound.ui.dashboard.folders import FoundFolder, file_signature
+from scenthound.ui.dashboard.problems import TooBusy, Workers, as_json, describe
+from scenthound.ui.dashboard.responses import Curves, Live, Problem
+
+POLL_INTERVAL_S = 1.0
+#: A crawl that committed nothing may have died or been replaced.
+CHECK_INTERVAL_S = 3.0
+MAX_SUBSCRIBERS = 50
+#: After this time without an update a comment is sent, so that the connection is not closed as idle.
+HEARTBEAT_S = 10.0
+N_LATEST_PAGES = 20
+#: The complete curves are read again if the crawl commits meanwhile, up to this many times.
+_MAX_READS = 5
+#: How long a browser waits before it connects again.
+_RETRY = b"retry: 2000\n\n"
+_HEARTBEAT = b": heartbeat\n\n"
+
+
+# Reading a crawl
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """`new` is for present subscribers, `complete` for those who have just connected; None if there is nothing."""
+
+    new: Live | None
+    complete: Live | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """The last point of the curves that was read."""
+
+    number: int
+    run: int
+    time_s: float
+    seconds: float
+    paused: bool
+
+
+class LiveReader:
+    """Reads the updates of one crawl over one connection. Thread-safe."""
+
+    def __init__(self, found: FoundFolder) -> None:
+        self._found = found
+        self._crawl: StoredCrawl | None = None
+        self._signature: object = None
+        self._counter = -1
+        self._state = ""
+        self._last: _Point | None = None
+        #: Seconds and pages of the last points, from which the speed of the next ones is computed.
+        self._recent: list[tuple[float, float]] = []
+        self._lock = threading.Lock()
+
+    def read(self, *, complete: bool, check: bool) -> Updates:
+        """The updates since the last call; with `complete` also all points. With `check`, a crawl that committed
+        nothing is checked too. InvalidInput if it cannot be read, or was replaced."""
+        with self._lock:
+            crawl = self._opened(check or complete)
+            counter = crawl.change_counter()
+            is_new = counter != self._counter
+            if check and not is_new:
+                is_new = crawl_state(crawl).state != self._state
+            if not is_new and not complete:
+                return Updates(None, None)
+            new = self._live(crawl, self._new_points(crawl)) if self._counter >= 0 and is_new else None
+            self._counter = counter
+            return Updates(new, self._complete(crawl) if complete else None)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._crawl is not None:
+                self._crawl.close()
+                self._crawl = None
+
+    def _opened(self, check: bool) -> StoredCrawl:
+        path = self._found.path
+        signature = file_signature(path / ABOUT_FILE) if check or self._crawl is None else self._signature
+        if signature is None:
+            raise InvalidInput(f"There is no longer a crawl at {printable(path)}.")
+        if self._crawl is None:
+            self._crawl, self._signature = StoredCrawl.open(path), signature
+        elif signature != self._signature:
+            raise InvalidInput(f"{printable(path)} was replaced by another crawl.")
+        return self._crawl
+
+    def _complete(self, crawl: StoredCrawl) -> Live:
+        for _ in range(_MAX_READS):
+            before = crawl.change_counter()
+            curves = curves_response(display_curves(crawl, is_alive=crawl_state(crawl).is_alive))
+            samples = crawl.samples(-1 if self._last is None else self._last.number - 1)
+            if crawl.change_counter() == before:
+                break
+        seconds, pages = (np.nan_to_num(np.array(curves[name], np.float64)).tolist() for name in ("seconds", "pages"))
+        if samples and seconds:
+            number, sample = samples[-1]
+            self._last = _Point(number, sample.run, sample.time_s, seconds[-1], sample.paused)
+        self._counter = before
+        self._recent = _recent(list(zip(seconds, pages, strict=True)))
+        return self._live(crawl, curves)
+
+    def _new_points(self, crawl: StoredCrawl) -> Curves:
+        began_s = {run.run: run.began_s for run in crawl.runs()}
+        points: list[tuple[Sample, float]] = []
+        last = self._last
+        for number, sample in crawl.samples(-1 if last is None else last.number):
+            seconds = _worked_s(last, sample, began_s) + (0.0 if last is None else last.seconds)
+            points.append((sample, seconds))
+            last = _Point(number, sample.run, sample.time_s, seconds, sample.paused)
+        self._last = last
+        known = [*self._recent, *((seconds, sample.n_pages) for sample, seconds in points)]
+        self._recent = _recent(known)
+        return _curves(points, known)
+
+    def _live(self, crawl: StoredCrawl, new: Curves) -> Live:
+        response = crawl_response(self._found, crawl)
+        self._state = response.state
+        return Live(response, new, visited_pages(crawl.listed("latest", N_LATEST_PAGES), crawl, labels_of(crawl)))
+
+
+def _worked_s(last: _Point | None, sample: Sample, began_s: dict[int, float]) -> float:
+    """The active seconds since the last point."""
+    if last is None or last.run != sample.run:
+        return max(0.0, sample.time_s - began_s.get(sample.run, sample.time_s))
+    return 0.0 if last.paused and sample.paused else max(0.0, sample.time_s - last.time_s)
+
+
+def _recent(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The last points, from the latest one that is at least `SPEED_WINDOW_S` before the end."""
+    early = [index for index, (seconds, _) in enumerate(points) if seconds <= points[-1][0] - SPEED_WINDOW_S]
+    return points[early[-1] :] if early else points
+
+
+def _curves(points: list[tuple[Sample, float]], known: list[tuple[float, float]]) -> Curves:
+    """The new points; `known` are seconds and pages of earlier points and of these."""
+    seconds, pages = (np.array(column, np.float64) for column in (zip(*known, strict=True) if known else ((), ())))
+    speed = recent_speed(seconds, pages)[len(known) - len(points) :].tolist()
+    computed: Curves = {
+        "seconds": tuple(each for _, each in points),
+        "pages": tuple(sample.n_pages for sample, _ in points),
+        "pages_per_s": tuple(speed),
+    }
+    names = [each.name for each in fields(CrawlCurves)]
+    return {
+        name: computed[name] if name in computed else tuple(getattr(sample, name) for sample, _ in points)
+        for name in names
+    }
+
+
+# Subscribers
+
+
+@dataclass(slots=True, eq=False)
+class Subscriber:
+    """A subscriber to a crawl, and the update that it has not fetched yet. After `is_ended` nothing more comes."""
+
+    found: FoundFolder
+    live: Live | None = None
+    problem: Problem | None = None
+    is_ended: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def send(self, live: Live) -> None:
+        if self.live is not None:
+            unsent = self.live.new
+            live = Live(live.crawl, {name: unsent[name] + live.new[name] for name in unsent}, live.latest)
+        self.live = live
+        self.changed.set()
+
+    def end(self, problem: Problem | None = None) -> None:
+        """A browser connects again by itself, and then receives the complete curves."""
+        self.problem = problem
+        self.is_ended = True
+        self.changed.set()
+
+    async def fetch(self, timeout_s: float) -> Live | Problem | None:
+        """The next update; None after the timeout, or if nothing more comes."""
+        await _wait(self.changed, timeout_s)
+        self.changed.clear()
+        if self.problem is not None:
+            return self.problem
+        live, self.live = self.live, None
+        return live
+
+
+class LiveUpdates:
+    """All subscribers and pollers. Belongs to the event loop."""
+
+    def __init__(self, workers: Workers, interval_s: float = POLL_INTERVAL_S) -> None:
+        self._workers = workers
+        self._interval_s = interval_s
+        self._pollers: dict[str, _Poller] = {}
+        self._subscribers: set[Subscriber] = set()
+        self._is_ending = False
+
+    @property
+    def n_pollers(self) -> int:
+        return len(self._pollers)
+
+    def subscribe(self, found: FoundFolder) -> Subscriber:
+        """TooBusy if there are too many subscribers. Each must be passed to `unsubscribe`."""
+        if len(self._subscribers) >= MAX_SUBSCRIBERS or self._is_ending:
+            raise TooBusy(f"{MAX_SUBSCRIBERS} pages show live crawls already: close some of them.")
+        poller = self._pollers.get(found.id)
+        if poller is None or poller.is_ended:
+            poller = self._pollers[found.id] = _Poller(found, self._workers, self._interval_s)
+        subscriber = Subscriber(found)
+        self._subscribers.add(subscriber)
+        poller.add(subscriber)
+        return subscriber
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        self._subscribers.discard(subscriber)
+        poller = self._pollers.get(subscriber.found.id)
+        if poller is not None and poller.remove(subscriber):
+            del self._pollers[subscriber.found.id]
+
+    def end(self) -> None:
+        """End all streams."""
+        self._is_ending = True
+        for subscriber in self._subscribers:
+            subscriber.end()
+
+
+class _Poller:
+    """Polls one crawl for all its subscribers."""
+
+    def __init__(self, found: FoundFolder, workers: Workers, interval_s: float) -> None:
+        self._found = found
+        self._reader = LiveReader(found)
+        self._workers = workers
+        self._interval_s = interval_s
+        self._subscribers: list[Subscriber] = []
+        self._new: list[Subscriber] = []
+        self._woken = asyncio.Event()
+        self.is_ended = False
+        self._task = asyncio.create_task(self._run())
+
+    def add(self, subscriber: Subscriber) -> None:
+        self._new.append(subscriber)
+        self._woken.set()
+
+    def remove(self, subscriber: Subscriber) -> bool:
+        """True if no subscriber is left."""
+        for group in (self._subscribers, self._new):
+            if subscriber in group:
+                group.remove(subscriber)
+        if self._subscribers or self._new:
+            return False
+        self._task.cancel()
+        return True
+
+    async def _run(self) -> None:
+        checked_s = monotonic()
+        try:
+            while True:
+                self._woken.clear()
+                is_due = monotonic() - checked_s >= CHECK_INTERVAL_S
+                await self._poll(is_due)
+                if is_due:
+                    checked_s = monotonic()
+                await _wait(self._woken, self._interval_s)
+        except Exception as error:  # noqa: BLE001 - reported to the subscribers
+            problem = Problem(describe(error)[1])
+            for subscriber in (*self._subscribers, *self._new):
+                subscriber.end(problem)
+        finally:
+            self.is_ended = True
+            with suppress(TooBusy):
+                self._workers.submit(self._reader.close)
+
+    async def _poll(self, check: bool) -> None:
+        known, new = list(self._subscribers), list(self._new)
+        updates = await self._workers.run(lambda: self._read(bool(new), check))
+        for subscriber in new:
+            # It may have left meanwhile.
+            if subscriber in self._new:
+                self._new.remove(subscriber)
+                self._subscribers.append(subscriber)
+        for subscribers, live in ((known, updates.new), (new, updates.complete)):
+            if live is not None:
+                for subscriber in subscribers:
+                    subscriber.send(live)
+
+    def _read(self, complete: bool, check: bool) -> Updates:
+        with CorruptData.wrapping(self._found.path):
+            return self._reader.read(complete=complete, check=check)
+
+
+async def _wait(event: asyncio.Event, timeout_s: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), timeout_s)
+
+
+# Server-sent events
+
+
+class EventStream(Response):
+    """Sends the updates of a subscriber until the client disconnects or nothing more comes, and unsubscribes it."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, updates: LiveUpdates, subscriber: Subscriber) -> None:
+        self._updates = updates
+        self._subscriber = subscriber
+        self.status_code = 200
+        self.background = None
+        self.init_headers()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending, leaving = asyncio.ensure_future(self._send(send)), asyncio.ensure_future(_disconnected(receive))
+        try:
+            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._updates.unsubscribe(self._subscriber)
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for event in events(self._subscriber):
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def events(subscriber: Subscriber) -> AsyncIterator[bytes]:
+    yield _RETRY
+    while not subscriber.is_ended:
+        update = await subscriber.fetch(HEARTBEAT_S)
+        if update is not None:
+            yield _encoded(subscriber, update)
+        elif not subscriber.is_ended:
+            yield _HEARTBEAT
+
+
+def _encoded(subscriber: Subscriber, update: Live | Problem) -> bytes:
+    """An update with invalid values is replaced by a problem, and is the last one."""
+    try:
+        with CorruptData.wrapping(subscriber.found.path):
+            return _event(update)
+    except CorruptData as error:
+        subscriber.end()
+        return _event(Problem(str(error)))
+
+
+def _event(update: Live | Problem) -> bytes:
+    # JSON has no line breaks, so one line of data is enough.
+    return b"event: %s\ndata: %s\n\n" % (b"live" if isinstance(update, Live) else b"problem", as_json(update))
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        continue
