@@ -44,12 +44,12 @@ def curves() -> Chart:
         Series(HOSTILE, X, np.full(11, 0.1), hidden=True),
     )
     return Chart(
-        "curves", "How it went", "pages", "share", series, markers=(Marker(50.0, "trained anew"),), note="A note."
+        "curves", "How it went", "pages", "share", series, markers=(Marker(50.0, "model retrained"),), note="A note."
     )
 
 
 def all_above_zero() -> Chart:
-    return Chart("above", "All above zero", "pages", "pages a second", (Series("a", X, 10.0 ** (X / 50)),))
+    return Chart("above", "All above zero", "pages", "pages per second", (Series("a", X, 10.0 ** (X / 50)),))
 
 
 def bars(name: str, labels: tuple[str, ...]) -> Chart:

@@ -1,4 +1,4 @@
-"""The HTML of a page: everything from outside is harmless, nothing comes from elsewhere, numbers are short."""
+"""The HTML of reports: escaping, self-containment and rounding."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def page_of(*blocks: Block, **more: object) -> str:
 
 
 def hostile_page() -> Document:
-    """A page on which every text would run if it were not escaped."""
+    """A document in which every text would run if it were not escaped."""
     bad = HOSTILE
     series = Series(bad, np.array([0.0]), np.array([1.0]))
     blocks = (
@@ -69,12 +69,12 @@ def hostile_page() -> Document:
         Facts(((bad, bad),)),
         CodeBlock(bad, bad),
     )
-    sections = (Section(bad, blocks), *(Section(bad, (), collapsed=True) for _ in range(4)))
+    sections = (Section(bad, blocks), *(Section(bad, (TEXT,), collapsed=True) for _ in range(4)))
     return Document(bad, bad, (bad,), sections, ((bad, bad),))
 
 
 class Reader(HTMLParser):
-    """Gathers tags with their attributes, the texts of scripts, and tags that were not closed in their order."""
+    """Collects tags with their attributes, texts of scripts, and wrongly nested tags."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -99,24 +99,24 @@ class Reader(HTMLParser):
             self.scripts.append(data)
 
 
-def test_nothing_that_came_from_outside_becomes_html():
+def test_texts_never_become_html():
     html = document_html(hostile_page())
-    told = Reader(html)
-    assert (told.wrong, told.open) == ([], [])
-    assert sum(tag == "script" and not attrs for tag, attrs in told.tags) == 1
-    assert not any(name.startswith("on") or name == "style" for _, attrs in told.tags for name in attrs)
+    reader = Reader(html)
+    assert (reader.wrong, reader.open) == ([], [])
+    assert sum(tag == "script" and not attrs for tag, attrs in reader.tags) == 1
+    assert not any(name.startswith("on") or name == "style" for _, attrs in reader.tags for name in attrs)
     assert "<script>alert" not in html
 
 
-def test_data_for_scripts_is_what_was_given_but_for_signs_that_nobody_should_see():
+def test_data_for_scripts_is_complete_without_unsafe_characters():
     _, *data = Reader(document_html(hostile_page())).scripts
     assert len(data) == 4
-    (shown,) = json.loads(data[0])["series"]
-    assert shown["name"] == "</script><script>alert('x')</script>\"'&\u2028\ufffd\ufffd\ufffd"
+    (series,) = json.loads(data[0])["series"]
+    assert series["name"] == "</script><script>alert('x')</script>\"'&\u2028\ufffd\ufffd\ufffd"
     assert not any(sign in text for text in data for sign in "<>&\u2028\u2029")
 
 
-def test_a_page_can_be_written_as_utf8_whatever_stands_on_it():
+def test_every_page_can_be_encoded_as_utf8():
     assert document_html(hostile_page()).encode()
 
 
@@ -131,18 +131,18 @@ def test_a_page_can_be_written_as_utf8_whatever_stands_on_it():
         "http://[x",
     ],
 )
-def test_only_addresses_of_the_web_become_links(url):
+def test_only_web_urls_become_links(url):
     html = page_of(Table("t", "T", ("page",), ((Cell("a page", link=url),),)))
     assert not [tag for tag, _ in Reader(html).tags if tag == "a"]
 
 
-def test_a_link_opens_apart_from_the_page():
+def test_links_open_in_a_new_tab():
     html = page_of(Table("t", "T", ("page",), ((Cell("a page", link="https://a.example/?x=1&y=2"),),)))
     (link,) = [attrs for tag, attrs in Reader(html).tags if tag == "a"]
     assert link == {"href": "https://a.example/?x=1&y=2", "target": "_blank", "rel": "noopener noreferrer"}
 
 
-def test_the_policy_allows_the_style_sheet_and_the_script_of_the_page_and_nothing_else():
+def test_the_policy_allows_only_the_style_sheet_and_script_of_the_page():
     html = page_of(chart())
     (policy,) = [attrs["content"] for _, attrs in Reader(html).tags if attrs.get("http-equiv")]
     for kind, tag in (("script", "script"), ("style", "style")):
@@ -153,7 +153,7 @@ def test_the_policy_allows_the_style_sheet_and_the_script_of_the_page_and_nothin
     assert "unsafe" not in policy
 
 
-def test_a_server_sends_the_same_policy_and_shuts_the_page_off():
+def test_a_server_sends_the_same_policy_with_a_sandbox():
     html = page_of(Paragraphs(("<script>alert(1)</script><style>p {}</style>",)))
     (policy,) = [attrs["content"] for _, attrs in Reader(html).tags if attrs.get("http-equiv")]
     sent = content_security_policy(html)
@@ -161,7 +161,7 @@ def test_a_server_sends_the_same_policy_and_shuts_the_page_off():
     assert "allow-same-origin" not in sent
 
 
-def test_a_page_needs_nothing_from_elsewhere():
+def test_a_page_loads_nothing():
     html = page_of(chart(), LinkGraph("g", "G", (GraphNode("t", "http://a.example/", 1, 1.0, 0, None),)))
     assert not {"link", "img", "iframe", "object"} & {tag for tag, _ in Reader(html).tags}
     assert not re.search(r"url\(|@import|\bfetch\(|XMLHttpRequest|innerHTML|\beval\(", page_style() + page_script())
@@ -171,11 +171,11 @@ def test_the_same_page_makes_the_same_bytes():
     assert document_html(hostile_page()) == document_html(hostile_page())
 
 
-def test_style_sheets_and_scripts_weigh_less_than_62_kb():
-    assert len((page_script() + page_style()).encode()) < 62_000
+def test_style_sheets_and_scripts_are_smaller_than_60_kb():
+    assert len((page_script() + page_style()).encode()) < 60_000
 
 
-def test_no_script_or_style_sheet_is_left_out():
+def test_all_scripts_and_style_sheets_are_included():
     listed = {*PAGE_SCRIPTS, *PAGE_STYLES}
     assert all(asset_text(name) for name in listed)
     assert len(listed) == len(PAGE_SCRIPTS) + len(PAGE_STYLES)
@@ -183,19 +183,19 @@ def test_no_script_or_style_sheet_is_left_out():
     assert not re.search(r"^\s*//|/\*", page_style() + page_script(), re.MULTILINE)
 
 
-def test_numbers_are_rounded_and_what_is_no_number_is_a_gap():
-    given = chart_data(chart(curve("a", [0.123456789, np.nan, np.inf, 3.0, 123456.7], error=np.full(5, np.nan))))
-    (series,) = given["series"]
+def test_numbers_are_rounded_and_nan_is_null():
+    data = chart_data(chart(curve("a", [0.123456789, np.nan, np.inf, 3.0, 123456.7], error=np.full(5, np.nan))))
+    (series,) = data["series"]
     assert series["y"] == [0.12346, None, None, 3, 123460]
     assert series["error"] == [None] * 5
     assert "NaN" not in page_of(chart(curve("a", [np.nan, 1.0])))
 
 
-def test_whole_numbers_are_kept_to_the_last_page():
-    whole = Series("pages", np.array([1.0, 1_234_567.0]), np.array([7_654_321.0, -123_456_789.0]))
-    given = chart_data(Chart("c", "C", "pages", "links", (whole,), markers=(Marker(1_234_567.0, "here"),)))
-    assert (given["series"][0]["x"], given["series"][0]["y"]) == ([1, 1_234_567], [7_654_321, -123_456_789])
-    assert given["markers"][0]["x"] == 1_234_567
+def test_integers_are_exact():
+    counts = Series("pages", np.array([1.0, 1_234_567.0]), np.array([7_654_321.0, -123_456_789.0]))
+    data = chart_data(Chart("c", "C", "pages", "links", (counts,), markers=(Marker(1_234_567.0, "here"),)))
+    assert (data["series"][0]["x"], data["series"][0]["y"]) == ([1, 1_234_567], [7_654_321, -123_456_789])
+    assert data["markers"][0]["x"] == 1_234_567
     assert json.dumps(rounded(1e300)) == "1e+300"
 
 
@@ -222,7 +222,7 @@ def plain_table(html: str) -> list[list[str]]:
     return [re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row) for row in table.split("</tr>")[:-1]]
 
 
-def test_without_scripts_a_chart_is_a_table_of_a_few_places():
+def test_without_scripts_a_chart_is_a_table_of_a_few_positions():
     rows = plain_table(
         page_of(chart(curve("a", [float(x) for x in range(11)], error=np.full(11, 0.5)), curve("b", [7.0])))
     )
@@ -231,7 +231,7 @@ def test_without_scripts_a_chart_is_a_table_of_a_few_places():
     assert rows[2] == ["b", "7", *[DASH] * 5]
 
 
-def test_without_scripts_bars_are_a_table_of_all_places():
+def test_without_scripts_bars_are_a_table_of_all_categories():
     bars = Series("pages", np.array([0.0, 2.0]), np.array([1234.0, -0.5]))
     rows = plain_table(
         page_of(Chart("b", "B", "host", "pages", (bars,), "bars", ("x.example", "y.example", "z.example")))
@@ -239,7 +239,7 @@ def test_without_scripts_bars_are_a_table_of_all_places():
     assert rows == [["host", "pages"], ["x.example", "1,234"], ["y.example", DASH], ["z.example", f"{MINUS}0.5"]]
 
 
-def test_charts_and_graphs_without_anything_are_no_trouble():
+def test_empty_charts_and_graphs_are_rendered():
     empty = Series("a", np.empty(0), np.empty(0))
     html = page_of(Chart("c", "C", "x", "y", ()), chart(empty), LinkGraph("g", "G", ()))
     assert Reader(html).wrong == []
@@ -262,12 +262,12 @@ def test_a_grid_of_many_topics_has_bars_instead_of_names():
     assert '<th scope="colgroup" colspan="150">150 topics</th>' in page_of(many)
 
 
-def test_a_grid_of_nothing_but_unknown_topics_says_so():
+def test_unknown_values_in_a_grid_are_empty_cells():
     html = page_of(WinLossGrid("w", "By topic", "best", ("one",), ("a",), np.array([[np.nan]])))
     assert '<td class="unknown"></td><td class="figure">0</td><td class="figure">0</td>' in html
 
 
-def test_a_table_keeps_marks_emphasis_and_what_it_is_sorted_by():
+def test_a_table_has_marks_emphasis_and_sort_values():
     table = Table(
         "t", "T", ("who", "time"), ((Cell("a", emphasis=True), Cell("2 min", "*", value=120.0)),), note="* best"
     )
@@ -277,8 +277,8 @@ def test_a_table_keeps_marks_emphasis_and_what_it_is_sorted_by():
     assert '<p class="note">* best</p>' in html
 
 
-def test_long_pages_begin_with_their_contents():
-    sections = tuple(Section(title, ()) for title in ("Curves", "Hosts", "Hosts", "Ende gut"))
+def test_long_pages_have_a_table_of_contents():
+    sections = tuple(Section(title, (TEXT,)) for title in ("Curves", "Hosts", "Hosts", "Ende gut"))
     html = document_html(Document("crawl", "A crawl", (), sections))
     assert re.findall(r'<a href="(.*?)">(.*?)</a>', html) == [
         ("#curves", "Curves"), ("#hosts", "Hosts"), ("#hosts-2", "Hosts"), ("#ende-gut", "Ende gut"),
@@ -286,7 +286,7 @@ def test_long_pages_begin_with_their_contents():
     assert "<nav" not in document_html(Document("crawl", "A crawl", (), sections[:3]))
 
 
-def test_a_block_keeps_its_name_though_a_section_has_it_too():
+def test_a_block_keeps_its_id_if_a_section_has_the_same_name():
     html = document_html(Document("crawl", "A crawl", (), (Section("Harvest", (chart(name="harvest"),)),)))
     assert '<figure class="chart" id="harvest">' in html
     assert '<section id="harvest-2">' in html
@@ -301,11 +301,11 @@ def test_collapsed_sections_can_be_opened_without_scripts():
 
 def test_summary_and_key_facts_come_first():
     html = page_of(Paragraphs(("Later.",)), key_facts=(("relevant", "62 %"),))
-    places = [html.index(text) for text in ("A crawl</h1>", "It went well.", "<dd>62 %</dd>", "Later.")]
-    assert places == sorted(places)
+    positions = [html.index(text) for text in ("A crawl</h1>", "It went well.", "<dd>62 %</dd>", "Later.")]
+    assert positions == sorted(positions)
 
 
-def test_ids_are_never_given_twice_and_can_stand_in_an_address():
+def test_ids_are_unique_and_valid_in_urls():
     anchors = Anchors()
     assert [anchors.new(name) for name in ("Top hosts", "top-hosts", "<b>", "", "…")] == [
         "top-hosts", "top-hosts-2", "b", "part", "part-2",
@@ -313,8 +313,8 @@ def test_ids_are_never_given_twice_and_can_stand_in_an_address():
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "text"),
     [(0.123456, "0.1235"), (1234.5, "1,234"), (-2.0, f"{MINUS}2"), (float("nan"), DASH), (1e6, "1,000,000"), (0, "0")],
 )
-def test_numbers_are_told_as_people_write_them(value, told):
-    assert number_text(value) == told
+def test_numbers_are_formatted_for_people(value, text):
+    assert number_text(value) == text

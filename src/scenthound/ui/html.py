@@ -5,7 +5,7 @@ Rules
   by their digests, and nothing else.
 - Every text is escaped (`ui/html_blocks.py`).
 - The same document gives the same bytes.
-- The page is readable without scripts: tables take the place of charts.
+- The page is readable without scripts: tables replace charts.
 """
 
 import re
@@ -22,22 +22,9 @@ from scenthound.ui.html_blocks import Anchors, Html, block_html, element, join, 
 # one. The dashboard uses `CHART_SCRIPTS` and `CHART_STYLES` too. Comments and indentation are removed from what goes
 # into a page; therefore no string literal may span several lines.
 CHART_STYLES = ("look.css", "charts.css")
-CHART_SCRIPTS = (
-    "elements.js",
-    "theme.js",
-    "scales.js",
-    "chart_frame.js",
-    "chart_axes.js",
-    "chart_curves.js",
-    "chart_bars.js",
-    "chart_reading.js",
-    "chart.js",
-    "graph_layout.js",
-    "graph.js",
-    "tables.js",
-)
+CHART_SCRIPTS = ("elements.js", "theme.js", "plots.js", "charts.js", "graph.js")
 PAGE_STYLES = (*CHART_STYLES, "tables.css", "page.css", "print.css")
-PAGE_SCRIPTS = (*CHART_SCRIPTS, "win_loss.js", "page.js")
+PAGE_SCRIPTS = (*CHART_SCRIPTS, "tables.js", "page.js")
 #: Documents with more sections begin with a table of contents.
 MAX_SECTIONS_WITHOUT_CONTENTS = 3
 
@@ -68,7 +55,7 @@ def document_html(document: Document) -> str:
     """The complete file."""
     anchors = Anchors()
     contents = [join(block_html(block, anchors) for block in section.blocks) for section in document.sections]
-    # Blocks keep the names they were given; a section of the same name gets another anchor.
+    # Blocks keep their names; a section with the same name gets another anchor.
     ids = [anchors.new(section.title) for section in document.sections]
     sections = join(map(_section, ids, document.sections, contents))
     header = element(

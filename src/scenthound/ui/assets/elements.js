@@ -1,6 +1,6 @@
-// The small parts that everything on a page is made of: elements, numbers as people write them, and what floats.
+// Elements, number formatting and tooltips, shared by the scripts of reports and of the dashboard.
 //
-// Texts become elements by textContent alone, so that nothing in them is ever read as HTML.
+// Texts are never parsed as HTML.
 (() => {
   "use strict";
   const scenthound = (globalThis.scenthound ??= {});
@@ -14,25 +14,25 @@
     return made;
   }
 
-  // An element of HTML, or of a drawing; children are elements and texts.
-  scenthound.element = (name, attributes = {}, ...children) =>
-    fill(document.createElement(name), attributes, children);
+  // An HTML or SVG element; children are elements and texts.
+  const element = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
+  scenthound.element = element;
   scenthound.drawn = (name, attributes = {}, ...children) =>
     fill(document.createElementNS(SVG, name), attributes, children);
 
   scenthound.button = (text, attributes, onClick) => {
-    const button = scenthound.element("button", { type: "button", ...attributes }, text);
+    const button = element("button", { type: "button", ...attributes }, text);
     button.addEventListener("click", onClick);
     return button;
   };
 
-  // Only http and https become links: a crawled page may have sent anything.
+  // Only http and https URLs become links.
   scenthound.link = (text, url) => {
-    if (!/^https?:\/\//i.test(url)) return scenthound.element("span", {}, text);
-    return scenthound.element("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text);
+    if (!/^https?:\/\//i.test(url)) return element("span", {}, text);
+    return element("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, text);
   };
 
-  // Four digits that count; thousands are set apart, and what is no number is a dash.
+  // Four significant digits, with thousands separators; a dash if it is not a number.
   scenthound.numberText = (value) => {
     if (value === null || value === undefined || !Number.isFinite(value)) return "–";
     const size = Math.abs(value);
@@ -44,8 +44,8 @@
   const ruler = document.createElement("canvas").getContext("2d");
   const widths = new Map();
 
-  // How wide a text is on a drawing, in pixels.
-  scenthound.textWidth = (text) => {
+  // The width of a text in pixels.
+  const textWidth = (text) => {
     if (!widths.has(text)) {
       if (widths.size > 5000) widths.clear();
       ruler.font = "12px system-ui, sans-serif";
@@ -53,18 +53,19 @@
     }
     return widths.get(text);
   };
+  scenthound.textWidth = textWidth;
 
   // A text cut to a width in pixels.
   scenthound.cutTo = (text, width) => {
-    if (scenthound.textWidth(text) <= width) return text;
-    let kept = text.length;
-    while (kept > 1 && scenthound.textWidth(`${text.slice(0, kept)}…`) > width) kept -= 1;
-    return `${text.slice(0, kept).trimEnd()}…`;
+    if (textWidth(text) <= width) return text;
+    let { length } = text;
+    while (length > 1 && textWidth(`${text.slice(0, length)}…`) > width) length -= 1;
+    return `${text.slice(0, length).trimEnd()}…`;
   };
 
-  // What floats above a figure and says more of the place pointed at; it keeps within the figure's sides.
+  // A tooltip above a figure; it stays within the figure.
   scenthound.floating = (container) => {
-    const box = scenthound.element("div", { class: "floating", hidden: true, "aria-hidden": "true" });
+    const box = element("div", { class: "floating", hidden: true, "aria-hidden": "true" });
     container.append(box);
     return {
       hide: () => (box.hidden = true),
@@ -79,18 +80,18 @@
     };
   };
 
-  // Says a sentence to those who have the page read to them.
+  // A function that announces a text to screen readers.
   scenthound.spoken = (container) => {
-    const box = scenthound.element("p", { class: "unseen", "aria-live": "polite" });
+    const box = element("p", { class: "unseen", "aria-live": "polite" });
     container.append(box);
     return (text) => (box.textContent = text);
   };
 
-  // The width to draw for. What is folded has none yet, and what is moved about may have next to none for a sample.
+  // The width to draw for; a collapsed element has none yet.
   scenthound.widthOf = (element) => (element.clientWidth === 0 ? 720 : Math.max(240, element.clientWidth));
 
-  // Calls `redraw` whenever the element has got another width.
-  scenthound.onNewWidth = (element, redraw) => {
+  // Calls `redraw` when the width of the element changes.
+  scenthound.onResize = (element, redraw) => {
     let known = element.clientWidth;
     new ResizeObserver(() => {
       if (element.clientWidth === known || element.clientWidth === 0) return;

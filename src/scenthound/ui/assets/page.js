@@ -1,16 +1,16 @@
-// A report comes to life: figures are drawn from the data beside them, tables can be sorted, folded parts print open.
+// The interactive parts of a report: figures, sortable tables, and collapsed sections.
 (() => {
   "use strict";
   const { scenthound } = globalThis;
   const { element } = scenthound;
 
-  // Draws in a place of its own; the table that stood there stays for those who have the page read to them.
+  // The table for readers without scripts stays for screen readers.
   function drawFigure(figure, draw) {
     const data = JSON.parse(figure.querySelector("script").textContent);
-    const place = element("div");
-    figure.append(place);
+    const container = element("div");
+    figure.append(container);
     figure.classList.add("is-drawn");
-    draw(place, data);
+    draw(container, data);
   }
 
   function openForPrint() {
@@ -22,12 +22,12 @@
     addEventListener("afterprint", () => opened.forEach((each) => (each.open = false)));
   }
 
-  // Whoever follows a link into a folded part finds it open.
-  function openWhatIsSought() {
+  // A link into a collapsed section opens it.
+  function openLinkTargets() {
     const open = () => {
-      const sought = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
-      const folded = sought?.closest("details");
-      if (folded) folded.open = true;
+      const target = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+      const collapsed = target?.closest("details");
+      if (collapsed) collapsed.open = true;
     };
     addEventListener("hashchange", open);
     open();
@@ -42,6 +42,6 @@
       scenthound.readGrid(figure, JSON.parse(figure.querySelector("script").textContent));
     }
     openForPrint();
-    openWhatIsSought();
+    openLinkTargets();
   });
 })();
