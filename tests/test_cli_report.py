@@ -1,4 +1,4 @@
-"""`scenthound report`: where reports go, what they replace, and what it says of folders that have none."""
+"""`scenthound report`: output files, replaced files, and folders without a report."""
 
 import json
 from collections.abc import Callable
@@ -26,17 +26,17 @@ def made(folder: Path, relevances: list[float], **changes: object) -> Path:
     return folder
 
 
-def test_a_report_is_written_into_the_folder_and_named_with_its_size(crawl: Path, scenthound: Call) -> None:
+def test_a_report_is_written_into_the_folder(crawl: Path, scenthound: Call) -> None:
     code, out, err = scenthound("report", crawl)
     file = crawl / "report.html"
     assert code == 0, err
     assert out == f"Report: {file} ({file.stat().st_size / 1000:,.0f} KB)\n"
     assert "<h1>Crawl for ballooning</h1>" in file.read_text("utf-8")
-    # A report of ours may be written anew.
+    # A report may be replaced.
     assert scenthound("report", crawl)[0] == 0
 
 
-def test_a_file_that_is_no_report_is_replaced_only_with_force(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_other_files_are_replaced_only_with_force(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
     mine = tmp_path / "mine.html"
     mine.write_text("<!DOCTYPE html><p>mine")
     code, _, err = scenthound("report", crawl, "--out", mine)
@@ -54,7 +54,7 @@ def test_several_crawls_are_reported_side_by_side(crawl: Path, tmp_path: Path, s
     html = (tmp_path / "both.html").read_text("utf-8")
     assert "<h1>2 crawls side by side</h1>" in html
     # After three pages: (0.5 + 0.25 + 0.75) / 3, and 0.25.
-    assert "after 3 pages, which all of them have, the order is balloons (0.500), others (0.250)." in html
+    assert "the order is balloons (0.500), others (0.250)." in html
     assert "With one crawl each" in html
     # Pages 0 to 2 are of both, page 3 of the second alone.
     assert ">75.0%<" in html
@@ -68,7 +68,7 @@ def test_crawls_for_different_topics_are_not_ranked(crawl: Path, tmp_path: Path,
     assert "the order is" not in html
 
 
-def test_crawls_of_the_same_name_are_distinguished(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_crawls_with_the_same_name_have_distinct_labels(crawl: Path, tmp_path: Path, scenthound: Call) -> None:
     (tmp_path / "older").mkdir()
     twin = made(tmp_path / "older" / "balloons", [0.25] * 4)
     assert scenthound("report", crawl, twin, "--out", tmp_path / "both.html")[0] == 0
@@ -89,7 +89,7 @@ def test_a_run_has_a_report(web_path: Path, topics_file: Path, tmp_path: Path, s
     assert "run report" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
-def test_wrong_folders_are_reported_in_one_line(web_path: Path, tmp_path: Path, scenthound: Call) -> None:
+def test_other_folders_are_reported_in_one_line(web_path: Path, tmp_path: Path, scenthound: Call) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "empty").mkdir()
     newer = made(tmp_path / "newer", [0.5])
@@ -120,7 +120,7 @@ def test_a_file_that_cannot_be_written_is_reported(crawl: Path, tmp_path: Path, 
     assert "is a folder: name a file with --out" in err
 
 
-def test_the_browser_is_started_only_with_open(crawl: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_browser_is_started_only_on_request(crawl: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or len(opened) < 2)
     assert scenthound("report", crawl)[0] == 0
@@ -130,7 +130,7 @@ def test_the_browser_is_started_only_with_open(crawl: Path, scenthound: Call, mo
     assert "open the file" in scenthound("report", crawl, "--open")[2]
 
 
-def test_a_study_has_its_own_report_once_it_is_complete(tmp_path: Path, scenthound: Call) -> None:
+def test_a_finished_study_has_its_stored_report(tmp_path: Path, scenthound: Call) -> None:
     study = tmp_path / "study"
     study.mkdir()
     (study / "study.json").write_text('{"format": "scenthound study", "version": 1}')

@@ -1,4 +1,4 @@
-"""The page of a run: who is best, marks, curves, topics won and lost, and the command that repeats it."""
+"""The report of a run: conclusion, significance marks, curves, wins and losses, and the reproduce command."""
 
 import json
 from math import nan
@@ -10,7 +10,15 @@ import pytest
 from ring_web import simulated, topic
 from scenthound.errors import InvalidInput
 from scenthound.experiments.closed_world import ClosedWorldReport
-from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
+from scenthound.experiments.evaluate import (
+    Evaluation,
+    StrategyResult,
+    as_json,
+    chosen_metrics,
+    evaluate,
+    read_evaluation,
+    write_evaluation,
+)
 from scenthound.experiments.results import versions
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.statistics import mean_over_topics
@@ -41,14 +49,14 @@ SIGNS = np.array([1, -1] * 4)
 
 
 def result(strategy: str, ends: np.ndarray, metric: str) -> StrategyResult:
-    """Half of the way after ten pages, all of it after twenty."""
+    """Half of the value after ten pages, all of it after twenty."""
     steps = np.array([10, 20], np.int32)
     by_topic = np.outer(ends, [0.5, 1.0])
-    curve = mean_over_topics(steps, {str(place): [row] for place, row in enumerate(by_topic)})
+    curve = mean_over_topics(steps, {str(topic): [row] for topic, row in enumerate(by_topic)})
     return StrategyResult(strategy, {metric: curve}, nan, 20, len(ends), by_topic={metric: by_topic})
 
 
-def judged(ends: dict[str, np.ndarray], metric: str = "precision", low: bool = False) -> Evaluation:
+def evaluated(ends: dict[str, np.ndarray], metric: str = "precision", low: bool = False) -> Evaluation:
     n_topics = len(next(iter(ends.values())))
     return Evaluation(
         page_budget=20,
@@ -57,13 +65,13 @@ def judged(ends: dict[str, np.ndarray], metric: str = "precision", low: bool = F
         results=tuple(result(name, each, metric) for name, each in ends.items()),
         closed_world=ClosedWorldReport(20, (), ()),
         lower_is_better=frozenset({metric} if low else ()),
-        topics=tuple(f"t{place}" for place in range(n_topics)),
+        topics=tuple(f"t{topic}" for topic in range(n_topics)),
     )
 
 
-def test_the_best_is_emphasised_and_who_is_clearly_worse_is_marked():
-    # b has always 0.1 less: p is 2 / 256, doubled by Holm. c has about as much.
-    table = metric_table(judged({"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}), "precision")
+def test_the_best_is_emphasised_and_significantly_worse_ones_are_marked():
+    # b is always lower by 0.1: p is 2 / 256, doubled by Holm. c is about equal.
+    table = metric_table(evaluated({"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}), "precision")
     marks = {row[0].text: [(cell.mark, cell.emphasis) for cell in row[1:]] for row in table.rows}
     assert marks == {"b": [("†", False)] * 2, "a": [("", True)] * 2, "c": [("", False)] * 2}
     # The deviation of GOOD is 0.11952, over the root of 8 topics.
@@ -71,8 +79,8 @@ def test_the_best_is_emphasised_and_who_is_clearly_worse_is_marked():
     assert table.note == "Mean ± standard error over 8 topics."
 
 
-def test_where_low_is_good_the_lowest_is_best():
-    evaluation = judged({"a": GOOD, "b": GOOD - 0.1}, "rank", low=True)
+def test_the_lowest_value_is_best_if_lower_is_better():
+    evaluation = evaluated({"a": GOOD, "b": GOOD - 0.1}, "rank", low=True)
     table = metric_table(evaluation, "rank")
     assert [row[1].emphasis for row in table.rows] == [False, True]
     assert table.caption == "rank; lower is better"
@@ -82,17 +90,17 @@ def test_where_low_is_good_the_lowest_is_best():
     np.testing.assert_allclose(grid.differences, [[-0.1] * 8])
 
 
-def test_too_few_topics_for_a_test_are_told():
-    few = judged({"a": GOOD[:5], "b": GOOD[:5] - 0.1})
+def test_too_few_topics_for_a_test_are_reported():
+    few = evaluated({"a": GOOD[:5], "b": GOOD[:5] - 0.1})
     assert "5 topics are too few to test 2 strategies" in marks_note(few)
-    assert "significantly worse" in marks_note(judged({"a": GOOD, "b": GOOD}))
+    assert "significantly worse" in marks_note(evaluated({"a": GOOD, "b": GOOD}))
     summary = evaluation_report(few, ABOUT, Path("run")).summary[0]
     assert "too few topics to test" in summary
 
 
-def test_the_summary_says_who_is_best_and_who_is_worse():
+def test_the_summary_names_the_best_and_the_worse_strategies():
     ends = {"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}
-    page = evaluation_report(judged(ends), ABOUT, Path("run"))
+    page = evaluation_report(evaluated(ends), ABOUT, Path("run"))
     assert page.summary[0] == (
         "By precision after 20 pages, a is best: 0.650 ± 0.042. Significantly worse: b. Not distinguishable from it: c."
     )
@@ -100,14 +108,14 @@ def test_the_summary_says_who_is_best_and_who_is_worse():
     assert page.key_facts[1:3] == (("strategies", "3"), ("topics", "8"))
 
 
-def test_one_strategy_on_one_topic_is_told_in_the_singular():
-    page = evaluation_report(judged({"a": GOOD[:1]}), ABOUT, Path("run"))
+def test_one_strategy_on_one_topic_is_singular():
+    page = evaluation_report(evaluated({"a": GOOD[:1]}), ABOUT, Path("run"))
     assert page.title == "1 strategy on school"
     assert page.key_facts[1:3] == (("strategy", "1"), ("topic", "1"))
 
 
 def test_a_metric_without_values_is_noted_with_what_it_needs():
-    bare = judged({"a": np.full(3, nan)})
+    bare = evaluated({"a": np.full(3, nan)})
     page = evaluation_report(
         Evaluation(20, (10, 20), ("precision",), bare.results, bare.closed_world, needs={"precision": "examples"}),
         ABOUT,
@@ -118,7 +126,7 @@ def test_a_metric_without_values_is_noted_with_what_it_needs():
 
 
 def test_cost_that_was_not_measured_is_a_dash():
-    table = cost_table(judged({"a": GOOD}))
+    table = cost_table(evaluated({"a": GOOD}))
     assert [cell.text for cell in table.rows[0]] == ["a", "8", "20", "-"]
     assert "--plain" in table.note
 
@@ -126,20 +134,38 @@ def test_cost_that_was_not_measured_is_a_dash():
 @pytest.fixture
 def run(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
+    metrics, _ = chosen_metrics()
+    write_evaluation(evaluate(RunFolder.open(tmp_path / "run"), metrics), tmp_path / "run")
     return tmp_path / "run"
 
 
-def test_a_run_is_judged_and_shown(run):
-    page = run_report(run)
+def test_a_stored_evaluation_is_read_as_it_was_written(run):
     metrics, _ = chosen_metrics()
     evaluation = evaluate(RunFolder.open(run), metrics)
+    assert as_json(read_evaluation(run)) == as_json(evaluation)
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"strategies": {}}', '{"strategies": {"a": {"curves": 5}}}'])
+def test_without_a_readable_evaluation_the_report_names_the_command_and_evaluates_nothing(run, content):
+    (run / "evaluation.json").unlink()
+    if content is not None:
+        (run / "evaluation.json").write_text(content)
+    page = run_report(run)
+    assert f"scenthound evaluate {run}" in page.summary[0]
+    assert [section.title for section in page.sections] == ["Settings and versions"]
+    assert sorted(run.glob("evaluation.json")) == ([] if content is None else [run / "evaluation.json"])
+
+
+def test_the_evaluation_of_a_run_is_shown(run):
+    page = run_report(run)
+    evaluation = read_evaluation(run)
     curves = next(section.blocks for section in page.sections if section.title == "Curves")
-    assert curves[0].title == "Target recall", "the metric that is told first"
-    shown = {chart.name.removeprefix("curves-"): chart for chart in curves}
+    assert curves[0].title == "Target recall", "the main metric is first"
+    charts = {chart.name.removeprefix("curves-"): chart for chart in curves}
     for result in evaluation.results:
         for metric, curve in result.curves.items():
             if curve.n_topics:
-                series = next(each for each in shown[metric].series if each.name == result.strategy)
+                series = next(each for each in charts[metric].series if each.name == result.strategy)
                 np.testing.assert_array_equal(series.y, curve.mean)
                 np.testing.assert_array_equal(series.error, curve.standard_error)
     assert document_html(page).startswith("<!DOCTYPE html>")
@@ -161,16 +187,16 @@ def test_a_topic_without_a_value_has_none(web_path, tmp_path):
     simulated(web_path, tmp_path / "two.jsonl", tmp_path / "run")
     metrics, _ = chosen_metrics(["mean_similarity"])
     (first, _) = evaluate(RunFolder.open(tmp_path / "run"), metrics).results
-    told, bare = first.by_topic["mean_similarity"]
-    assert np.isfinite(told).all()
+    described, bare = first.by_topic["mean_similarity"]
+    assert np.isfinite(described).all()
     assert np.isnan(bare).all()
 
 
-def test_the_command_makes_the_same_crawls_again(run, scenthound, tmp_path):
+def test_the_reproduce_command_makes_the_same_crawls(run, scenthound, tmp_path):
     *_, settings = run_report(run).sections
     command = next(block for block in settings.blocks if isinstance(block, CodeBlock))
-    words = command.text.replace("\\\n", "").split()[1:]
-    code, _, err = scenthound(*words, "--workers", 1)
+    arguments = command.text.replace("\\\n", "").split()[1:]
+    code, _, err = scenthound(*arguments, "--workers", 1)
     assert code == 0, err
     for name in ("starts.jsonl", "crawls.jsonl"):
         assert (tmp_path / "run-again" / name).read_text() == (run / name).read_text()
@@ -178,7 +204,7 @@ def test_the_command_makes_the_same_crawls_again(run, scenthound, tmp_path):
     assert first["settings"] == again["settings"]
 
 
-def test_settings_are_told_in_words(run):
+def test_settings_have_labels(run):
     facts = dict(run_report(run).sections[-1].blocks[0].rows)
     assert (facts["repeats of each crawl"], facts["pages per crawl"], facts["nofollow is respected"]) == (
         "2",
@@ -192,6 +218,6 @@ def test_settings_are_told_in_words(run):
     assert {"python", "numpy"} < set(facts["report made by"].split())
 
 
-def test_what_is_no_run_is_told_in_one_line(tmp_path):
+def test_a_folder_that_is_not_a_run_is_rejected(tmp_path):
     with pytest.raises(InvalidInput, match="is not a simulation run"):
         run_report(tmp_path)

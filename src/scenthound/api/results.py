@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, overload
 
 from scenthound.api.arguments import PathLike, errors_name_arguments, folder_of, path_or_none, public
-from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.errors import MissingExtra, UsageError, printable, with_arguments
 from scenthound.records import columns_of
 
@@ -262,16 +261,14 @@ class Result:
 
 
 @public
-def report(*results: Any, out: PathLike | None = None, force: bool = False, progress: ProgressLike = None) -> Path:
+def report(*results: Any, out: PathLike | None = None, force: bool = False) -> Path:
     """Write a report of a result or its folder, or of several crawls side by side: one HTML file, whose path is
     returned."""
     from scenthound.ui.reports import write_report
 
     if not results:
         raise UsageError("Nothing to report: pass a result, or its folder.")
-    folders = [folder_of(each) for each in results]
-    with show_progress("reporting", progress) as update:
-        return write_report(folders, path_or_none(out), force=force, progress=update).file
+    return write_report([folder_of(each) for each in results], path_or_none(out), force=force)
 
 
 def chart_svg(panels: Sequence[Panel]) -> str:

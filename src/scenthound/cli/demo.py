@@ -91,10 +91,11 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
 
 def _reports(crawl: DemoCrawl, out: Path) -> dict[str, str]:
     """Write reports of the simulated crawls and of one of the live ones; return their paths with descriptions."""
+    from scenthound.api.laboratory import evaluate
     from scenthound.api.results import report
 
-    run = report(out / "run", force=True, progress=True)
-    live = report(crawl.summary.folder, force=True, progress=False)
+    evaluate(out / "run", progress=True).save()
+    run, live = report(out / "run", force=True), report(crawl.summary.folder, force=True)
     return {str(run): "the simulated crawls", str(live): f"the live crawl for {crawl.topic.id}"}
 
 

@@ -81,7 +81,7 @@ def report(
     """
     from scenthound.api.results import report as write_report
 
-    file = write_report(*folders, out=out, force=force, progress=True)
+    file = write_report(*folders, out=out, force=force)
     typer.echo(f"Report: {printable(file)} ({file.stat().st_size / 1000:,.0f} KB)")
     if open_it:
         import webbrowser

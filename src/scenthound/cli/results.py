@@ -149,7 +149,7 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
     """Notes, the two tables, and which strategy is best."""
     from scenthound.experiments.compare.results import as_json as plain_values
     from scenthound.experiments.compare.results import parse_comparison
-    from scenthound.ui.reports.comparison import answer_lines, measurements_table, ranking_table
+    from scenthound.ui.reports.comparison import conclusion_lines, measurements_table, ranking_table
 
     done = comparison.compared
     values = plain_values(done)
@@ -163,7 +163,7 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
     print_table(measurements_table(parsed))
     say(done.says)
     typer.echo()
-    for line in answer_lines(parsed):
+    for line in conclusion_lines(parsed):
         say(line)
     print_compiled_code()
     if done.command:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.errors import InvalidInput, InvalidParameter
+from scenthound.errors import CorruptData, InvalidInput, InvalidParameter
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
 from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
@@ -25,12 +25,13 @@ from scenthound.experiments.results import csv_number, csv_text
 from scenthound.experiments.runs import CrawlRow, RunFolder
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, mean_over_topics
-from scenthound.files import write_atomic
+from scenthound.files import regular_bytes, write_atomic
 from scenthound.metrics.base import METRICS, GroundTruth, Metric, Point, parse_metric
 from scenthound.model import FloatArray, IntArray, Progress, Trace, silent
-from scenthound.records import to_json
+from scenthound.records import from_json, to_json
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.simulator.web import VisibleLinks
+from scenthound.store.folder import MAX_JSON_BYTES
 
 #: Where tables show a curve: those from a twentieth of the page budget on, and the budget's end.
 CHECKPOINTS = (25, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000)
@@ -202,53 +203,34 @@ def _by_topic(traces: Iterator[Trace]) -> Iterator[tuple[str, list[Trace]]]:
         yield held[0].topic, held
 
 
+EVALUATION_FILE = "evaluation.json"
 COLUMNS = ("strategy", "metric", "step", "mean", "standard_error", "n_topics")
 
 
 def as_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Plain values, null for NaN."""
-    values = {
-        "mode": evaluation.mode,
-        "page_budget": evaluation.page_budget,
-        "checkpoints": evaluation.checkpoints,
-        "lower_is_better": sorted(evaluation.lower_is_better),
-        "undefined": {metric: evaluation.needs.get(metric, "") for metric in evaluation.undefined},
-        "missing_pages": {
-            gap.strategy: {
-                "per_page": gap.missing_per_page,
-                "precision": [gap.precision.low, gap.precision.high],
-                "recall": [gap.recall.low, gap.recall.high],
-            }
-            for gap in evaluation.closed_world.gaps
-        },
-        "strategies": {
-            result.strategy: {
-                "n_crawls": result.n_crawls,
-                "pages_per_crawl": result.pages_per_crawl,
-                "cpu_us_per_page": result.cpu_us_per_page,
-                "running_time": result.running_time,
-                "curves": {name: _curve_as_json(curve) for name, curve in result.curves.items()},
-            }
-            for result in evaluation.results
-        },
-    }
-    plain: dict[str, Any] = to_json(values)
-    return plain
+    """Plain values, null for NaN. `undefined` are metrics without values, with what they need."""
+    values: dict[str, Any] = to_json(evaluation)
+    values["lower_is_better"].sort()
+    values["undefined"] = {metric: evaluation.needs.get(metric, "") for metric in evaluation.undefined}
+    values["strategies"] = {result.pop("strategy"): result for result in values.pop("results")}
+    return values
 
 
-def _curve_as_json(curve: MeanCurve) -> dict[str, Any]:
-    return {
-        "n_topics": curve.n_topics,
-        "steps": curve.steps,
-        "mean": curve.mean,
-        "standard_error": curve.standard_error,
-    }
+def read_evaluation(folder: Path) -> Evaluation | None:
+    """What `write_evaluation` wrote into a folder; None if there is no such file, or one of another version."""
+    file = folder / EVALUATION_FILE
+    try:
+        values = json.loads(regular_bytes(file, MAX_JSON_BYTES))
+        values["results"] = [{"strategy": name, **result} for name, result in values.pop("strategies").items()]
+        return from_json(Evaluation, values, file)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, CorruptData):
+        return None
 
 
 def write_evaluation(evaluation: Evaluation, folder: Path) -> list[Path]:
     """Write `evaluation.json`, and `evaluation.csv` with a row for each strategy, metric and step."""
     contents = {
-        "evaluation.json": json.dumps(as_json(evaluation), indent=1) + "\n",
+        EVALUATION_FILE: json.dumps(as_json(evaluation), indent=1) + "\n",
         "evaluation.csv": csv_text(COLUMNS, _csv_rows(evaluation)),
     }
     for name, content in contents.items():

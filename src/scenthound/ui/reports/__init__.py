@@ -3,14 +3,14 @@
 Comparisons and studies write their report themselves, when all they measured is in memory; it is returned as it is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from scenthound.errors import CorruptData, InvalidInput, UsageError, printable
 from scenthound.files import open_regular, regular_bytes, write_atomic
-from scenthound.model import Progress, silent
 from scenthound.store.folder import folder_kind
+from scenthound.ui.document import Document
 from scenthound.ui.html import document_html
 
 REPORT_FILE = "report.html"
@@ -22,31 +22,41 @@ MAX_HEAD_BYTES = 1 << 20
 MAX_REPORT_BYTES = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenReport:
-    file: Path
-    n_bytes: int
-
-
-def report_html(folder: str | Path, progress: Progress = silent) -> str:
+def report_html(folder: str | Path) -> str:
     """The report of a folder; InvalidInput if there is none."""
     path = Path(folder)
     kind = folder_kind(path)
+    if kind == "web":
+        raise InvalidInput(
+            f"{printable(path)} is a recorded web, which has no report: crawl it with `scenthound compare` or "
+            "`scenthound simulate`."
+        )
     with CorruptData.wrapping(path, kind):
-        return _REPORTS[kind](path, progress)
+        stored = _stored_report(path, kind) if kind in ("comparison", "study") else None
+        return stored or document_html(_document(path, kind))
 
 
-def write_report(
-    folders: Sequence[Path], out: Path | None = None, *, force: bool = False, progress: Progress = silent
-) -> WrittenReport:
+def _document(folder: Path, kind: str) -> Document:
+    if kind == "study":
+        raise InvalidInput(
+            f"The study in {printable(folder)} did not finish and has no report: run `scenthound study` again with the "
+            "same --out; finished crawls are reused."
+        )
+    # Only the module of this kind is loaded.
+    name = "stored_comparison_report" if kind == "comparison" else f"{kind}_report"
+    document: Document = getattr(import_module(f"{__name__}.{kind}"), name)(folder)
+    return document
+
+
+def write_report(folders: Sequence[Path], out: Path | None = None, *, force: bool = False) -> Path:
     """Write the report of a folder, by default into it; of several crawls, one that shows them side by side."""
     file = out or (folders[0] / REPORT_FILE if len(folders) == 1 else Path(SIDE_BY_SIDE_FILE))
     check_replaceable(file, force)
-    html = report_html(folders[0], progress) if len(folders) == 1 else crawls_report_html(folders)
+    html = report_html(folders[0]) if len(folders) == 1 else crawls_report_html(folders)
     content = html.encode("utf-8", "replace")
     if not (file.is_file() and file.read_bytes() == content):
         write_atomic(file, content, follow_link=out is not None)
-    return WrittenReport(file, len(content))
+    return file
 
 
 def crawls_report_html(folders: Sequence[Path]) -> str:
@@ -85,69 +95,13 @@ def is_report(file: Path) -> bool:
     return head.startswith(BEGINNING) and MARK in head
 
 
-def _crawl(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.crawl import crawl_report
-
-    return document_html(crawl_report(folder))
-
-
-def _run(folder: Path, progress: Progress) -> str:
-    from scenthound.ui.reports.run import run_report
-
-    return document_html(run_report(folder, progress))
-
-
-def _comparison(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.comparison import stored_comparison_report
-
-    return _stored_report(folder) or document_html(stored_comparison_report(folder))
-
-
-def _study(folder: Path, _progress: Progress) -> str:
+def _stored_report(folder: Path, kind: str) -> str | None:
+    """The report that a command wrote into its folder; None if there is none, as for an unfinished study."""
     from scenthound.experiments.study.results import FINDINGS_FILE
 
-    stored = _stored_report(folder) if (folder / FINDINGS_FILE).is_file() else None
-    if stored is None:
-        raise InvalidInput(
-            f"The study in {printable(folder)} did not finish and has no report: run `scenthound study` again with the "
-            "same --out; finished crawls are reused."
-        )
-    return stored
-
-
-def _search(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.search import search_report
-
-    return document_html(search_report(folder))
-
-
-def _validation(folder: Path, _progress: Progress) -> str:
-    from scenthound.ui.reports.validation import validation_report
-
-    return document_html(validation_report(folder))
-
-
-def _web(folder: Path, _progress: Progress) -> str:
-    raise InvalidInput(
-        f"{printable(folder)} is a recorded web, which has no report: crawl it with `scenthound compare` or "
-        "`scenthound simulate`."
-    )
-
-
-def _stored_report(folder: Path) -> str | None:
-    """The report that a command wrote into its folder, if there is one."""
+    if kind == "study" and not (folder / FINDINGS_FILE).is_file():
+        return None
     try:
         return regular_bytes(folder / REPORT_FILE, MAX_REPORT_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return None
-
-
-_REPORTS: Mapping[str, Callable[[Path, Progress], str]] = {
-    "crawl": _crawl,
-    "run": _run,
-    "comparison": _comparison,
-    "study": _study,
-    "search": _search,
-    "validation": _validation,
-    "web": _web,
-}

@@ -1,6 +1,6 @@
 """The report of a run: the best strategy, curves, tables with significance marks, wins and losses, settings.
 
-The metrics are those of `scenthound evaluate` without options. The tables are also printed by that command.
+It shows what `scenthound evaluate` wrote into the folder; that command also prints the tables.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,28 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.command_line import command_line, in_lines, unless
+from scenthound.command_line import command_line, unless
 from scenthound.experiments.compare.ranking import observations_needed
-from scenthound.experiments.evaluate import Evaluation, StrategyResult, chosen_metrics, evaluate
-from scenthound.experiments.runs import RunFolder, read_about
+from scenthound.experiments.evaluate import Evaluation, StrategyResult, read_evaluation
+from scenthound.experiments.runs import read_about
 from scenthound.experiments.starts import DEFAULT_START, Task
 from scenthound.experiments.statistics import AgainstBest, MeanCurve, against_best, aligned_differences
 from scenthound.experiments.statistics.tests import ALPHA
-from scenthound.model import Progress, silent
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.ui.document import (
-    Block,
-    BulletList,
     Cell,
     Chart,
-    CodeBlock,
     Document,
-    Facts,
     Figure,
     Paragraphs,
     Section,
     Table,
     WinLossGrid,
+    notes_section,
+    settings_section,
 )
 from scenthound.ui.formats import (
     NO_VALUE,
@@ -53,31 +50,37 @@ MAX_VISIBLE_CURVES = 8
 WORSE = "†"
 
 
-def run_report(folder: Path, progress: Progress = silent) -> Document:
-    """Evaluate the crawls of a run folder and report the result."""
-    about = read_about(folder)
-    metrics, _ = chosen_metrics()
-    return evaluation_report(evaluate(RunFolder.open(folder), metrics, progress=progress), about, folder)
+def run_report(folder: Path) -> Document:
+    """The stored evaluation of a run folder; without one, the report says how to make it."""
+    about, evaluation = read_about(folder), read_evaluation(folder)
+    if evaluation is not None:
+        return evaluation_report(evaluation, about, folder)
+    command = command_line(("scenthound", "evaluate", str(folder.absolute())), [])
+    note = f"The crawls of this run are not evaluated. To evaluate them: {command}"
+    return Document("run", _title(len(about["settings"]["strategies"]), about), (note,), (_settings(about, folder),))
 
 
 def evaluation_report(evaluation: Evaluation, about: Mapping[str, Any], folder: Path) -> Document:
     """`about` is the content of `run.json`."""
     metrics = sorted(defined_metrics(evaluation), key=lambda metric: metric != MAIN_METRIC)
-    web = Path(str(about["settings"]["web"])).name
     return Document(
         kind="run",
-        title=f"{counted(len(evaluation.results), 'strategy')} on {web}",
+        title=_title(len(evaluation.results), about),
         summary=tuple(_summary(evaluation, metrics)),
-        sections=tuple(section for section in _sections(evaluation, metrics, about, folder) if section.blocks),
+        sections=(*_sections(evaluation, metrics), _settings(about, folder)),
         key_facts=tuple(_key_facts(evaluation, metrics)),
     )
+
+
+def _title(n_strategies: int, about: Mapping[str, Any]) -> str:
+    return f"{counted(n_strategies, 'strategy')} on {Path(str(about['settings']['web'])).name}"
 
 
 def defined_metrics(evaluation: Evaluation) -> list[str]:
     return [metric for metric in evaluation.metrics if metric not in evaluation.undefined]
 
 
-def _sections(evaluation: Evaluation, metrics: list[str], about: Mapping[str, Any], folder: Path) -> Iterator[Section]:
+def _sections(evaluation: Evaluation, metrics: list[str]) -> Iterator[Section]:
     yield Section("Curves", tuple(curves_chart(evaluation, metric) for metric in metrics))
     marks = (Paragraphs((marks_note(evaluation),)),) if metrics and len(evaluation.results) > 1 else ()
     yield Section("Values", (*marks, *(metric_table(evaluation, metric) for metric in metrics)))
@@ -85,9 +88,7 @@ def _sections(evaluation: Evaluation, metrics: list[str], about: Mapping[str, An
     yield Section("Cost", (cost_table(evaluation),))
     missing = missing_table(evaluation)
     yield Section("Pages missing from the recording", (missing,) if missing else ())
-    notes = tuple(undefined_notes(evaluation))
-    yield Section("Notes", (BulletList(notes),) if notes else ())
-    yield Section("Settings and versions", tuple(_settings(about, folder)), collapsed=True)
+    yield notes_section(tuple(undefined_notes(evaluation)))
 
 
 # Text
@@ -95,7 +96,7 @@ def _sections(evaluation: Evaluation, metrics: list[str], about: Mapping[str, An
 
 def _summary(evaluation: Evaluation, metrics: list[str]) -> Iterator[str]:
     if metrics:
-        yield " ".join(_answer(evaluation, metrics[0]))
+        yield " ".join(_conclusion(evaluation, metrics[0]))
     n_crawls = sum(result.n_crawls for result in evaluation.results)
     yield (
         f"{counted(len(evaluation.results), 'strategy')} crawled for {counted(len(evaluation.topics), 'topic')}: "
@@ -103,7 +104,7 @@ def _summary(evaluation: Evaluation, metrics: list[str]) -> Iterator[str]:
     )
 
 
-def _answer(evaluation: Evaluation, metric: str) -> Iterator[str]:
+def _conclusion(evaluation: Evaluation, metric: str) -> Iterator[str]:
     """The strategy with the best mean at the end, and those that are significantly worse."""
     test, names = tests_of(evaluation, metric)[-1], [result.strategy for result in evaluation.results]
     if test.best is None:
@@ -307,21 +308,19 @@ def _win_loss_grids(evaluation: Evaluation, metrics: list[str]) -> Iterator[WinL
 # Settings
 
 
-def _settings(about: Mapping[str, Any], folder: Path) -> Iterator[Block]:
-    models = [(f"relevance model of {strategy}", str(model)) for strategy, model in _relevance_models(about).items()]
-    fingerprint = ("fingerprint of the web", str(about["web_fingerprint"]))
-    yield Facts((*setting_rows(about["settings"]), *models, fingerprint, *version_rows(about)))
-    command = reproduce_command(about, folder)
-    if command:
-        yield CodeBlock("Command to repeat the crawls, for the topics stored in the run", in_lines(command))
-        yield Paragraphs(
-            ("A relevance model trained on other topics of the original file needs that file: name it with --topics.",)
-        )
-
-
-def _relevance_models(about: Mapping[str, Any]) -> Mapping[str, Any]:
-    models: Mapping[str, Any] = about.get("relevance_models", {})
-    return models
+def _settings(about: Mapping[str, Any], folder: Path) -> Section:
+    models = about.get("relevance_models", {}).items()
+    return settings_section(
+        (
+            *setting_rows(about["settings"]),
+            *((f"relevance model of {strategy}", str(model)) for strategy, model in models),
+            ("fingerprint of the web", str(about["web_fingerprint"])),
+            *version_rows(about),
+        ),
+        reproduce_command(about, folder),
+        "Command to repeat the crawls, for the topics stored in the run",
+        "A relevance model trained on other topics of the original file needs that file: name it with --topics.",
+    )
 
 
 def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
