@@ -1,4 +1,4 @@
-"""What the tests of overviews and reports share: stored crawls with a whole plan, and rows for those who watch."""
+"""Stored crawls with complete settings and samples, for tests of overviews and reports."""
 
 from collections.abc import Sequence
 from pathlib import Path

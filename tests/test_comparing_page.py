@@ -122,7 +122,7 @@ def test_the_page_says_the_answer_first_and_at_the_end_how_to_repeat_it(out, pla
     assert titles[:4] == ["Ranking", "Curves", "Wins and losses", "Other measurements"]
     assert titles[-2:] == ["Start it live", "Settings and versions"]
     facts, command = page.sections[-1].blocks
-    assert "numpy" in dict(facts.rows)["versions"]
+    assert "numpy" in dict(facts.rows)["made by"]
     assert command.text.splitlines() == [
         "scenthound compare \\",
         f"    --web {place / 'web'} \\",

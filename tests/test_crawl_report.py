@@ -1,4 +1,4 @@
-"""The report of a crawl: what it says, whatever state the crawl is in."""
+"""The report of a crawl in any state."""
 
 from pathlib import Path
 
@@ -37,16 +37,16 @@ def ended(tmp_path: Path) -> Path:
 
 def test_the_summary_has_purpose_yield_and_end_of_the_crawl(ended: Path) -> None:
     page = crawl_report(ended)
-    told = " ".join(page.summary)
+    text = " ".join(page.summary)
     assert page.title == "Crawl for ballooning"
-    assert "A crawl for pages about ballooning (hot air balloon), from 2 start pages, with the strategy otie;" in told
-    assert "It visited 100 pages on 2 hosts in 50 s, 2.0 pages/s." in told
-    assert "mean relevance of the pages is 0.500" in told
-    assert "the first tenth of its pages has 0.800, the last 0.200, 75% less." in told
-    assert "scored 0.125 less" in told
-    assert "3 requested pages were skipped. The most frequent reason (2 of them): " in told
-    assert "It ended: page budget reached. The last page was visited on 2026-01-31 12:01:39 UTC." in told
-    assert f"To resume it: scenthound crawl --resume {ended} --pages 200" in told
+    assert "A crawl for pages about ballooning (hot air balloon), from 2 start pages, with the strategy otie;" in text
+    assert "It visited 100 pages on 2 hosts in 50 s, 2.0 pages/s." in text
+    assert "mean relevance of the pages is 0.500" in text
+    assert "the first tenth of its pages has 0.800, the last 0.200, 75% less." in text
+    assert "scored 0.125 less" in text
+    assert "3 requested pages were skipped. The most frequent reason (2 of them): " in text
+    assert "It ended: page budget reached. The last page was visited on 2026-01-31 12:01:39 UTC." in text
+    assert f"To resume it: scenthound crawl --resume {ended} --pages 200" in text
     assert dict(page.key_facts)["harvest"] == "0.500"
 
 
@@ -54,19 +54,19 @@ def test_the_summary_has_purpose_yield_and_end_of_the_crawl(ended: Path) -> None
     ("last", "words"),
     [(0.82, "steady"), (1.0, "rising"), (0.6, "falling")],
 )
-def test_the_last_tenth_is_held_against_the_first(last: float, words: str, tmp_path: Path) -> None:
+def test_the_last_tenth_is_compared_with_the_first(last: float, words: str, tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.8] * 10 + [0.0] * 80 + [last] * 10)
     assert words in " ".join(crawl_report(tmp_path / "crawl").summary)
 
 
-def test_figures_and_tables_hold_the_numbers_of_the_crawl(ended: Path) -> None:
+def test_charts_and_tables_have_the_numbers_of_the_crawl(ended: Path) -> None:
     page = crawl_report(ended)
     (so_far,) = chart(page, "harvest").series
     assert (so_far.y[9], so_far.y[-1]) == (pytest.approx(0.8), pytest.approx(0.5))
     relevance = chart(page, "relevance")
     counts = dict(zip(relevance.categories, relevance.series[0].y.tolist(), strict=True))
-    assert {place: count for place, count in counts.items() if count} == {
+    assert {label: count for label, count in counts.items() if count} == {
         "0.2 to 0.25": 10,
         "0.5 to 0.55": 80,
         "0.8 to 0.85": 10,
@@ -90,7 +90,7 @@ def test_figures_and_tables_hold_the_numbers_of_the_crawl(ended: Path) -> None:
     assert [node.parent for node in graph.nodes][:5] == [None, None, 0, 1, 0]
 
 
-def test_the_most_relevant_pages_come_first_and_of_equals_the_earlier(tmp_path: Path) -> None:
+def test_the_most_relevant_pages_are_first_and_ties_are_by_visit(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.2, 0.9, 0.5, 0.9])
     rows = table(crawl_report(tmp_path / "crawl"), "best-pages").rows
@@ -124,7 +124,7 @@ def test_the_report_of_a_dead_crawl_has_a_resume_command(tmp_path: Path) -> None
     assert ("state", "died") in page.key_facts
 
 
-def test_a_report_names_whole_paths_wherever_it_was_made(ended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_has_absolute_paths(ended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ended.parent)
     html = document_html(crawl_report(Path(ended.name)))
     assert html == document_html(crawl_report(ended))
@@ -132,7 +132,7 @@ def test_a_report_names_whole_paths_wherever_it_was_made(ended: Path, monkeypatc
     assert f"--web {ended} --offline" in html
 
 
-def test_a_crawl_of_an_older_version_is_shown_by_its_visits(tmp_path: Path) -> None:
+def test_the_curves_of_an_older_crawl_come_from_its_visits(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 30)
     page = crawl_report(tmp_path / "crawl")
@@ -178,11 +178,11 @@ def test_a_strategy_that_is_not_installed_does_not_stop_the_report(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "text"),
     [(0.66, "0.7 s"), (59.6, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (90_061, "1 day 1 h"), (172_900, "2 days")],
 )
-def test_durations_have_two_units_at_most(seconds: float, told: str) -> None:
-    assert duration(seconds) == told
+def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 def test_short_durations_have_one_unit() -> None:

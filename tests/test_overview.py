@@ -22,7 +22,7 @@ from scenthound.web.urls import host_of
 from stored_crawls import NOON_S, new_crawl, visit
 
 
-def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp_path: Path) -> None:
+def test_curves_come_from_samples_without_the_time_between_runs(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         store.add(a_run(1, 0.0, ended_s=5.0, ended="time limit reached"))
         store.add(a_run(2, 1000.0, n_pages_before=8))
@@ -41,7 +41,7 @@ def test_curves_are_those_of_the_moments_and_leave_out_the_time_between_runs(tmp
     assert (curves.hosts_disabled[0], curves.n_skipped[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
 
 
-def test_a_run_that_died_lasted_until_its_last_moment(tmp_path: Path) -> None:
+def test_a_run_that_died_lasted_until_its_last_sample(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         store.add(a_run(1, 0.0))
         store.add(a_run(2, 500.0, n_pages_before=8))
@@ -51,7 +51,7 @@ def test_a_run_that_died_lasted_until_its_last_moment(tmp_path: Path) -> None:
         assert crawl_curves(store).seconds.tolist() == [3, 4]
 
 
-def test_a_crawl_of_an_older_version_has_the_curves_of_its_visits(tmp_path: Path) -> None:
+def test_curves_of_an_older_crawl_come_from_its_visits(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [1.0, 0.0, 0.5, 0.5])
         curves = crawl_curves(store)
@@ -63,20 +63,20 @@ def test_a_crawl_of_an_older_version_has_the_curves_of_its_visits(tmp_path: Path
     assert not curves.knows_hosts
 
 
-def test_the_harvest_of_late_is_that_of_a_running_crawl(tmp_path: Path) -> None:
+def test_the_recent_harvest_equals_that_of_a_running_crawl(tmp_path: Path) -> None:
     relevances = np.random.default_rng(5).random(2 * WINDOW + 50).tolist()
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, relevances)
         curves = crawl_curves(store, max_points=1000)
-    told = Harvest()
+    harvest = Harvest()
     recent = []
     for relevance in relevances:
-        told.add(relevance, None)
-        recent.append(told.recent)
+        harvest.add(relevance, None)
+        recent.append(harvest.recent)
     assert curves.recent_harvest == pytest.approx(np.array(recent))
 
 
-def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Path) -> None:
+def test_visits_of_older_versions_precede_the_first_sample(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [1.0, 0.0])
         store.add(a_run(1, 50.0, n_pages_before=2))
@@ -91,7 +91,7 @@ def test_what_older_versions_crawled_comes_before_the_first_moment(tmp_path: Pat
     assert curves.knows_hosts
 
 
-def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later_than_its_last_moment(tmp_path: Path) -> None:
+def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, seconds in enumerate((1, 3.5, 101)):
             store.add(visit(number, time_s=NOON_S + seconds))
@@ -104,7 +104,7 @@ def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later_than_its_la
         assert visit_curves(store).seconds.tolist() == [1, 3.5, 4.5]
 
 
-def test_what_lies_between_two_paused_moments_is_no_work(tmp_path: Path) -> None:
+def test_time_between_paused_samples_is_not_active(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         store.add(visit(0, time_s=NOON_S + 1))
         store.add(visit(1, time_s=NOON_S + 34))
@@ -123,19 +123,19 @@ def test_what_lies_between_two_paused_moments_is_no_work(tmp_path: Path) -> None
         assert visit_curves(store).seconds.tolist() == [1, 7]
 
 
-def test_a_clock_that_was_set_back_takes_no_time_away() -> None:
+def test_a_clock_that_is_set_back_never_decreases_active_time() -> None:
     samples = [a_moment(5, 1), a_moment(2, 2), a_moment(6, 3)]
     clock = WorkingTime.of([a_run(1, 0.0)], samples, {})
     assert clock.at(np.array([each.time_s for each in samples])).tolist() == [5, 5, 6]
     assert clock.at(np.array([])).tolist() == []
 
 
-def test_moments_of_a_run_that_is_not_noted_still_count() -> None:
+def test_samples_of_an_unrecorded_run_count() -> None:
     samples = [a_moment(5, 1), a_moment(7, 2)]
     assert WorkingTime.of([], samples, {}).at(np.array([each.time_s for each in samples])).tolist() == [0, 2]
 
 
-def test_a_rest_of_hours_between_visits_is_time_between_runs(tmp_path: Path) -> None:
+def test_gaps_of_hours_between_visits_are_time_between_runs(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, seconds in enumerate((0, 10, 90_000, 90_005)):
             store.add(visit(number, time_s=NOON_S + seconds))
@@ -143,7 +143,7 @@ def test_a_rest_of_hours_between_visits_is_time_between_runs(tmp_path: Path) -> 
         assert crawl_curves(store).seconds.tolist() == [0, 10, 10, 15]
 
 
-def test_endless_regret_does_not_count(tmp_path: Path) -> None:
+def test_infinite_regret_is_left_out(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, regret in enumerate((math.inf, 0.5, None, 0.1)):
             store.add(visit(number, regret=regret))
@@ -153,7 +153,7 @@ def test_endless_regret_does_not_count(tmp_path: Path) -> None:
     assert regrets[1:].tolist() == pytest.approx([0.5, 0.5, 0.3])
 
 
-def test_many_points_are_thinned_and_the_ends_stay(tmp_path: Path) -> None:
+def test_curves_are_thinned_and_keep_their_ends(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 1000)
         curves = visit_curves(store, max_points=50)
@@ -167,7 +167,7 @@ def test_a_crawl_without_pages_has_empty_curves(tmp_path: Path) -> None:
         assert len(crawl_curves(store)) == len(visit_curves(store)) == 0
 
 
-def test_hosts_are_counted_on_where_counting_stopped(tmp_path: Path) -> None:
+def test_counting_of_hosts_continues(tmp_path: Path) -> None:
     tally = HostTally()
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [1.0, 0.25, 0.5])
@@ -183,7 +183,7 @@ def test_hosts_are_counted_on_where_counting_stopped(tmp_path: Path) -> None:
     assert tally.n_hosts == 2
 
 
-def test_hosts_are_those_that_the_crawler_knows(tmp_path: Path) -> None:
+def test_hosts_are_named_as_in_the_crawler(tmp_path: Path) -> None:
     urls = ["http://u:p@a.test/x", "http://[::1]:8/", "https://a.test/?q=/", "https://a.test:444/@b.test/"]
     with new_crawl(tmp_path / "crawl") as store:
         for number, url in enumerate(urls):
@@ -194,7 +194,7 @@ def test_hosts_are_those_that_the_crawler_knows(tmp_path: Path) -> None:
     assert {each.host for each in tally.top(9)} == set(map(host_of, urls)) == {"a.test", "[::1]"}
 
 
-def test_a_tally_forgets_the_crawl_before(tmp_path: Path) -> None:
+def test_a_tally_starts_again_for_another_crawl(tmp_path: Path) -> None:
     tally = HostTally()
     with planned_crawl(tmp_path / "first") as store:
         add_visits(store, [1.0] * 4)
@@ -206,11 +206,11 @@ def test_a_tally_forgets_the_crawl_before(tmp_path: Path) -> None:
     assert tally.top(9) == [HostPages("c.test", 1, 0.5)]
 
 
-def test_two_crawls_have_the_pages_in_common_that_both_took(tmp_path: Path) -> None:
+def test_common_pages_are_those_that_both_crawls_visited(tmp_path: Path) -> None:
     for name, numbers in (("one", (0, 1, 2)), ("other", (1, 2, 3, 4)), ("none", ())):
         with new_crawl(tmp_path / name) as store:
-            for place, number in enumerate(numbers):
-                store.add(visit(place, url=f"http://a.test/{number}"))
+            for index, number in enumerate(numbers):
+                store.add(visit(index, url=f"http://a.test/{number}"))
             store.commit()
     with StoredCrawl.open(tmp_path / "one") as one, StoredCrawl.open(tmp_path / "other") as other:
         common = in_common(page_numbers(one), page_numbers(other))
@@ -221,38 +221,38 @@ def test_two_crawls_have_the_pages_in_common_that_both_took(tmp_path: Path) -> N
     assert (common.both, common.only_first, common.only_second, common.jaccard) == (2, 1, 2, 0.4)
 
 
-def a_folder(place: Path, known: kinds.KnownFolder, **changes: object) -> Path:
-    place.mkdir()
-    (place / known.file).write_text(json.dumps({"format": known.format, "version": known.version, **changes}))
-    return place
+def a_folder(folder: Path, known: kinds.KnownFolder, **changes: object) -> Path:
+    folder.mkdir()
+    (folder / known.file).write_text(json.dumps({"format": known.format, "version": known.version, **changes}))
+    return folder
 
 
 @pytest.mark.parametrize("known", kinds.KNOWN, ids=lambda known: known.kind)
-def test_a_folder_is_what_its_file_says(known: kinds.KnownFolder, tmp_path: Path) -> None:
+def test_the_kind_of_a_folder_is_that_of_its_marker_file(known: kinds.KnownFolder, tmp_path: Path) -> None:
     assert folder_kind(a_folder(tmp_path / "one", known)) == known.kind
     with pytest.raises(InvalidInput, match="version 99"):
         folder_kind(a_folder(tmp_path / "newer", known, version=99))
 
 
-def test_what_is_no_folder_of_ours_is_told_in_one_line(tmp_path: Path) -> None:
+def test_other_folders_are_rejected_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "crawl.json").write_text("{")
     (tmp_path / "empty").mkdir()
-    told = {
+    messages = {
         "nowhere": "There is no folder",
         "file": "is a file",
         "broken": "crawl.json is not valid JSON",
         "empty": "neither a crawl nor",
     }
-    for name, words in told.items():
+    for name, words in messages.items():
         with pytest.raises(InvalidInput) as error:
             folder_kind(tmp_path / name)
         assert words in str(error.value)
         assert "\n" not in str(error.value)
 
 
-def test_a_folder_of_folders_names_one_that_can_be_shown(tmp_path: Path) -> None:
+def test_a_parent_folder_suggests_a_result_folder(tmp_path: Path) -> None:
     (tmp_path / "demo" / "crawls").mkdir(parents=True)
     inner = a_folder(tmp_path / "demo" / "crawls" / "web", kinds.KNOWN[0])
     with pytest.raises(InvalidInput, match=f"did you mean {inner}"):

@@ -1,4 +1,4 @@
-"""The link graph of a crawl: how pages were found, and which of them are shown."""
+"""The link graph of a crawl: parents, distances, and the selection of pages."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def graph_of(folder: Path, relevances: list[float], links: dict[int, list[int]],
         return crawl_graph(store, max_nodes)
 
 
-def test_a_page_stands_under_the_first_visit_that_links_to_it(tmp_path: Path) -> None:
+def test_the_parent_is_the_first_visit_that_links_to_a_page(tmp_path: Path) -> None:
     graph = graph_of(tmp_path / "crawl", [0.1] * 5, {0: [2, 2, 1], 1: [2, 3], 2: [3, 4, 0], 3: [4]})
     assert [node.parent for node in graph.nodes] == [None, None, 0, 1, 2]
     assert [node.distance for node in graph.nodes] == [0, 0, 1, 1, 2]
@@ -26,7 +26,7 @@ def test_a_page_stands_under_the_first_visit_that_links_to_it(tmp_path: Path) ->
     assert graph.note.startswith("All 5 pages.")
 
 
-def test_seeds_have_no_parent_and_nor_has_what_only_later_pages_link_to(tmp_path: Path) -> None:
+def test_seeds_and_pages_linked_only_by_later_visits_have_no_parent(tmp_path: Path) -> None:
     graph = graph_of(tmp_path / "crawl", [0.1] * 4, {0: [1], 2: [2], 3: [2, 0]})
     assert [node.parent for node in graph.nodes] == [None] * 4
 
@@ -43,7 +43,7 @@ def test_parents_are_found_across_commits(tmp_path: Path) -> None:
     assert graph.links == ((2, 1), (2, 3), (3, 2))
 
 
-def test_of_many_pages_the_best_are_shown_with_the_way_to_them(tmp_path: Path) -> None:
+def test_the_best_pages_are_shown_with_their_paths(tmp_path: Path) -> None:
     # Two chains from the first seed: 0-2-4-6, and 0-3-5-7, which ends at the best page.
     links = {0: [2, 3], 2: [4], 3: [5], 4: [6], 5: [7]}
     graph = graph_of(tmp_path / "crawl", [0, 0, 0.5, 0, 0.4, 0, 0.3, 0.9], links, max_nodes=6)
@@ -52,13 +52,13 @@ def test_of_many_pages_the_best_are_shown_with_the_way_to_them(tmp_path: Path) -
     assert graph.note.startswith("6 of 8 pages: ")
 
 
-def test_a_way_that_does_not_fit_is_passed_over(tmp_path: Path) -> None:
+def test_a_path_that_does_not_fit_is_left_out(tmp_path: Path) -> None:
     links = {0: [2], 2: [3], 3: [4], 4: [5]}
     graph = graph_of(tmp_path / "crawl", [0, 0, 0, 0, 0, 0.9], links, max_nodes=4)
     assert [node.visit for node in graph.nodes] == [0, 1, 2, 3]
 
 
-def test_many_seeds_leave_room_for_what_was_found(tmp_path: Path) -> None:
+def test_many_seeds_leave_space_for_other_pages(tmp_path: Path) -> None:
     seeds = tuple(f"http://a.test/{page}" for page in range(20))
     with planned_crawl(tmp_path / "crawl", seeds=seeds) as store:
         add_visits(store, [0.0] * 20 + [0.9] * 6, {19: list(range(20, 26))})
@@ -67,7 +67,7 @@ def test_many_seeds_leave_room_for_what_was_found(tmp_path: Path) -> None:
     assert [node.visit for node in graph.nodes] == [0, 1, 19, 20, 21, 22, 23, 24]
 
 
-def test_pages_that_are_very_far_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_distant_pages_are_left_out_and_counted(tmp_path: Path) -> None:
     n_pages = MAX_DISTANCE + 4
     links = {page: [page + 1] for page in range(1, n_pages - 1)}
     graph = graph_of(tmp_path / "crawl", [0.1] * (n_pages - 1) + [0.9], links)
@@ -75,9 +75,7 @@ def test_pages_that_are_very_far_are_left_out_and_counted(tmp_path: Path) -> Non
     assert f"2 pages are more than {MAX_DISTANCE} links from a seed" in graph.note
 
 
-def test_a_crawl_that_is_too_large_is_shown_by_its_first_visits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_graph_of_a_large_crawl_has_its_first_visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link_graph, "MAX_VISITS", 4)
     monkeypatch.setattr(link_graph, "MAX_LINKS", 1)
     graph = graph_of(tmp_path / "crawl", [0.1, 0.1, 0.2, 0.3, 0.9], {0: [2, 3, 1, 4], 1: [0], 2: [3, 0]})

@@ -1,8 +1,8 @@
-"""The colours of pages can be told apart, in light and dark, by those who lack one kind of cones too.
+"""The colours of pages are distinguishable in light and dark, also for colour-blind readers.
 
-Such eyes are simulated with the matrices of Machado, Oliveira and Fernandes (2009) for full severity, which take linear
-RGB. Differences are those of CIE 1976, for which 2 or 3 are just seen side by side; thin lines need far more. Contrast
-is that of WCAG, which wants 3 for what is drawn and 4.5 for what is written.
+Colour blindness is simulated with the matrices of Machado, Oliveira and Fernandes (2009) for full severity, on linear
+RGB. Differences are those of CIE 1976, of which 2 or 3 are just noticeable side by side; thin lines need far more.
+Contrast is that of WCAG, which requires 3 for graphics and 4.5 for text.
 """
 
 import re
@@ -31,8 +31,8 @@ XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
 LIGHT, DARK = 0, 1
-HUES = [f"hue-{place}" for place in range(8)]
-SHADES = [f"shade-{place}" for place in range(7)]
+HUES = [f"hue-{number}" for number in range(8)]
+SHADES = [f"shade-{number}" for number in range(7)]
 in_both = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 for_all = pytest.mark.parametrize("sight", SIGHTS)
 
@@ -63,7 +63,7 @@ def difference(one: FloatArray, other: FloatArray, sight: str) -> float:
     return float(np.linalg.norm(seen(one, sight) - seen(other, sight)))
 
 
-def test_the_measures_are_right():
+def test_contrast_and_difference_are_computed_correctly():
     black, white = np.zeros(3), np.ones(3)
     assert contrast(black, white) == pytest.approx(21)
     for sight in SIGHTS:
@@ -76,21 +76,21 @@ def test_the_measures_are_right():
 
 @in_both
 @for_all
-def test_any_two_series_can_be_told_apart_by_colour(theme, sight):
+def test_series_colours_are_distinguishable(theme, sight):
     of = colours(theme)
     nearest = min((difference(of[one], of[other], sight), one, other) for one, other in combinations(HUES, 2))
     assert nearest[0] > 15, nearest
 
 
 @in_both
-def test_every_series_stands_out_from_the_ground(theme):
+def test_series_colours_contrast_with_the_background(theme):
     of = colours(theme)
     assert {hue: contrast(of[hue], of["ground"]) > 3 for hue in HUES} == dict.fromkeys(HUES, True)
 
 
 @in_both
 @pytest.mark.parametrize("name", ["text", "soft", "accent", "good", "bad"])
-def test_what_is_written_can_be_read(theme, name):
+def test_text_colours_contrast_with_the_background(theme, name):
     of = colours(theme)
     assert contrast(of[name], of["ground"]) > 4.5
 
@@ -107,7 +107,7 @@ def test_shades_go_from_low_to_high_by_lightness(theme, sight):
 
 @in_both
 @for_all
-def test_won_and_lost_differ_even_where_they_are_faintest(theme, sight):
+def test_wins_and_losses_differ_in_their_faintest_colours(theme, sight):
     assert "--up: var(--hue-0); --down: var(--hue-1);" in asset_text("look.css")
     of, share = colours(theme), float(re.findall(r"--much: (\d+)%", asset_text("tables.css"))[0]) / 100
     up, down = (share * of[hue] + (1 - share) * of["ground"] for hue in ("hue-0", "hue-1"))

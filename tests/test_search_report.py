@@ -1,4 +1,4 @@
-"""The page of a search, finished, stopped or on its way."""
+"""The report of a search: finished, stopped or running."""
 
 import json
 import shlex
@@ -41,7 +41,7 @@ def blocks(page, title):
     return next(section.blocks for section in page.sections if section.title == title)
 
 
-def test_a_finished_search_shows_its_fitness_and_its_formula(done):
+def test_a_finished_search_shows_fitness_and_formula(done):
     page, result = search_report(done), read_rank_file(done / RESULT_FILE)
     (chart,) = blocks(page, "Fitness by generation")
     assert [series.name for series in chart.series] == ["best", "mean"]
@@ -64,7 +64,7 @@ def test_a_finished_search_shows_its_fitness_and_its_formula(done):
     assert document_html(page).startswith("<!DOCTYPE html>")
 
 
-def test_the_best_of_all_generations_is_told(search):
+def test_the_best_fitness_is_over_all_generations(search):
     result = read_rank_file(search / RESULT_FILE)
     history = (Generation(0, 0.25, 0.125, 4), Generation(1, 0.5, 0.375, 8))
     (search / RESULT_FILE).write_text(rank_file_text(replace(result, history=history)))
@@ -74,7 +74,7 @@ def test_the_best_of_all_generations_is_told(search):
     assert [series.y.tolist() for series in chart.series] == [[0.25, 0.5], [0.125, 0.375]]
 
 
-def test_generations_are_counted_as_the_command_line_counts_them(done):
+def test_generations_are_counted_as_on_the_command_line(done):
     finished = resume_search(done, workers=1)
     assert dict(search_report(done).key_facts)["generations"] == f"{finished.summary.generation}" == "3"
 
@@ -85,7 +85,7 @@ def changed(search, *history, relevance_model="cosine"):
     return search
 
 
-def test_the_first_population_is_no_generation(search):
+def test_the_initial_population_is_not_a_generation(search):
     page = search_report(changed(search, Generation(0, 0.25, 0.125, 4)))
     assert page.summary[0].startswith("The best rank function of the initial population has a fitness of 0.250.")
 
@@ -102,7 +102,7 @@ COMPARED = {"best_first": 0.5, "published": 0.25}
 
 
 @pytest.mark.parametrize(
-    ("best", "rows", "says"),
+    ("best", "rows", "ending"),
     [
         (
             0.625,
@@ -122,16 +122,16 @@ COMPARED = {"best_first": 0.5, "published": 0.25}
     ],
     ids=["ahead", "level", "behind"],
 )
-def test_who_is_as_good_as_the_best_of_the_search_is_not_shown_as_beaten(search, best, rows, says):
+def test_strategies_as_good_as_the_best_are_named(search, best, rows, ending):
     (search / COMPARED_FILE).write_text(json.dumps(COMPARED))
     page = search_report(changed(search, Generation(1, best, best, 4)))
     (table,) = blocks(page, "Known strategies")
     assert [(row[0].text, row[1].emphasis) for row in table.rows] == rows
-    assert page.summary[0].endswith(says)
+    assert page.summary[0].endswith(ending)
 
 
 def commands(page):
-    """The words of each command, by what it is for, and what is said beside them."""
+    """The arguments of each command, by its caption, and the texts beside them."""
     use = blocks(page, "How to use it")
     shown = {
         block.caption: shlex.split(block.text.replace("\\\n", "")) for block in use if isinstance(block, CodeBlock)
@@ -143,7 +143,7 @@ def option(words, name):
     return words[words.index(name) + 1] if name in words else None
 
 
-def test_a_validation_is_on_unseen_topics_too_and_as_the_search_was(search):
+def test_the_validation_command_has_unseen_topics_and_the_settings_of_the_search(search):
     settings = json.loads((search / "search.json").read_text())
     settings["settings"] |= {"threshold": 0.75}
     settings["settings"]["crawls_of"] |= {"closed_world": True, "respect_nofollow": False}
@@ -155,14 +155,14 @@ def test_a_validation_is_on_unseen_topics_too_and_as_the_search_was(search):
     assert {"--closed-world", "--follow-nofollow"} < set(words)
 
 
-def test_where_every_topic_was_seen_none_is_proposed(search):
+def test_no_unseen_topics_are_proposed_if_there_are_none(search):
     settings = json.loads((search / "search.json").read_text())
     settings["settings"]["seeded_topics"] = ["train", "garden"]
     (search / "search.json").write_text(json.dumps(settings))
     assert "--unseen-max" not in commands(search_report(search))[0]["Compare it with Best-First"]
 
 
-def test_a_guide_that_learns_needs_a_folder_to_crawl_by_it_live(search):
+def test_a_trained_model_needs_a_training_folder_for_a_live_crawl(search):
     plain, notes = commands(search_report(search))
     assert "--train-from" not in plain["Crawl with it live"]
     assert notes == []
@@ -171,7 +171,7 @@ def test_a_guide_that_learns_needs_a_folder_to_crawl_by_it_live(search):
     assert len(notes) == 1
 
 
-def test_a_guide_learns_live_from_the_folder_that_it_learnt_from(search):
+def test_the_live_command_names_the_training_folder(search):
     settings = json.loads((search / "search.json").read_text())
     settings["settings"]["crawls_of"]["train_from"] = "/data/my pages"
     (search / "search.json").write_text(json.dumps(settings))
@@ -180,7 +180,7 @@ def test_a_guide_learns_live_from_the_folder_that_it_learnt_from(search):
     assert notes == []
 
 
-def test_what_is_lost_since_does_not_hide_the_page(search):
+def test_missing_topics_or_models_do_not_prevent_the_report(search):
     (search / "topics.jsonl").unlink()
     shown, notes = commands(search_report(changed(search, relevance_model="lost")))
     assert "--unseen-max" not in shown["Compare it with Best-First"]
@@ -188,7 +188,7 @@ def test_what_is_lost_since_does_not_hide_the_page(search):
     assert notes == []
 
 
-def test_versions_of_the_search_and_of_the_report_are_told_apart(search):
+def test_the_versions_of_search_and_report_are_both_named(search):
     settings = json.loads((search / "search.json").read_text())
     (search / "search.json").write_text(json.dumps(settings | {"scenthound": "0.0.1"}))
     facts = dict(blocks(search_report(search), "Settings and versions")[0].rows)
@@ -198,35 +198,35 @@ def test_versions_of_the_search_and_of_the_report_are_told_apart(search):
 
 def test_evaluations_and_visits_are_counted_from_the_log(done):
     lines = [json.loads(line) for line in (done / LOG_FILE).read_text().splitlines()]
-    told = read_search(done)
-    assert (told.n_evaluated, told.n_visits) == (len(lines), sum(line["visits"] for line in lines))
-    assert told.max_evaluations >= told.n_evaluated
+    stored = read_search(done)
+    assert (stored.n_evaluated, stored.n_visits) == (len(lines), sum(line["visits"] for line in lines))
+    assert stored.max_evaluations >= stored.n_evaluated
 
 
-def test_a_search_that_was_stopped_says_how_to_go_on(search):
+def test_a_stopped_search_has_a_resume_command(search):
     (search / COMPARED_FILE).unlink()
     page = search_report(search)
     assert dict(page.key_facts)["state"] == "stopped"
     assert page.summary[-1].endswith(f"To continue: scenthound evolve --resume {search}")
 
 
-def test_a_search_on_its_way_is_shown_and_not_disturbed(search):
+def test_a_running_search_is_reported_and_not_disturbed(search):
     (search / RESULT_FILE).unlink()
     (search / COMPARED_FILE).unlink()
     log = (search / LOG_FILE).read_bytes()
     torn = log.splitlines(keepends=True)[0] + b'{"round": 0, "pla'
     (search / LOG_FILE).write_bytes(torn)
     with SearchFolder.open(search):
-        told = read_search(search)
+        stored = read_search(search)
         page = search_report(search)
-    assert (told.state, told.n_evaluated) == (SearchState.RUNNING, 1)
+    assert (stored.state, stored.n_evaluated) == (SearchState.RUNNING, 1)
     assert (search / LOG_FILE).read_bytes() == torn, "a line that is being written is left to who writes it"
     assert page.summary[0] == "No generation is complete yet, so there is no rank function."
     assert "is running" in page.summary[-1]
     assert [section.title for section in page.sections] == ["Settings and versions"]
 
 
-def test_the_command_makes_the_same_search_again(search, scenthound):
+def test_the_reproduce_command_makes_the_same_search(search, scenthound):
     *_, settings = search_report(search).sections
     command = next(block for block in settings.blocks if isinstance(block, CodeBlock))
     code, _, err = scenthound(*command.text.replace("\\\n", "").split()[1:], "--workers", 1)
@@ -234,7 +234,7 @@ def test_the_command_makes_the_same_search_again(search, scenthound):
     assert (search.with_name("search-again") / LOG_FILE).read_text() == (search / LOG_FILE).read_text()
 
 
-def test_rules_for_parts_of_a_crawl_are_told_apart(done, tmp_path):
+def test_rules_for_parts_of_a_crawl_are_listed_separately(done, tmp_path):
     web = done.parent / "web"
     small_search(web, done.parent / "topics.jsonl", tmp_path / "split", split="distance:1")
     formula, weights = blocks(search_report(tmp_path / "split"), "Rank function")
@@ -245,8 +245,8 @@ def test_rules_for_parts_of_a_crawl_are_told_apart(done, tmp_path):
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": "scenthound search", "version": 1}'])
-def test_what_is_no_search_is_told_in_one_line(search, content):
+def test_other_folders_are_rejected_as_search(search, content):
     (search / "search.json").write_text(content)
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as raised:
         search_report(search)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""The pictures of a study."""
+"""The figures of a study."""
 
 import sys
 from dataclasses import replace
@@ -31,7 +31,7 @@ def lines_of(axes) -> dict[str, list[float]]:
     return {line.get_label(): line.get_ydata().tolist() for line in axes.lines if not line.get_label().startswith("_")}
 
 
-def test_a_curve_is_the_mean_over_topics_with_a_line_of_one_standard_error():
+def test_a_curve_is_the_mean_over_topics_with_standard_errors():
     (axes,) = drawn(panel())
     # The recalls of the three topics are in the mean 0.8 at the end, and rise in equal steps.
     assert lines_of(axes)["Greedy"] == pytest.approx([0.2, 0.4, 0.6, 0.8])
@@ -41,26 +41,26 @@ def test_a_curve_is_the_mean_over_topics_with_a_line_of_one_standard_error():
     assert (low, high) == pytest.approx((0.8 - 0.2 / np.sqrt(3), 0.8 + 0.2 / np.sqrt(3)))
 
 
-def test_crawlers_that_a_panel_names_are_the_ones_shown():
+def test_a_panel_shows_the_crawlers_that_it_names():
     (axes,) = drawn(panel(crawlers=("Blind",)))
     assert list(lines_of(axes)) == ["Blind"]
 
 
-def test_bounds_are_shown_where_asked_for():
+def test_bounds_are_drawn_if_requested():
     with_them, without = drawn(panel(with_bounds=True), panel())
     assert list(lines_of(with_them)) == ["Greedy", "Blind", "random", "greedy oracle"]
     assert lines_of(with_them)["greedy oracle"] == [1, 1, 1, 1]
     assert list(lines_of(without)) == ["Greedy", "Blind"]
 
 
-def test_an_axis_on_which_low_is_good_says_so_once():
+def test_lower_is_better_is_stated_once():
     ranks = panel("rank:by=lexical")
-    told, said_before, shares = drawn(ranks, replace(ranks, y_label="mean rank (low is good)"), panel())
-    assert told.get_ylabel() == "share (lower is better)"
-    assert said_before.get_ylabel() == "mean rank (low is good)"
+    low, labelled, shares = drawn(ranks, replace(ranks, y_label="mean rank (low is good)"), panel())
+    assert low.get_ylabel() == "share (lower is better)"
+    assert labelled.get_ylabel() == "mean rank (low is good)"
     assert shares.get_ylabel() == "share"
     assert shares.get_ylim()[0] == 0
-    assert told.get_ylim()[0] > 0
+    assert low.get_ylim()[0] > 0
 
 
 def test_bars_are_the_means_at_the_end_in_groups_by_measure():
@@ -71,13 +71,13 @@ def test_bars_are_the_means_at_the_end_in_groups_by_measure():
     assert [label.get_text() for label in axes.get_xticklabels()] == ["recall", "lexical"]
 
 
-def test_bars_go_by_the_names_that_a_panel_gives_them():
+def test_bars_have_the_names_of_the_panel():
     bars = Panel("", "task 1", ("recall", "rank:by=lexical"), "share", kind="bars", measure_names=("Found", "SMART"))
     (axes,) = drawn(bars)
     assert [label.get_text() for label in axes.get_xticklabels()] == ["Found", "SMART"]
 
 
-def test_a_crawler_looks_the_same_in_all_panels():
+def test_a_crawler_has_the_same_style_in_all_panels():
     first, second = drawn(panel(), panel(crawlers=("Blind",)))
     colours = [{line.get_label(): line.get_color() for line in axes.lines} for axes in (first, second)]
     assert colours[0]["Blind"] == colours[1]["Blind"] != colours[0]["Greedy"]
@@ -89,29 +89,29 @@ def test_the_legend_names_every_crawler_once():
     assert [text.get_text() for text in legend.get_texts()] == ["Greedy", "Blind", "random", "greedy oracle"]
 
 
-def test_looks_differ_for_more_crawlers_than_there_are_colours():
+def test_styles_differ_for_more_crawlers_than_colours():
     many = line_styles([f"crawler {number}" for number in range(28)])
     assert len({(look.colour, look.line) for look in many.values()}) == 28
 
 
-@pytest.mark.parametrize(("n_places", "n_crawlers"), [(1, 2), (4, 7), (10, 3), (200, 7)])
-def test_every_crawler_has_marks_on_its_curve(n_places, n_crawlers):
-    places = [marked_points(n_places, number, n_crawlers) for number in range(n_crawlers)]
-    assert all(each and max(each) < n_places for each in places)
-    assert all(len(each) >= min(n_places, 9) for each in places)
+@pytest.mark.parametrize(("n_points", "n_crawlers"), [(1, 2), (4, 7), (10, 3), (200, 7)])
+def test_every_curve_has_markers(n_points, n_crawlers):
+    marked = [marked_points(n_points, number, n_crawlers) for number in range(n_crawlers)]
+    assert all(each and max(each) < n_points for each in marked)
+    assert all(len(each) >= min(n_points, 9) for each in marked)
 
 
-def test_marks_of_long_curves_stand_beside_each_other():
-    # 200 places have a mark at every 20th; three crawlers begin at the 5th, 10th and 15th place.
+def test_markers_of_long_curves_are_offset():
+    # 200 points have a marker at every 20th; three crawlers start at the 5th, 10th and 15th point.
     assert [marked_points(200, number, 3)[:2] for number in range(3)] == [[5, 25], [10, 30], [15, 35]]
 
 
-def test_measures_are_named_by_what_sets_them_apart():
+def test_measures_are_named_by_their_difference():
     assert measure_name("classified:by=widrow_hoff") == "widrow hoff"
     assert measure_name("target_recall") == "target recall"
 
 
-def test_a_measure_that_no_topic_has_leaves_an_empty_panel():
+def test_a_measure_without_values_has_an_empty_panel():
     arm = made_arm()
     nothing = Measured(arm.measured["recall"].x, np.full((2, 3, 4), np.nan))
     empty = replace(arm, measured={"recall": nothing}, bounds={})
@@ -127,19 +127,19 @@ def test_a_single_topic_has_a_curve_without_errors():
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
-def test_a_picture_drawn_again_has_the_same_bytes(form):
+def test_drawing_is_deterministic(form):
     picture = Picture("figure", "", (panel(with_bounds=True),))
     first, second = (image_bytes(draw_picture(picture, [made_arm()]), form) for _ in range(2))
     assert first == second
 
 
-def test_the_letters_of_an_svg_stay_letters_and_nothing_tells_the_date():
+def test_an_svg_keeps_text_and_has_no_date():
     svg = image_bytes(draw_picture(made_picture("figure"), [made_arm()]), "svg").decode()
     assert ">share found</text>" in svg
     assert "dc:date" not in svg
 
 
-def test_without_matplotlib_one_line_says_what_to_install(monkeypatch):
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtra, match=r"Drawing a study needs .*'scenthound\[lab\]"):
         require_figures("Drawing a study")

@@ -1,4 +1,4 @@
-"""The page of a study."""
+"""The report of a study."""
 
 import re
 from html.parser import HTMLParser
@@ -74,15 +74,15 @@ def read(html: str) -> Reader:
     return reader
 
 
-def test_the_page_of_a_study_is_well_formed_and_needs_nothing_from_elsewhere():
+def test_the_report_of_a_study_is_well_formed_and_self_contained():
     html = page()
-    told = read(html)
-    assert (told.wrong, told.open) == ([], [])
-    assert not {"link", "img", "iframe", "object"} & set(told.tags)
+    reader = read(html)
+    assert (reader.wrong, reader.open) == ([], [])
+    assert not {"link", "img", "iframe", "object"} & set(reader.tags)
     assert not re.search(r"(src|href)\s*=\s*[\"'](?!#)|@import|url\((?!#)", html)
 
 
-def test_the_page_begins_with_what_it_came_to_in_words():
+def test_the_report_begins_with_the_verdicts():
     shown = report()
     assert shown.summary[0] == "2 findings: 1 reproduced, 0 not reproduced, 1 undecided."
     assert shown.summary[1].startswith("On the recorded web school, 100 pages of 1 host: 3 topics, 1 random seed")
@@ -91,7 +91,7 @@ def test_the_page_begins_with_what_it_came_to_in_words():
     assert html.index("2 findings") < html.index("Verdicts")
 
 
-def test_the_page_ends_with_how_to_repeat_the_study():
+def test_the_report_ends_with_the_reproduce_command():
     shown = report()
     facts, command = section(shown, "This run").blocks
     assert "versions" in dict(facts.rows)
@@ -117,7 +117,7 @@ def test_every_text_is_escaped():
     assert html.count("&lt;script&gt;") > 10
 
 
-def test_a_verdict_is_a_word_with_a_sign():
+def test_a_verdict_has_a_sign():
     findings = tuple(made_finding(verdict, name=f"H{n}") for n, verdict in enumerate(Verdict, 1))
     html = page(findings=findings)
     for verdict in Verdict:
@@ -177,7 +177,7 @@ def test_a_claim_shows_effect_interval_and_corrected_p():
     assert group.cell.text == "reproduced"
 
 
-def test_a_picture_becomes_charts_of_the_same_numbers_with_bands_of_one_standard_error():
+def test_charts_have_the_numbers_of_the_figures():
     panel = Panel("found", "task 1", ("recall",), "share found", with_bounds=True)
     shown = picture_section(Picture("figure-3", "What was found", (panel,)), [made_arm()])
     assert shown.title == "Figure 3. What was found"
@@ -200,7 +200,7 @@ def test_a_picture_becomes_charts_of_the_same_numbers_with_bands_of_one_standard
     assert ERRORS_NOTE in chart.note
 
 
-def test_bars_have_a_place_for_each_measure_at_the_end_of_the_crawls():
+def test_bars_have_a_category_for_each_measure():
     panel = Panel("", "task 1", ("recall", "rank:by=lexical"), "both", kind="bars", crawlers=("Blind",))
     (chart,) = picture_section(Picture("ends", "Ends", (panel,)), [made_arm()]).blocks
     assert (chart.title, chart.kind, chart.categories) == ("Ends", "bars", ("recall", "lexical"))
@@ -211,7 +211,7 @@ def test_bars_have_a_place_for_each_measure_at_the_end_of_the_crawls():
     assert picture_section(Picture("one", "One", (single,)), [made_arm()]).blocks[0].categories == ("",)
 
 
-def test_where_low_is_good_the_axis_says_so_and_lower_is_a_win():
+def test_lower_is_better_is_stated_and_counts_as_a_win():
     panel = Panel("", "task 1", ("rank:by=lexical",), "mean rank")
     (chart,) = picture_section(Picture("ranks", "Ranks", (panel,)), [made_arm()]).blocks
     assert isinstance(chart, Chart)
@@ -223,21 +223,21 @@ def test_where_low_is_good_the_axis_says_so_and_lower_is_a_win():
     np.testing.assert_allclose(grid.differences, [[-15, -20, -25]])
 
 
-def test_pictures_that_the_paper_lacks_have_no_number():
+def test_figures_that_the_paper_lacks_have_no_number():
     assert figure_title("figure-2-corrected", "Two") == "Figure 2. Two"
     assert figure_title("figure-2b", "Two") == "Figure 2b. Two"
     assert figure_title("recall", "Recall") == "Recall"
 
 
-def test_crawlers_are_held_against_the_first_topic_by_topic():
+def test_crawlers_are_compared_with_the_first_by_topic():
     (grid,) = win_loss_grids([made_arm()])
     assert (grid.against, grid.rows, grid.topics) == ("Greedy", ("Blind",), ("balloons", "trains", "kites"))
-    # Blind finds half of 0.6, 0.8 and 1. No target recall was measured, so the first measure is told.
+    # Blind finds half of 0.6, 0.8 and 1. No target recall was measured, so the first measure is used.
     np.testing.assert_allclose(grid.differences, [[-0.3, -0.4, -0.5]])
     assert section(report(), "Topic by topic").blocks[0].caption == grid.caption
 
 
-def test_one_crawler_alone_has_nobody_to_be_held_against():
+def test_one_crawler_has_no_grid():
     arm = made_arm()
     alone = type(arm.settings)("task 1", {"Greedy": "best_first"}, ("recall",))
     assert list(win_loss_grids([type(arm)(alone, 40, 1, arm.topics, arm.measured, {}, (), ())])) == []
@@ -248,13 +248,13 @@ def test_sections_without_content_are_left_out():
     assert [each.title for each in shown.sections] == ["Topic by topic", "Notes", "This run", "Settings"]
 
 
-def test_columns_of_figures_stand_to_the_right():
+def test_columns_of_numbers_are_right_aligned():
     table = StudyTable("t", "T", ("crawler", "of", "mean"), (("1", "none", "1.5 ± 0.2"), ("2", "1", "-")))
     assert table_block(table).n_text_columns == 2
     assert table_block(StudyTable("t", "T", ("crawler", "mean"), (("a", "< 0.0001"), ("b", "2 %")))).n_text_columns == 1
 
 
-def test_marks_behind_a_figure_are_told_from_it():
+def test_marks_are_separated_from_numbers():
     block = table_block(StudyTable("t", "T", ("crawler", "mean"), (("a*", "0.5*†"), ("b", "-"))))
     assert isinstance(block, Table)
     assert [(cell.text, cell.mark) for row in block.rows for cell in row] == [

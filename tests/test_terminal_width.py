@@ -1,4 +1,4 @@
-"""On a narrow terminal lines are broken between words, commands can be copied, and tables keep their figures whole."""
+"""Output on narrow terminals: wrapped text, commands that can be copied, and tables."""
 
 import shlex
 
@@ -24,7 +24,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wrapped, "_console", lambda: Console(width=NARROW))
 
 
-def test_paragraphs_are_broken_between_words_and_keep_their_indent(capsys: pytest.CaptureFixture[str]) -> None:
+def test_paragraphs_are_wrapped_with_their_indent(capsys: pytest.CaptureFixture[str]) -> None:
     text = "   " + "seventeen letters " * 9
     wrapped.say(text)
     lines = capsys.readouterr().out.splitlines()
@@ -39,7 +39,7 @@ def test_output_to_a_file_is_not_wrapped(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @given(st.lists(st.from_regex(r"[a-z-]{1,30}", fullmatch=True), min_size=1, max_size=40))
-def test_a_command_in_several_lines_is_the_same_command(words: list[str]) -> None:
+def test_a_wrapped_command_is_the_same_command(words: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(wrapped, "columns", lambda: NARROW)
         shown = wrapped.filled_command(shlex.join(words), "  ", "      ")
@@ -47,14 +47,14 @@ def test_a_command_in_several_lines_is_the_same_command(words: list[str]) -> Non
     assert shlex.split(shown.replace("\\\n", "")) == words
 
 
-def test_facts_hang_behind_their_names(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrapped_facts_are_indented(capsys: pytest.CaptureFixture[str]) -> None:
     print_facts({"regret": "some words " * 12})
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("  regret  some words")
     assert second.startswith("          words some")
 
 
-def test_long_commands_stand_above_what_they_are_good_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_commands_are_above_their_purpose(capsys: pytest.CaptureFixture[str]) -> None:
     print_commands({f"scenthound explain {'folder/' * 8} http://a.test/{'x' * 30}": "why it was taken"})
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith(" \\")
@@ -74,7 +74,7 @@ def test_words_in_tables_are_not_broken(capsys: pytest.CaptureFixture[str]) -> N
         assert word in out
 
 
-def test_means_and_their_errors_stand_below_each_other_where_they_do_not_fit(
+def test_errors_are_below_means_in_narrow_tables(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     steps = np.array([25, 50, 100, 150])

@@ -63,7 +63,7 @@ def test_the_report_starts_with_verdicts_and_ends_with_the_reproduce_command(mad
     assert page.summary[0].startswith(f"{PUBLISHED} (S1): 6 findings: ")
     assert dict(page.key_facts)["findings"] == "6"
     facts, command = page.sections[-1].blocks
-    assert "numpy" in dict(facts.rows)["versions"]
+    assert "numpy" in dict(facts.rows)["made by"]
     lines = command.text.splitlines()
     assert lines[0] == "scenthound validate \\"
     assert "    --topic balloon \\" in lines

@@ -8,10 +8,11 @@ Rules
 - Undefined numbers are NaN; renderers show them as gaps.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from scenthound.command_line import in_lines
 from scenthound.model import FloatArray
 
 Row = TypeVar("Row")
@@ -213,11 +214,26 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`kind` says what it is a report of: crawl, comparison, study, run, ... `summary` are paragraphs, the answer
-    first. `key_facts` are the few numbers at the top."""
+    """A report. `kind` is the kind of result: crawl, study, run, ... `summary` are paragraphs, the conclusion first;
+    `key_facts` are the most important numbers. Sections without blocks are left out."""
 
     kind: str
     title: str
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
     key_facts: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sections", tuple(section for section in self.sections if section.blocks))
+
+
+def notes_section(notes: Sequence[str]) -> Section:
+    return Section("Notes", (BulletList(tuple(notes)),) if notes else ())
+
+
+def settings_section(facts: Iterable[tuple[str, str]], command: str, caption: str, *notes: str) -> Section:
+    """Settings and versions, and the command that repeats the result; an empty command is left out, with its notes."""
+    blocks: list[Block] = [Facts(tuple(facts))]
+    if command:
+        blocks += [CodeBlock(caption, in_lines(command)), *([Paragraphs(notes)] if notes else [])]
+    return Section("Settings and versions", tuple(blocks), collapsed=True)

@@ -1,12 +1,12 @@
 """Numbers, settings and versions as text, and JSON for other programs."""
 
 import json
-import math
 from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
 from scenthound.experiments.results import versions
+from scenthound.records import to_json
 
 #: Stands for a missing number.
 NO_VALUE = "-"
@@ -52,16 +52,7 @@ def counted(number: int, noun: str, many: str = "") -> str:
 
 def json_text(values: Any, indent: int | None = None) -> str:
     """ASCII JSON; null stands for NaN and infinity, which the format lacks (the score of a seed is infinite)."""
-    return json.dumps(finite(values), indent=indent, allow_nan=False)
-
-
-def finite(values: Any) -> Any:
-    """Plain values with None for NaN and infinity."""
-    if isinstance(values, dict):
-        return {name: finite(value) for name, value in values.items()}
-    if isinstance(values, list | tuple):
-        return [finite(value) for value in values]
-    return None if isinstance(values, float) and not math.isfinite(values) else values
+    return json.dumps(to_json(values), indent=indent, allow_nan=False)
 
 
 #: Labels of settings whose names in files are short.
@@ -109,5 +100,6 @@ def format_versions(numbers: Mapping[str, str]) -> str:
 
 
 def version_rows(about: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The version that made a result folder, and those that made its report."""
-    return ("made by", f"scenthound {about['scenthound']}"), ("report made by", format_versions(versions()))
+    """The versions that made a result folder, as far as they are stored, and those that made its report."""
+    made_by = about.get("versions") or {"scenthound": about["scenthound"]}
+    return ("made by", format_versions(made_by)), ("report made by", format_versions(versions()))

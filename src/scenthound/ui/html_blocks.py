@@ -12,6 +12,7 @@ Rules
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass, replace
 from html import escape
 from math import ceil, isfinite
 from typing import Any
@@ -115,24 +116,7 @@ class Anchors:
         return anchor
 
 
-def block_html(block: Block, anchors: Anchors) -> Html:
-    match block:
-        case Paragraphs() | BulletList() | Facts() | CodeBlock():
-            return _text_html(block)
-        case Chart():
-            made = chart_html(block, anchors.new(block.name))
-        case LinkGraph():
-            made = graph_html(block, anchors.new(block.name))
-        case Table():
-            made = table_html(block, anchors.new(block.name))
-        case GroupedTable():
-            made = grouped_table_html(block, anchors.new(block.name))
-        case WinLossGrid():
-            made = win_loss_html(block, anchors.new(block.name))
-    return made
-
-
-def _text_html(block: Paragraphs | BulletList | Facts | CodeBlock) -> Html:
+def block_html(block: Block, anchors: Anchors) -> Html:  # noqa: PLR0911 - one case for each kind of block
     match block:
         case Paragraphs():
             return paragraphs(block.texts)
@@ -144,6 +128,16 @@ def _text_html(block: Paragraphs | BulletList | Facts | CodeBlock) -> Html:
         case CodeBlock():
             caption, code = element("figcaption", block.caption), element("pre", block.text)
             return element("figure", "\n", caption, "\n", code, "\n", class_="verbatim")
+        case Chart():
+            return chart_html(block, anchors.new(block.name))
+        case LinkGraph():
+            return graph_html(block, anchors.new(block.name))
+        case Table():
+            return table_html(block, anchors.new(block.name))
+        case GroupedTable():
+            return grouped_table_html(block, anchors.new(block.name))
+        case WinLossGrid():
+            return win_loss_html(block, anchors.new(block.name))
 
 
 def paragraphs(texts: Iterable[str]) -> Html:
@@ -246,7 +240,7 @@ def win_loss_html(grid: WinLossGrid, anchor: str) -> Html:
         _scrollable(grid.caption, table),
         _key(grid, largest),
         _note(grid.note),
-        _json_script(win_loss_data(grid)),
+        _json_script(page_data(grid)),
     )
     dense = "" if len(grid.topics) <= MAX_SIGNED_TOPICS else " dense"
     return element("figure", "\n", join(parts), "\n", class_=f"win-loss{dense}", id=anchor)
@@ -324,7 +318,9 @@ def graph_html(graph: LinkGraph, anchor: str) -> Html:
         for node in sorted(graph.nodes, key=lambda node: node.visit)[:TABLE_PAGES]
     ]
     table = _plain_table(("page", "visit", "relevance", "links from a seed"), rows)
-    return _figure("graph", anchor, _plain(graph.caption, table, graph.note), graph_data(graph))
+    return _figure(
+        "graph", anchor, _plain(graph.caption, table, graph.note), {**page_data(graph), "title": visible(graph.caption)}
+    )
 
 
 def _figure(kind: str, anchor: str, plain: Html, data: dict[str, Any]) -> Html:
@@ -394,30 +390,32 @@ def _plain_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Html:
     return element("table", "\n", join((head, element("tbody", "\n", join(body), "\n"))), "\n")
 
 
+def page_data(value: Any) -> Any:
+    """A value as the scripts of a page read it: without unsafe characters, and with rounded numbers."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, float):
+        return rounded(value)
+    if isinstance(value, np.ndarray):
+        return page_data(value.tolist())
+    if isinstance(value, list | tuple):
+        return [page_data(each) for each in value]
+    if is_dataclass(value):
+        return {each.name: page_data(getattr(value, each.name)) for each in fields(value)}
+    return value
+
+
 def chart_data(chart: Chart) -> dict[str, Any]:
-    """What the chart scripts read."""
-    return {
-        "name": visible(chart.name),
-        "title": visible(chart.title),
-        "x_label": visible(chart.x_label),
-        "y_label": visible(chart.y_label),
-        "kind": chart.kind,
-        "categories": [visible(category) for category in chart.categories],
-        "markers": [{"x": rounded(marker.x), "label": visible(marker.label)} for marker in chart.markers],
-        "note": visible(chart.note),
-        "series": [_series(each, is_thinned=chart.kind == "curves") for each in chart.series],
-    }
+    """The data of a chart, with long curves thinned."""
+    series = tuple(map(_thinned, chart.series)) if chart.kind == "curves" else chart.series
+    data: dict[str, Any] = page_data(replace(chart, series=series))
+    return data
 
 
-def _series(series: Series, is_thinned: bool) -> dict[str, Any]:
-    kept = kept_points(len(series.x)) if is_thinned else slice(None)
-    return {
-        "name": visible(series.name),
-        "x": _numbers(series.x[kept]),
-        "y": _numbers(series.y[kept]),
-        "error": None if series.error is None else _numbers(series.error[kept]),
-        "hidden": series.hidden,
-    }
+def _thinned(series: Series) -> Series:
+    kept = kept_points(len(series.x))
+    error = None if series.error is None else series.error[kept]
+    return replace(series, x=series.x[kept], y=series.y[kept], error=error)
 
 
 def kept_points(n_points: int) -> LongArray:
@@ -427,37 +425,6 @@ def kept_points(n_points: int) -> LongArray:
     even = np.linspace(0, n_points - 1, MAX_POINTS // 2)
     early = np.geomspace(1, n_points, MAX_POINTS // 2) - 1
     return np.unique(np.rint(np.concatenate([even, early])).astype(np.int64))
-
-
-def graph_data(graph: LinkGraph) -> dict[str, Any]:
-    """What the graph scripts read."""
-    nodes = [
-        {
-            "title": visible(node.title),
-            "url": visible(node.url),
-            "visit": node.visit,
-            "relevance": rounded(node.relevance),
-            "distance": node.distance,
-            "parent": node.parent,
-        }
-        for node in graph.nodes
-    ]
-    links = [list(each) for each in graph.links]
-    return {"title": visible(graph.caption), "nodes": nodes, "links": links, "note": visible(graph.note)}
-
-
-def win_loss_data(grid: WinLossGrid) -> dict[str, Any]:
-    """What the script of the grid reads."""
-    return {
-        "against": visible(grid.against),
-        "rows": [visible(row) for row in grid.rows],
-        "topics": [visible(topic) for topic in grid.topics],
-        "differences": [_numbers(row) for row in grid.differences],
-    }
-
-
-def _numbers(values: FloatArray) -> list[float | None]:
-    return [rounded(value) for value in values.tolist()]
 
 
 def rounded(value: float) -> float | None:

@@ -17,6 +17,7 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, LongArray
 from scenthound.store.crawl_records import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.document import GraphNode
 
 NO_PARENT = -1
 MAX_VISITS = 200_000
@@ -81,22 +82,10 @@ def _distances(parents: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlNode:
-    """A page. `parent` is the index of its parent node; None for a root."""
-
-    title: str
-    url: str
-    visit: int
-    relevance: float
-    distance: int
-    parent: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class CrawlGraph:
     """Nodes in order of their visits, and further links between them as pairs of indices."""
 
-    nodes: tuple[CrawlNode, ...]
+    nodes: tuple[GraphNode, ...]
     links: tuple[tuple[int, int], ...]
     note: str
 
@@ -128,10 +117,10 @@ def _chosen(found: Discovery, relevance: FloatArray, max_nodes: int) -> list[int
     return sorted(chosen)
 
 
-def _nodes(columns: StoredCrawl, found: Discovery, chosen: list[int]) -> tuple[CrawlNode, ...]:
+def _nodes(columns: StoredCrawl, found: Discovery, chosen: list[int]) -> tuple[GraphNode, ...]:
     index_of = {visit: index for index, visit in enumerate(chosen)}
     return tuple(
-        CrawlNode(
+        GraphNode(
             line.title,
             line.url,
             line.visit,

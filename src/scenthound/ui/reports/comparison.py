@@ -1,4 +1,4 @@
-"""The report of a comparison, made from `comparison.json` alone: answer, ranking, curves, wins and losses, settings."""
+"""The report of a comparison, from `comparison.json` alone: conclusion, ranking, curves, wins and losses, settings."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import isnan
@@ -24,18 +24,18 @@ from scenthound.model import Progress, silent
 from scenthound.registry import format_value
 from scenthound.ui.document import (
     Block,
-    BulletList,
     Cell,
     Chart,
     CodeBlock,
     Document,
-    Facts,
     Figure,
     Paragraphs,
     Section,
     Series,
     Table,
     WinLossGrid,
+    notes_section,
+    settings_section,
 )
 from scenthound.ui.figures import (
     COLOURS,
@@ -56,8 +56,8 @@ from scenthound.ui.formats import (
     format_mean,
     format_number,
     format_percent,
-    format_versions,
     plural,
+    version_rows,
 )
 from scenthound.ui.html import document_html
 
@@ -98,8 +98,8 @@ def comparison_report(compared: ComparisonResult) -> Document:
     return Document(
         kind="comparison",
         title=f"Which strategy for {compared.topics[0] if n_topics == 1 else f'{n_topics} topics'}?",
-        summary=(*answer_lines(compared), compared.says),
-        sections=tuple(section for section in _sections(compared) if section.blocks),
+        summary=(*conclusion_lines(compared), compared.says),
+        sections=tuple(_sections(compared)),
         key_facts=tuple(_key_facts(compared)),
     )
 
@@ -122,15 +122,15 @@ def _sections(compared: ComparisonResult) -> Iterator[Section]:
     has_pairs = len(compared.rows) > 1 and len(compared.observed) > 1
     yield Section("Wins and losses", (win_loss_grid(compared),) if has_pairs else ())
     yield Section("Other measurements", (measurements_table(compared),))
-    yield Section("Notes", (BulletList(compared.notes),) if compared.notes else ())
+    yield notes_section(compared.notes)
     yield Section("Start it live", tuple(_live(compared)))
-    yield Section("Settings and versions", tuple(_settings(compared)), collapsed=True)
+    yield _settings(compared)
 
 
 # Text
 
 
-def answer_lines(compared: ComparisonResult) -> Iterator[str]:
+def conclusion_lines(compared: ComparisonResult) -> Iterator[str]:
     """Which strategy is best, which are as good or may be, on how many topics, and how stable the choice is."""
     winner = compared.rows[0]
     yield f"Best: {printable(winner.strategy)}, with {compared.by} of {format_number(winner.mean)}."
@@ -303,16 +303,16 @@ def win_loss_grid(compared: ComparisonResult) -> WinLossGrid:
     """The others against the best, by topic, or by start if there is one topic only."""
     best, *others = compared.rows
     sign = -1.0 if compared.lower_is_better else 1.0
-    shown, has_topics = others[:MAX_GRID_ROWS], len(compared.topics) > 1
+    listed, has_topics = others[:MAX_GRID_ROWS], len(compared.topics) > 1
     cut = f" The first {MAX_GRID_ROWS} of {len(others)} others are shown." if len(others) > MAX_GRID_ROWS else ""
     when = counted(compared.pages, "page") + (", averaged over its starts" if has_topics else "")
     return WinLossGrid(
         name="win-loss",
         caption=f"{'Topic by topic' if has_topics else 'Start by start'}: the others against {best.name}",
         against=best.name,
-        rows=tuple(row.name for row in shown),
+        rows=tuple(row.name for row in listed),
         topics=compared.observed,
-        differences=sign * np.array([row.observations - best.observations for row in shown]),
+        differences=sign * np.array([row.observations - best.observations for row in listed]),
         note=f"{_capital(compared.metric)} after {when}; more than 0 is better than the best.{cut}",
     )
 
@@ -356,15 +356,14 @@ def _live(compared: ComparisonResult) -> Iterator[Block]:
         yield Paragraphs((compared.values["command_note"],))
 
 
-def _settings(compared: ComparisonResult) -> Iterator[Block]:
+def _settings(compared: ComparisonResult) -> Section:
     values = compared.values
     rows = [(label, str(values[name])) for name, label in SETTING_LABELS.items() if values.get(name) is not None]
     rows += [(f"values of {name}", ", ".join(map(str, swept))) for name, swept in values["sweeps"].items()]
     rows.append(("topics compared", ", ".join(compared.topics)))
-    rows.append(("versions", format_versions(values.get("versions", {"scenthound": values["scenthound"]}))))
-    yield Facts(tuple(rows))
-    if values.get("repeat"):
-        yield CodeBlock("Command to repeat the comparison", in_lines(values["repeat"]))
+    return settings_section(
+        (*rows, *version_rows(values)), values.get("repeat") or "", "Command to repeat the comparison"
+    )
 
 
 # Files of a comparison's folder

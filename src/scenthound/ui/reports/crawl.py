@@ -23,7 +23,6 @@ from scenthound.ui.document import (
     CodeBlock,
     Document,
     Facts,
-    GraphNode,
     LinkGraph,
     Marker,
     Paragraphs,
@@ -63,10 +62,7 @@ PAGES_NOTE = "Visits are counted from 0. Score: the score with which the strateg
 
 def crawl_report(folder: str | Path) -> Document:
     """InvalidInput if the folder is not a readable crawl."""
-    return overview_report(overview_of(folder))
-
-
-def overview_report(crawl: CrawlOverview) -> Document:
+    crawl = overview_of(folder)
     return Document(
         kind="crawl",
         title=f"Crawl for {printable(crawl.plan.topic.id, 100)}",
@@ -77,29 +73,36 @@ def overview_report(crawl: CrawlOverview) -> Document:
 
 
 def _page_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
+    best = f"The {len(crawl.best)} most relevant of {crawl.n_pages:,}"
+    latest = f"The last {len(crawl.latest)}, the latest first"
+    relevance = f"{counted(crawl.n_pages, 'page')}, by the crawl's own relevance model."
+    graph, caption = crawl.graph, "Link graph, with the seeds in the centre"
+    graph_note = with_scales_note(crawl, graph.note)
     return (
-        Section("Harvest and relevance", (harvest_chart(crawl), relevance_chart(crawl))),
-        Section("Best pages", (best_table(crawl),)),
-        Section("Link graph", (link_graph(crawl),)),
+        Section(
+            "Harvest and relevance",
+            (harvest_chart(crawl), histogram(crawl.relevance, with_scales_note(crawl, relevance))),
+        ),
+        Section("Best pages", (_pages_table(crawl, "best-pages", best, crawl.best),)),
+        Section("Link graph", (LinkGraph("link-graph", caption, graph.nodes, graph.links, graph_note),)),
         Section("Hosts", (hosts_table(crawl),)),
         Section("Speed and hosts over time", time_charts(crawl)),
         Section("Frontier", frontier_charts(crawl)),
-        Section("Latest pages", (latest_table(crawl),)),
+        Section("Latest pages", (_pages_table(crawl, "latest-pages", latest, crawl.latest),)),
     )
 
 
-def _other_sections(crawl: CrawlOverview) -> list[Section]:
+def _other_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
     skipped: tuple[Block, ...] = (Paragraphs(("No requested page was skipped.",)),) if crawl.n_pages else ()
     if crawl.skipped:
         skipped = (skipped_table(crawl),)
     files = tuple(CodeBlock(name, text) for name, text in _repeat(crawl).files)
-    sections = (
+    return (
         Section("Skipped pages", skipped),
         Section("Resume or repeat", tuple(_commands(crawl))),
         Section("Files that the command reads", files, collapsed=True),
         Section("Settings and versions", tuple(_settings(crawl)), collapsed=True),
     )
-    return [section for section in sections if section.blocks]
 
 
 def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
@@ -230,11 +233,6 @@ def frontier_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
     return frontier, regret
 
 
-def relevance_chart(crawl: CrawlOverview) -> Chart:
-    note = f"{counted(crawl.n_pages, 'page')}, by the crawl's own relevance model."
-    return histogram(crawl.relevance, with_scales_note(crawl, note))
-
-
 def histogram(relevance: FloatArray, note: str) -> Chart:
     """The number of pages by relevance."""
     highest = float(relevance.max(initial=0.0))
@@ -253,15 +251,6 @@ def histogram(relevance: FloatArray, note: str) -> Chart:
     )
 
 
-def link_graph(crawl: CrawlOverview) -> LinkGraph:
-    graph = crawl.graph
-    nodes = tuple(
-        GraphNode(node.title, node.url, node.visit, node.relevance, node.distance, node.parent) for node in graph.nodes
-    )
-    note = with_scales_note(crawl, graph.note)
-    return LinkGraph("link-graph", "Link graph, with the seeds in the centre", nodes, graph.links, note)
-
-
 def time_unit(seconds: float) -> tuple[str, float]:
     """A suitable unit for a duration, and its seconds."""
     if seconds >= 2 * 86_400:
@@ -272,14 +261,6 @@ def time_unit(seconds: float) -> tuple[str, float]:
 
 
 # Tables
-
-
-def best_table(crawl: CrawlOverview) -> Table:
-    return _pages_table(crawl, "best-pages", f"The {len(crawl.best)} most relevant of {crawl.n_pages:,}", crawl.best)
-
-
-def latest_table(crawl: CrawlOverview) -> Table:
-    return _pages_table(crawl, "latest-pages", f"The last {len(crawl.latest)}, the latest first", crawl.latest)
 
 
 def _pages_table(crawl: CrawlOverview, name: str, caption: str, visits: Iterable[VisitRecord]) -> Table:
@@ -398,40 +379,10 @@ def _runs_table(crawl: CrawlOverview) -> Table:
 
 def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
     """Labels and values. `relevance_model` is the one that the crawl started with."""
-    return [*_topic_facts(plan), *_choice_facts(plan, goals, relevance_model), *_fetch_facts(plan)]
-
-
-def _topic_facts(plan: CrawlSettings) -> list[tuple[str, str]]:
-    topic, seeds = plan.topic, plan.seeds
+    topic, seeds, politeness, limits = plan.topic, plan.seeds, plan.politeness, plan.limits
     more = f" and {len(seeds) - MAX_SEEDS:,} more" if len(seeds) > MAX_SEEDS else ""
-    facts = [
-        ("topic", printable(topic.id)),
-        ("keywords", ", ".join(map(printable, topic.keywords))),
-        ("description", printable(topic.description, MAX_DESCRIPTION_CHARACTERS)),
-        ("start pages", ", ".join(map(printable, seeds[:MAX_SEEDS])) + more),
-    ]
-    return [(name, value) for name, value in facts if value]
-
-
-def _choice_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
     trained = f", trained on {printable(plan.train_from)}" if plan.train_from else ""
-    order = "strict: waits for the best page" if plan.strict_order else "the best page of the hosts that are ready"
-    facts = [
-        ("strategy", printable(plan.strategy)),
-        ("relevance model", printable(relevance_model) + trained),
-        ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
-        ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
-        ("order", order),
-        ("random seed", printable(plan.random_seed, 100)),
-        ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
-    ]
-    return [(name, value) for name, value in facts if value]
-
-
-def _fetch_facts(plan: CrawlSettings) -> list[tuple[str, str]]:
-    politeness, limits = plan.politeness, plan.limits
     bounds = {"host": politeness.pages_per_host, "domain": politeness.pages_per_domain}
-    per = [f"{count:,} per {unit}" for unit, count in bounds.items() if count is not None]
     guards = {
         "traps": plan.traps,
         "near-duplicates": plan.near_duplicates,
@@ -440,12 +391,24 @@ def _fetch_facts(plan: CrawlSettings) -> list[tuple[str, str]]:
         "nofollow": plan.respect_nofollow,
     }
     off = [name for name, is_on in guards.items() if not is_on]
-    return [
+    facts = [
+        ("topic", printable(topic.id)),
+        ("keywords", ", ".join(map(printable, topic.keywords))),
+        ("description", printable(topic.description, MAX_DESCRIPTION_CHARACTERS)),
+        ("start pages", ", ".join(map(printable, seeds[:MAX_SEEDS])) + more),
+        ("strategy", printable(plan.strategy)),
+        ("relevance model", printable(relevance_model) + trained),
+        ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
+        ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
+        ("order", "strict: waits for the best page" if plan.strict_order else "the best page of hosts that are ready"),
+        ("random seed", printable(plan.random_seed, 100)),
+        ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
         ("crawl delay", f"{politeness.delay_s:g} s or more, longer for slow hosts or on request"),
-        *([("page limits", ", ".join(per))] if per else []),
+        ("page limits", ", ".join(f"{count:,} per {unit}" for unit, count in bounds.items() if count is not None)),
         ("requests in flight", f"{plan.connections:,} at most"),
         ("fetching", f"{limits.total_s:g} s and {limits.body_bytes:,} bytes per page, {plan.redirects} redirects"),
         ("sitemaps", "read" if plan.sitemaps else "not read"),
         ("guards", f"all but {', '.join(off)}" if off else "all"),
-        ("contact", printable(plan.contact) or "none given"),
+        ("contact", printable(plan.contact) or "none"),
     ]
+    return [(name, value) for name, value in facts if value]

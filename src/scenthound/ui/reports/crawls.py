@@ -48,25 +48,22 @@ class SideBySide:
 def crawls_report(folders: Sequence[str | Path]) -> Document:
     """InvalidInput if one of the folders is not a readable crawl."""
     crawls = tuple(map(overview_of, folders))
-    return side_by_side_report(SideBySide(names_of(crawls), crawls, _overlaps(crawls)))
-
-
-def side_by_side_report(shown: SideBySide) -> Document:
+    compared = SideBySide(_names(crawls), crawls, _overlaps(crawls))
     return Document(
         kind="crawls",
-        title=f"{len(shown.crawls)} crawls side by side",
-        summary=summary(shown),
+        title=f"{len(compared.crawls)} crawls side by side",
+        summary=summary(compared),
         sections=(
-            Section("Curves", (_harvest(shown), _pages_over_time(shown), _frontier(shown))),
-            Section("Results", (_facts(shown),)),
-            Section("Pages in common", (_overlap_table(shown),)),
-            Section("Commands to repeat them", tuple(_commands(shown)), collapsed=True),
+            Section("Curves", (_harvest(compared), _pages_over_time(compared), _frontier(compared))),
+            Section("Results", (_facts(compared),)),
+            Section("Pages in common", (_overlap_table(compared),)),
+            Section("Commands to repeat them", tuple(_commands(compared)), collapsed=True),
         ),
     )
 
 
-def summary(shown: SideBySide) -> tuple[str, ...]:
-    return (_answer(shown), *(f"{name}: {_described(crawl)}" for name, crawl in _named(shown)))
+def summary(compared: SideBySide) -> tuple[str, ...]:
+    return (_conclusion(compared), *(f"{name}: {_described(crawl)}" for name, crawl in _named(compared)))
 
 
 def _described(crawl: CrawlOverview) -> str:
@@ -74,45 +71,47 @@ def _described(crawl: CrawlOverview) -> str:
     return f"a crawl for {printable(crawl.plan.topic.id, 100)} with {strategy}. {size(crawl)}"
 
 
-def _answer(shown: SideBySide) -> str:
-    if not shown.is_comparable:
+def _conclusion(compared: SideBySide) -> str:
+    if not compared.is_comparable:
         return (
             "These crawls are for different topics, or used different relevance models or training pages: their "
             "harvests are not comparable, but their speed and their pages are."
         )
-    if not shown.n_shared:
+    if not compared.n_shared:
         return "One of these crawls has no page yet, so there is nothing to compare."
-    means = {name: float(crawl.relevance[: shown.n_shared].mean()) for name, crawl in _named(shown)}
+    means = {name: float(crawl.relevance[: compared.n_shared].mean()) for name, crawl in _named(compared)}
     order = sorted(means, key=lambda name: -means[name])
     ranking = ", ".join(f"{name} ({means[name]:.3f})" for name in order)
     return (
-        f"By mean relevance after {counted(shown.n_shared, 'page')}, which all of them have, the order is {ranking}. "
-        "With one crawl each, differences may be chance; `scenthound compare` tests them."
+        f"By mean relevance after {counted(compared.n_shared, 'page')}, which all have, the order is {ranking}. "
+        "With one crawl each, differences may be chance: test them with scenthound compare."
     )
 
 
-def _harvest(shown: SideBySide) -> Chart:
-    curves = [(name, crawl.curves) for name, crawl in _named(shown)]
+def _harvest(compared: SideBySide) -> Chart:
+    curves = [(name, crawl.curves) for name, crawl in _named(compared)]
     so_far = [Series(name, _floats(each.pages), each.harvest) for name, each in curves]
     recent = [Series(f"{name}, recent", _floats(each.pages), each.recent_harvest, hidden=True) for name, each in curves]
     return Chart("harvest", "Harvest", "pages visited", "mean relevance", (*so_far, *recent))
 
 
-def _pages_over_time(shown: SideBySide) -> Chart:
-    unit, seconds = time_unit(max(crawl.seconds for crawl in shown.crawls))
+def _pages_over_time(compared: SideBySide) -> Chart:
+    unit, seconds = time_unit(max(crawl.seconds for crawl in compared.crawls))
     series = [
-        Series(name, crawl.curves.seconds / seconds, _floats(crawl.curves.pages)) for name, crawl in _named(shown)
+        Series(name, crawl.curves.seconds / seconds, _floats(crawl.curves.pages)) for name, crawl in _named(compared)
     ]
     return Chart("pages", "Pages visited", f"time, {unit}", "pages", tuple(series))
 
 
-def _frontier(shown: SideBySide) -> Chart:
-    series = [Series(name, _floats(each.curves.pages), _floats(each.curves.frontier)) for name, each in _named(shown)]
+def _frontier(compared: SideBySide) -> Chart:
+    series = [
+        Series(name, _floats(each.curves.pages), _floats(each.curves.frontier)) for name, each in _named(compared)
+    ]
     return Chart("frontier", "Frontier", "pages visited", "pages", tuple(series))
 
 
-def _facts(shown: SideBySide) -> Table:
-    crawl_of = dict(_named(shown))
+def _facts(compared: SideBySide) -> Table:
+    crawl_of = dict(_named(compared))
     columns: dict[str, Callable[[str], str]] = {
         "crawl": lambda name: name,
         "strategy": lambda name: printable(crawl_of[name].plan.strategy, 60),
@@ -120,45 +119,45 @@ def _facts(shown: SideBySide) -> Table:
         "state": lambda name: crawl_of[name].state.state.value,
         "pages": lambda name: f"{crawl_of[name].n_pages:,}",
         "harvest": lambda name: _mean(crawl_of[name].relevance),
-        f"at {shown.n_shared:,}": lambda name: _mean(crawl_of[name].relevance[: shown.n_shared]),
+        f"at {compared.n_shared:,}": lambda name: _mean(crawl_of[name].relevance[: compared.n_shared]),
         "hosts": lambda name: f"{crawl_of[name].n_hosts:,}",
         "pages/s": lambda name: _speed(crawl_of[name]),
         "skipped": lambda name: f"{crawl_of[name].n_skipped:,}",
     }
     note = (
-        f"Harvest: mean relevance of all pages, and of the first {shown.n_shared:,}, which every crawl has. Speed is "
+        f"Harvest: mean relevance of all pages, and of the first {compared.n_shared:,}, which all have. Speed is "
         "without pauses and the time between runs."
     )
-    several = [name for name, crawl in _named(shown) if has_several_scales(crawl)]
+    several = [name for name, crawl in _named(compared) if has_several_scales(crawl)]
     if several:
         note += f" The relevance model of {' and '.join(several)} was retrained, so its harvest mixes two scales."
-    return Table.build("facts", "Results", columns, shown.names, n_text_columns=4, note=note)
+    return Table.build("facts", "Results", columns, compared.names, n_text_columns=4, note=note)
 
 
 def _speed(crawl: CrawlOverview) -> str:
     return f"{crawl.n_pages / crawl.seconds:,.2f}" if crawl.seconds > 0 else NO_VALUE
 
 
-def _overlap_table(shown: SideBySide) -> Table:
+def _overlap_table(compared: SideBySide) -> Table:
     return Table.build(
         "overlap",
         "Pages that both of two crawls visited",
         {
-            "first": lambda pair: shown.names[pair[0][0]],
-            "second": lambda pair: shown.names[pair[0][1]],
+            "first": lambda pair: compared.names[pair[0][0]],
+            "second": lambda pair: compared.names[pair[0][1]],
             "both": lambda pair: f"{pair[1].both:,}",
             "only the first": lambda pair: f"{pair[1].only_first:,}",
             "only the second": lambda pair: f"{pair[1].only_second:,}",
             "in common": lambda pair: f"{pair[1].jaccard:.1%}",
         },
-        shown.overlaps.items(),
+        compared.overlaps.items(),
         n_text_columns=2,
         note="In common: the share of the pages visited by either of the two that both visited.",
     )
 
 
-def _commands(shown: SideBySide) -> Iterator[CodeBlock]:
-    for name, crawl in _named(shown):
+def _commands(compared: SideBySide) -> Iterator[CodeBlock]:
+    for name, crawl in _named(compared):
         repeat = reproduce_command(crawl.plan, crawl.goals, f"{crawl.name}-again")
         files = " and ".join(file for file, _ in repeat.files)
         needs = f"; the report of {name} has the content of {files}" if files else ""
@@ -173,7 +172,7 @@ def _overlaps(crawls: Sequence[CrawlOverview]) -> dict[tuple[int, int], PagesInC
     return {(one, other): in_common(pages[one], pages[other]) for one, other in combinations(range(len(pages)), 2)}
 
 
-def names_of(crawls: Sequence[CrawlOverview]) -> tuple[str, ...]:
+def _names(crawls: Sequence[CrawlOverview]) -> tuple[str, ...]:
     """The names of the folders, with the parent folder or a number if they are not distinct."""
     short = [printable(crawl.name, 60) for crawl in crawls]
     longer = [printable("/".join(crawl.folder.resolve().parts[-2:]), 80) for crawl in crawls]
@@ -184,8 +183,8 @@ def names_of(crawls: Sequence[CrawlOverview]) -> tuple[str, ...]:
     return tuple(f"{name} ({number})" for number, name in enumerate(short, 1))
 
 
-def _named(shown: SideBySide) -> list[tuple[str, CrawlOverview]]:
-    return list(zip(shown.names, shown.crawls, strict=True))
+def _named(compared: SideBySide) -> list[tuple[str, CrawlOverview]]:
+    return list(zip(compared.names, compared.crawls, strict=True))
 
 
 def _mean(relevance: FloatArray) -> str:

@@ -30,7 +30,18 @@ from scenthound.strategies.evolved import choice_of
 from scenthound.strategies.rank_file import Generation, RankFile, read_rank_file
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules, formula_of
 from scenthound.topics.files import read_topics
-from scenthound.ui.document import Block, Cell, Chart, CodeBlock, Document, Facts, Paragraphs, Section, Series, Table
+from scenthound.ui.document import (
+    Block,
+    Cell,
+    Chart,
+    CodeBlock,
+    Document,
+    Paragraphs,
+    Section,
+    Series,
+    Table,
+    settings_section,
+)
 from scenthound.ui.formats import counted, format_number, setting_rows, version_rows
 
 #: The number of unseen topics that the proposed validation uses.
@@ -72,7 +83,7 @@ def search_report(folder: Path) -> Document:
         kind="search",
         title=f"Search for rank functions: {_topics_text(search)}",
         summary=tuple(_summary(search)),
-        sections=tuple(section for section in _sections(search) if section.blocks),
+        sections=tuple(_sections(search)),
         key_facts=tuple(_key_facts(search)),
     )
 
@@ -85,7 +96,7 @@ def _sections(search: StoredSearch) -> Iterator[Section]:
     yield Section("Known strategies", tuple(_compared(search)))
     if result is not None:
         yield Section("How to use it", tuple(use_blocks(search, result.relevance_model)))
-    yield Section("Settings and versions", tuple(_settings(search)), collapsed=True)
+    yield _settings(search)
 
 
 # Reading. Nothing in the folder is changed, so a running search is not disturbed. The last line of its log may be
@@ -141,7 +152,7 @@ def _summary(search: StoredSearch) -> Iterator[str]:
     if search.result is None:
         yield "No generation is complete yet, so there is no rank function."
     else:
-        yield " ".join(_answer(search, search.result))
+        yield " ".join(_conclusion(search, search.result))
     yield (
         f"Fitness is {search.settings['fitness']}: the mean of {search.settings['n_crawls']} crawls of "
         f"{search.crawls['page_budget']:,} pages on {_topics_text(search)}. {search.n_evaluated:,} individuals were "
@@ -155,7 +166,7 @@ def _summary(search: StoredSearch) -> Iterator[str]:
         yield f"The search was stopped before it finished. To continue: {command}"
 
 
-def _answer(search: StoredSearch, result: RankFile) -> Iterator[str]:
+def _conclusion(search: StoredSearch, result: RankFile) -> Iterator[str]:
     best = _best_fitness(result)
     if isnan(best):
         yield "The fitness of the best rank function is not on record."
@@ -308,14 +319,16 @@ def _is_trained(relevance_model: str) -> bool:
         return False
 
 
-def _settings(search: StoredSearch) -> Iterator[Block]:
+def _settings(search: StoredSearch) -> Section:
     own = {name: value for name, value in search.settings.items() if name not in ("crawls_of", "winners")}
     fingerprint = ("fingerprint of the web", str(search.about["web_fingerprint"]))
-    yield Facts((*setting_rows({**own, **search.crawls}), fingerprint, *version_rows(search.about)))
-    yield CodeBlock("Command to repeat the search", in_lines(reproduce_command(search.settings, search.folder)))
     n_winners = len(search.settings["winners"])
-    if n_winners:
-        yield Paragraphs((f"{n_winners} earlier winners took part: name their files with --seed-with.",))
+    return settings_section(
+        (*setting_rows({**own, **search.crawls}), fingerprint, *version_rows(search.about)),
+        reproduce_command(search.settings, search.folder),
+        "Command to repeat the search",
+        *([f"{n_winners} earlier winners took part: name their files with --seed-with."] if n_winners else []),
+    )
 
 
 def reproduce_command(settings: Mapping[str, Any], folder: Path) -> str:

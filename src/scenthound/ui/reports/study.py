@@ -17,7 +17,6 @@ from scenthound.experiments.study.study import FinishedStudy, Study
 from scenthound.experiments.study.tables import Panel, Picture, file_name
 from scenthound.model import Progress
 from scenthound.ui.document import (
-    BulletList,
     Cell,
     Chart,
     CodeBlock,
@@ -28,6 +27,7 @@ from scenthound.ui.document import (
     Series,
     Table,
     WinLossGrid,
+    notes_section,
 )
 from scenthound.ui.figures import figure_files, require_figures
 from scenthound.ui.formats import counted, format_versions
@@ -67,7 +67,6 @@ def study_document(
     notes: tuple[str, ...] | None = None,
 ) -> Document:
     """What the reports of all studies have in common; sections without content are left out."""
-    listed = study.notes if notes is None else notes
     command = reproduce_command(study, out)
     again = (CodeBlock("Command to run the study again", in_lines(command)),) if command else ()
     sections = (
@@ -75,7 +74,7 @@ def study_document(
         *figures,
         Section("Topic by topic", grids),
         Section("Tables", tuple(map(table_block, study.tables))),
-        Section("Notes", (BulletList(listed),) if listed else ()),
+        notes_section(study.notes if notes is None else notes),
         Section("This run", (Facts(tuple(_run_facts(study, facts))), *again)),
         Section("Settings", (CodeBlock(SETTINGS_FILE, settings_toml(study.settings)),), collapsed=True),
     )
@@ -83,7 +82,7 @@ def study_document(
         kind="study",
         title=f"{study.settings.study}: {study.settings.title}",
         summary=summary,
-        sections=tuple(section for section in sections if section.blocks),
+        sections=sections,
         key_facts=verdict_facts(study.findings),
     )
 

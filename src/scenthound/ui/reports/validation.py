@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.command_line import in_lines
 from scenthound.errors import InvalidInput, printable
-from scenthound.experiments.findings import Claim, Finding, Verdict
+from scenthound.experiments.findings import Claim, Finding
 from scenthound.experiments.setup import with_new_names
-from scenthound.experiments.statistics import Effect, PairedSample, spread_told
+from scenthound.experiments.statistics import PairedSample, spread_told
 from scenthound.experiments.validate.crawls import FINAL_MEASURES, MEASURES, SEED_SETS, Measurements
 from scenthound.experiments.validate.results import CRAWLS_FILE
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.files import open_regular
 from scenthound.model import FloatArray
+from scenthound.records import from_json
 from scenthound.store.folder import ResultFolder
-from scenthound.ui.document import Block, BulletList, Cell, CodeBlock, Document, Facts, Section, Table
-from scenthound.ui.formats import counted, format_mean, format_versions, setting_rows
+from scenthound.ui.document import Cell, Document, Section, Table, notes_section, settings_section
+from scenthound.ui.formats import counted, format_mean, setting_rows, version_rows
 from scenthound.ui.reports.findings import findings_blocks, verdict_counts, verdict_facts
 from scenthound.ui.reports.validation_charts import BARS, DISTANCES, DISTANCES_TITLE, ValidationCharts
 
@@ -34,7 +34,7 @@ def validation_report(folder: Path) -> Document:
         kind="validation",
         title=f"{counted(len(stored.specs) - 1, 'strategy')} against {stored.specs[0]}",
         summary=tuple(_summary(stored)),
-        sections=tuple(section for section in _sections(stored) if section.blocks),
+        sections=tuple(_sections(stored)),
         key_facts=verdict_facts(stored.findings),
     )
 
@@ -57,17 +57,16 @@ def _sections(stored: "StoredValidation") -> Iterator[Section]:
     titles = {measure: title for measure, (title, _) in BARS.items()} | {DISTANCES: DISTANCES_TITLE}
     for group, topics in stored.groups.items():
         charts = ValidationCharts(stored.measured, stored.labels, stored.budgets, topics, group.replace(" ", "-"))
-        shown = [chart for measure, title in titles.items() for chart in charts.of(measure, title)]
-        yield Section(f"Topics {group}", (*shown, charts.win_loss(stored.topics)))
+        figures = [chart for measure, title in titles.items() for chart in charts.of(measure, title)]
+        yield Section(f"Topics {group}", (*figures, charts.win_loss(stored.topics)))
     tables = [
         table
         for group, topics in stored.groups.items()
         for table in measures_tables(stored.measured, stored.labels, stored.budgets, topics, f"topics {group}")
     ]
     yield Section("Tables", (*tables, _topics(stored)))
-    notes = tuple(map(str, stored.values["notes"]))
-    yield Section("Notes", (BulletList(notes),) if notes else ())
-    yield Section("Settings and versions", tuple(_settings(stored)), collapsed=True)
+    yield notes_section(tuple(map(str, stored.values["notes"])))
+    yield _settings(stored)
 
 
 def measures_tables(
@@ -128,21 +127,18 @@ def _seed_set_size(seed_set: SeedSet) -> Callable[[Mapping[str, Any]], str]:
     return lambda topic: str(topic["seed_sets"][str(seed_set)])
 
 
-def _settings(stored: "StoredValidation") -> Iterator[Block]:
+def _settings(stored: "StoredValidation") -> Section:
     values = stored.values
     strategies = ((f"strategy {label}", spec) for label, spec in zip(stored.labels, stored.specs, strict=True))
-    made_by = values.get("versions", {"scenthound": values["scenthound"]})
     facts = (
         *strategies,
         ("web", str(values["web"])),
         ("fingerprint of the web", str(values["web_fingerprint"])),
         ("pages of the web", f"{values['n_pages']:,}"),
         *setting_rows(values["settings"]),
-        ("versions", format_versions(made_by)),
+        *version_rows(values),
     )
-    yield Facts(facts)
-    if values.get("repeat"):
-        yield CodeBlock("Command to repeat the validation", in_lines(values["repeat"]))
+    return settings_section(facts, values.get("repeat") or "", "Command to repeat the validation")
 
 
 # Reading the folder of a validation. Values of single crawls are in `crawls.csv`, with six digits, all else is in
@@ -223,32 +219,10 @@ def _histograms(crawls: Sequence[Mapping[str, Any]], name: str, shape: tuple[int
 
 
 def _finding(each: Mapping[str, Any], label_of: Mapping[str, str]) -> Finding:
-    claims = tuple(map(_claim, each["claims"]))
+    claims = tuple(from_json(Claim, claim) for claim in each["claims"])
     return named_finding(str(each["name"]), str(each["says"]), label_of[each["strategy"]], each["topics"], claims)
 
 
 def named_finding(name: str, says: str, label: str, topics: str, claims: tuple[Claim, ...]) -> Finding:
     """The protocol of a finding is its strategy and its group of topics."""
     return Finding(name, says, f"{label}, topics {topics}" if topics else label, claims)
-
-
-def _claim(each: Mapping[str, Any]) -> Claim:
-    effect = each["effect"]
-    numbers = {name: _number(each[name]) for name in ("p", "p_corrected", "p_contrary_corrected")}
-    return Claim(
-        says=str(each["says"]),
-        effect=None if effect is None else _effect(effect),
-        verdict=Verdict(each["verdict"]),
-        why=str(each["why"]),
-        test=str(each["test"]),
-        **numbers,
-    )
-
-
-def _effect(each: Mapping[str, Any]) -> Effect:
-    mean, low, high = (_number(each[name]) for name in ("mean", "low", "high"))
-    return Effect(mean, low, high, each["over"], int(each["n_topics"]), int(each["n_seeds"]))
-
-
-def _number(value: Any) -> float:
-    return nan if value is None else float(value)
