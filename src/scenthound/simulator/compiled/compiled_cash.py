@@ -183,7 +183,8 @@ def share_by_promise(
     prefetch_accounts(queue, cash, web.link_url, web.link_offset[page], web.link_offset[page + 1])
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
         discover_account(crawl, queue, max_cash, cash, web.link_url[link])
-    total, n_distinct = sum_promises(web, scores, crawl, cash, page)
+        note_promise(web, scores, crawl, cash, page, link)
+    total, n_distinct = sum_promises(web, cash, page)
     keeps = total <= 0 and crawl.state[0].keeps_when_hopeless
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
         other = web.link_url[link]
@@ -198,14 +199,17 @@ def share_by_promise(
 
 
 @inline_jitable
-def sum_promises(web: Web, scores: ScoreArrays, crawl: CrawlArrays, cash: Records, page: int) -> tuple[float, int]:
-    """The sum of the promises of a page's distinct links (Eq. 7 and 9; the best of a repeated link), and their number.
-    Afterwards each is marked as `COUNTED`."""
-    for link in range(web.link_offset[page], web.link_offset[page + 1]):
-        account = cash[web.link_url[link]]
-        promised = account.relevance if account.relevance >= 0 else link_score(web, scores, crawl, page, link)
-        account.promised = max(promised, account.promised) if account.mark == PROMISED else promised
-        account.mark = PROMISED
+def note_promise(web: Web, scores: ScoreArrays, crawl: CrawlArrays, cash: Records, page: int, link: int) -> None:
+    """Note the promise of a link (Eq. 7 and 9); a repeated link has the best one."""
+    account = cash[web.link_url[link]]
+    promised = account.relevance if account.relevance >= 0 else link_score(web, scores, crawl, page, link)
+    account.promised = max(promised, account.promised) if account.mark == PROMISED else promised
+    account.mark = PROMISED
+
+
+@inline_jitable
+def sum_promises(web: Web, cash: Records, page: int) -> tuple[float, int]:
+    """The sum of the noted promises of a page's distinct links, and their number; each is marked as `COUNTED`."""
     total, n_distinct = 0.0, 0
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
         account = cash[web.link_url[link]]

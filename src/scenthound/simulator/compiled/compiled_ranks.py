@@ -12,7 +12,7 @@ from math import inf
 
 from scenthound.jit import inline_jitable, jitable
 from scenthound.model import FloatArray
-from scenthound.simulator.compiled.compiled_cash import revised, sum_promises
+from scenthound.simulator.compiled.compiled_cash import note_promise, revised, sum_promises
 from scenthound.simulator.compiled.compiled_discovery import discover, prefetch_targets
 from scenthound.simulator.compiled.compiled_queue import LINE_BYTES, prefetch, put
 from scenthound.simulator.compiled.records import (
@@ -351,7 +351,9 @@ def share_cash(web: Web, scores: ScoreArrays, crawl: CrawlArrays, cash: Records,
     amount = revised(crawl, before, scores.relevance[page])
     cash[url].held = 0.0
     state.circulating += amount - before
-    total, n_distinct = sum_promises(web, scores, crawl, cash, page)
+    for link in range(web.link_offset[page], web.link_offset[page + 1]):
+        note_promise(web, scores, crawl, cash, page, link)
+    total, n_distinct = sum_promises(web, cash, page)
     if n_distinct == 0:
         state.circulating -= amount
     for link in range(web.link_offset[page], web.link_offset[page + 1]):
