@@ -1,4 +1,4 @@
-"""The frontier of a live crawl: memory per URL, and CPU time of updates, pops and requests (5 minutes).
+"""The frontier of a live crawl: memory per URL, and CPU time of updates, pops and requests (3 minutes).
 
 Memory is measured with ten million URLs, updates and pops by size, and requests while most hosts are waiting. For
 comparison the usual recipe is measured: a heap of tuples and a dictionary, with lazy deletion.

@@ -1,4 +1,4 @@
-"""Structure of synthetic topical webs and of real collections: degrees, hosts, topical locality of links (5 minutes).
+"""Structure of synthetic topical webs and of real collections: degrees, hosts, topical locality of links (2 minutes).
 
 Next to each collection is a synthetic web of the same number of pages, links per page and topics, on one host, with
 default settings otherwise; the last column has all defaults, with many hosts. Quantiles are printed as multiples of the
