@@ -1,4 +1,4 @@
-"""What the tests of labels share: a crawl of pages about balloons and about trains, and labels of it."""
+"""Tests of labels: a crawl of pages about balloons and about trains, and labels for it."""
 
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ TOPIC = Topic("ballooning", keywords=("hot air balloon",))
 
 
 def text_of(number: int) -> str:
-    """Even pages are about balloons, odd ones about trains; each has a word of its own."""
+    """Even pages are about balloons, odd ones about trains; each has a unique word."""
     words = "balloon basket burner" if number % 2 == 0 else "train station rails"
     return f"{words} own{number}"
 
 
 def labelled_crawl(folder: Path, relevance: Any = lambda number: 0.5, **settings: Any) -> Path:
-    """The first page is the seed. `relevance` tells what the crawl gave each page."""
+    """The first page is the seed. `relevance` returns the relevance of a page in the crawl."""
     plan = CrawlSettings(TOPIC, (SEED,), **settings)
     with new_crawl(folder, **plan.as_settings()) as store:
         store.add_urls([f"http://a.test/{number}" for number in range(N_PAGES)])
@@ -32,10 +32,10 @@ def labelled_crawl(folder: Path, relevance: Any = lambda number: 0.5, **settings
     return folder
 
 
-def label(folder: Path, **said: bool | None) -> Labels:
+def label(folder: Path, **labels: bool | None) -> Labels:
     """Label pages: `v4=True` calls visit 4 relevant."""
     with StoredCrawl.open(folder) as crawl:
-        for name, is_relevant in said.items():
+        for name, is_relevant in labels.items():
             row = next(crawl.visits(int(name[1:])))
             Labels.read(folder).add(row, is_relevant, lambda: NOON_S)
     return Labels.read(folder)

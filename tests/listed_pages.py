@@ -16,7 +16,7 @@ class Listed:
         self.hosts = hosts
         self.links = links or {}
         self.waiting = list(range(len(hosts)) if first is None else first)
-        self.asked = []
+        self.requests = []
         self.n_out = 0
 
     def ask(self, n, ready=None):
@@ -26,7 +26,7 @@ class Listed:
             if len(chosen) < n and (ready is None or (ready(host) and host not in used_hosts)):
                 chosen.append(page)
                 used_hosts.add(host)
-        self.asked.append((n, self.n_out, chosen))
+        self.requests.append((n, self.n_out, chosen))
         self.waiting = [page for page in self.waiting if page not in chosen]
         self.n_out += len(chosen)
         return chosen

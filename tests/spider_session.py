@@ -25,8 +25,8 @@ class Session:
         return self.window.seen.url(page).rpartition("/")[2]
 
     def ask(self, n=1, ready=None):
-        self.asked = {self.name(page): page for page in self.strategy.ask(n, ready)}
-        return list(self.asked)
+        self.requested = {self.name(page): page for page in self.strategy.ask(n, ready)}
+        return list(self.requested)
 
     def tell(self, *pages):
         """Pass requested pages to the strategy; the relevance of those that exist."""
@@ -42,13 +42,13 @@ class Session:
 
     def visit_seeds(self):
         self.ask(len(self.strategy))
-        self.tell(*self.asked.values())
+        self.tell(*self.requested.values())
 
     def visit_pages(self, n_pages=1):
         """Visit pages one after the other."""
         for _ in range(n_pages):
             self.ask()
-            self.tell(*self.asked.values())
+            self.tell(*self.requested.values())
 
     def agents(self):
         return self.strategy.state()["population"]["idle"]
@@ -65,7 +65,7 @@ def walker(links, **parameters):
     max_pages = 16 a step costs 1/8."""
     session = Session(InfoSpiders(max_pages=16, **parameters), SyntheticWeb({**links, "z": []}), "az")
     session.ask(2)
-    session.tell(session.asked["a"])
+    session.tell(session.requested["a"])
     return session
 
 

@@ -65,8 +65,8 @@ def add_page(store: CrawlStore, number: int, response: Response, **changes: Any)
 
 
 def small_crawl(folder: Path) -> Path:
-    """Three pages, of which the second was redirected to and the third asks not to be indexed; a robots.txt, an error
-    and a skipped page. URL 1 was requested instead of http://a.test/dogs."""
+    """Three pages, the second reached by a redirect from URL 1, the third with noindex; a robots.txt, an error and a
+    skipped page."""
     with new_crawl(folder) as store:
         store.add_urls(["http://a.test/", "http://a.test/old", "http://b.test/secret", "http://a.test/copy"])
         store.archive_response(response("http://a.test/robots.txt", b"", headers=("Content-Type: text/plain",)), NOON_S)

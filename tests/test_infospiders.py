@@ -116,7 +116,7 @@ def test_whoever_finds_a_page_gets_its_energy():
     # d: 1 + 3/4 - 1/8 = 13/8.  e: 1 - 1/8 = 7/8.
     session = family(3)
     session.ask(2)
-    session.tell(session.asked["d"], session.asked["e"])
+    session.tell(session.requested["d"], session.requested["e"])
     assert session.energies() == [1.625, 0.875]
 
 
@@ -127,7 +127,7 @@ def test_the_cost_of_a_step_grows_with_the_seeds_so_that_their_energy_lasts_for_
     session.visit_seeds()
     assert session.energies() == [1.5, 1.5]
     session.ask(2)
-    session.tell(*session.asked.values())
+    session.tell(*session.requested.values())
     assert session.energies() == [1.25, 1.25]
 
 
@@ -148,7 +148,7 @@ def test_who_goes_to_a_page_seen_before_learns_from_it():
     session = Session(InfoSpiders(initial_weight=0.0), web, "ab")
     session.visit_seeds()
     assert session.ask(2) == ["x"]
-    session.tell(session.asked["x"])
+    session.tell(session.requested["x"])
     # y is on its way for the first, so the second, who came to x without a fetch, has no choice there.
     assert session.ask(2) == ["y"]
     session.ask(2)
@@ -179,7 +179,7 @@ def test_from_a_seed_without_links_an_agent_goes_to_a_random_seed_that_was_got()
     for seed in range(20):
         session = Session(InfoSpiders(max_pages=24), web, "abz", rng=Random(seed))
         session.ask(3)
-        session.tell(session.asked["a"], session.asked["b"])
+        session.tell(session.requested["a"], session.requested["b"])
         assert session.ask(1, ready=lambda _: False) == []
         went_to.add(session.pages()[session.energies().index(0.875)])
     assert went_to == {"a", "b"}
@@ -193,7 +193,7 @@ def test_a_dead_link_is_chosen_once_by_anybody_and_costs_nothing():
         asked = []
         while names := session.ask():
             asked += names
-            session.tell(*session.asked.values())
+            session.tell(*session.requested.values())
         assert sorted(asked) == ["a", "b", "c", "dead"]
 
 
@@ -201,7 +201,7 @@ def test_when_all_its_links_are_dead_an_agent_is_at_a_dead_end():
     session = walker({"a": ["m"], "m": ["e"]})
     session.visit_pages(1)
     session.ask()
-    session.strategy.drop(session.asked["e"])
+    session.strategy.drop(session.requested["e"])
     assert (session.pages(), session.energies()) == (["m"], [0.875])
     assert session.ask() == []
     assert (session.pages(), session.energies()) == (["a"], [0.75])
@@ -210,8 +210,8 @@ def test_when_all_its_links_are_dead_an_agent_is_at_a_dead_end():
 def test_an_agent_whose_seed_is_dead_dies_and_the_others_go_on():
     session = Session(InfoSpiders(), SyntheticWeb({"a": ["b"], "s": []}), "as")
     session.ask(2)
-    session.strategy.drop(session.asked["s"])
-    session.tell(session.asked["a"])
+    session.strategy.drop(session.requested["s"])
+    session.tell(session.requested["a"])
     assert session.ask(2) == ["b"]
     assert len(session.strategy) == 0
     assert session.strategy.account.lost == 1.0
@@ -223,7 +223,7 @@ def test_a_seed_that_another_agent_asked_for_is_not_asked_for_again():
     for seed in range(20):
         session = Session(InfoSpiders(), web, "ab", rng=Random(seed))
         if session.ask() == ["a"]:
-            session.tell(session.asked["a"])
+            session.tell(session.requested["a"])
             assert session.ask() == ["b"]
             assert session.ask() == []
             assert len(session.strategy) == 1
@@ -306,7 +306,7 @@ def test_a_new_page_gives_an_agent_new_patience():
     session.visit_pages(1)
     while session.ask() == []:
         pass
-    session.tell(*session.asked.values())
+    session.tell(*session.requested.values())
     assert (session.pages(), session.agents()[0]["n_unproductive_steps"]) == (["c"], 0)
 
 
@@ -318,7 +318,7 @@ def test_a_crawl_goes_on_from_a_state_in_json_with_pages_on_their_way_and_choice
     # Some agents keep the choice of a host that rests; two pages are on their way.
     session.ask(3, ready=lambda host: host > 1)
     session.ask(2)
-    on_their_way = list(session.asked.values())
+    on_their_way = list(session.requested.values())
     heir = InfoSpiders(max_pages=50, **parameters)
     heir.restore(json.loads(json.dumps(session.strategy.state())), session.window.seen)
     for page in on_their_way:
@@ -340,7 +340,7 @@ def test_all_energy_is_accounted_for(web_seed, seed, n_at_once, parameters):
     gains = []
     while session.ask(n_at_once):
         agent_for = dict(session.strategy.state()["population"]["fetching"])
-        for page in session.asked.values():
+        for page in session.requested.values():
             gained = session.tell(page)
             gains += [] if agent_for[page]["page"] == page else gained  # one's own seed gives nothing
         living = sum(session.energies())

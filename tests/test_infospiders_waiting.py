@@ -14,7 +14,7 @@ def test_who_has_no_choice_but_a_page_on_its_way_waits_for_it():
     session = Session(InfoSpiders(max_pages=16), web, "ab")
     session.visit_seeds()
     assert session.ask(2) == ["x"]
-    on_its_way = session.asked["x"]
+    on_its_way = session.requested["x"]
     for _ in range(3):
         assert session.ask(2) == []
         assert session.energies() == [1.0]
@@ -33,7 +33,7 @@ def test_an_agent_keeps_its_choice_while_the_host_rests():
         (agent,) = session.agents()
         assert agent["energy"] == 1.0
         (name,) = session.ask()
-        assert session.asked[name] == agent["choices"][-1][0]
+        assert session.requested[name] == agent["choices"][-1][0]
         chosen.add(name)
     assert chosen == {"x", "y"}
 
@@ -55,7 +55,7 @@ def test_agents_do_not_starve_while_somebody_waits_for_a_host():
     resting = 1 - session.strategy.state()["population"]["idle"][0]["choices"][0][1]
     for n_asked in range(20):
         names = session.ask(2, ready=lambda host: host != resting)
-        session.tell(*session.asked.values())
+        session.tell(*session.requested.values())
         assert names == (["a"] if n_asked == 0 else ["b"] if n_asked == 1 else [])
     assert len(session.energies()) == 2
     assert min(session.energies()) > 0.3
@@ -71,7 +71,7 @@ def test_no_more_is_asked_for_than_there_were_agents_to_ask():
         session = Session(InfoSpiders(max_pages=1, buffer=2), web, "as", rng=Random(seed))
         session.visit_seeds()
         session.ask(2)
-        session.tell(session.asked.pop("b"), *session.asked.values())
+        session.tell(session.requested.pop("b"), *session.requested.values())
         assert session.energies() == [3.0]
         assert len(session.ask(5)) == 1
         assert len(session.strategy) == 1

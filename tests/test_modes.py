@@ -87,7 +87,7 @@ def test_every_mode_says_what_it_does():
 def test_sequential_asks_for_a_page_when_the_one_before_it_was_told():
     listed = Listed([0, 0, 0], first=[0], links={0: [2, 1]})
     assert [each.page for each in returned(SEQUENTIAL, listed)] == [0, 2, 1]
-    assert [(n, n_out) for n, n_out, _ in listed.asked] == [(1, 0)] * 4
+    assert [(n, n_out) for n, n_out, _ in listed.requests] == [(1, 0)] * 4
 
 
 def test_a_crawl_without_a_budget_asks_for_nothing():
@@ -125,7 +125,7 @@ def test_a_current_list_worked_out_by_hand():
     # 5     3(2), nothing to add                         3
     listed = Listed([0] * 6)
     assert [each.page for each in returned(Roulette(size=3, refill_at=1), listed)] == [0, 1, 2, 4, 5, 3]
-    assert [(n, taken) for n, _, taken in listed.asked] == [(3, [0, 1, 2]), (2, [3, 4]), (2, [5]), (2, []), (3, [])]
+    assert [(n, taken) for n, _, taken in listed.requests] == [(3, [0, 1, 2]), (2, [3, 4]), (2, [5]), (2, []), (3, [])]
 
 
 def reference(listed, size, refill_at, salt):
@@ -159,10 +159,10 @@ def test_the_current_list_is_drawn_from_by_its_rules(tree, size, refill_at, salt
     listed, again = (Listed(hosts, [0], links) for _ in range(2))
     order = [each.page for each in returned(Roulette(size, refill_at), listed, salt)]
     assert order == reference(again, size, refill_at, salt)
-    assert listed.asked == again.asked
+    assert listed.requests == again.requests
     assert sorted(order) == list(range(len(hosts)))
     # As many pages are requested as there is room for, and only when few are left.
-    assert all(n_out <= refill_at and n == size - n_out for n, n_out, _ in listed.asked)
+    assert all(n_out <= refill_at and n == size - n_out for n, n_out, _ in listed.requests)
 
 
 def test_who_has_waited_longer_is_likelier_to_be_drawn():

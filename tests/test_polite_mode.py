@@ -112,8 +112,8 @@ def test_no_worker_is_idle_while_a_page_waits_on_a_host_that_is_ready(schedule):
 def test_a_fetch_list_is_asked_for_when_all_pages_of_the_last_are_back(schedule):
     listed, mode, _, done = schedule
     fetches = {page: (begun, until) for page, begun, until in done}
-    assert all(n == mode.fetch_list and n_out == 0 for n, n_out, _ in listed.asked)
-    lists = [taken for _, _, taken in listed.asked if taken]
+    assert all(n == mode.fetch_list and n_out == 0 for n, n_out, _ in listed.requests)
+    lists = [taken for _, _, taken in listed.requests if taken]
     for one, other in pairwise(lists):
         assert max(fetches[page][1] for page in one) <= min(fetches[page][0] for page in other)
 
@@ -128,7 +128,7 @@ def test_pages_that_return_at_the_same_moment_come_in_the_order_they_were_asked_
 def test_workers_ask_when_all_pages_of_a_moment_are_told():
     listed = Listed([0, 1, 2, 3], first=[0, 1], links={0: [2], 1: [3]})
     returned(Polite(2), listed)
-    assert listed.asked[:2] == [(2, 0, [0, 1]), (2, 0, [2, 3])]
+    assert listed.requests[:2] == [(2, 0, [0, 1]), (2, 0, [2, 3])]
 
 
 def test_moments_do_not_drift():

@@ -123,8 +123,8 @@ def busy_site(seed: int) -> VirtualSite:
         if kind == 0:
             site.redirects[robots] = f"http://h{rng.randrange(8)}.test/rules"
         elif kind < 4:
-            said = f"User-agent: *\nDisallow: /{rng.randrange(1, 8)}\nCrawl-delay: {rng.randrange(12)}\n"
-            site.others[robots] = (200, "", f"{said}Sitemap: /map{host}.xml".encode())
+            rules = f"User-agent: *\nDisallow: /{rng.randrange(1, 8)}\nCrawl-delay: {rng.randrange(12)}\n"
+            site.others[robots] = (200, "", f"{rules}Sitemap: /map{host}.xml".encode())
             listed = "".join(f"<url><loc>{url}</loc></url>" for url in rng.sample(urls, 10))
             site.others[f"http://h{host}.test/map{host}.xml"] = (200, "", f"<urlset>{listed}</urlset>".encode())
     for url in rng.sample(list(site.pages)[2:], 8):
