@@ -57,7 +57,7 @@ def test_the_summary_counts_reasons_and_says_what_they_mean(tmp_path: Path, scen
     with live_site(tmp_path, more) as site:
         code, out, _ = scenthound(*site.crawl("--out", tmp_path / "out", "--strategy", "breadth_first"))
     assert code == 0
-    # The redirect leads to page 4, which is had; whichever of both came second is the one that was had already.
+    # The redirect leads to page 4: whichever of both comes second has already been visited.
     assert "3 requested pages were skipped" in out
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line.startswith("│")]
     assert sorted(rows) == [
@@ -98,7 +98,7 @@ def test_a_resumed_crawl_continues_and_fetches_nothing_again(site: LiveSite, tmp
 
 
 def test_time_that_is_up_ends_a_crawl(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
-    # Four hosts that rest 10 s after each answer, the robots.txt included, give nothing but what they give at once.
+    # Four hosts with a crawl delay of 10 s after each response, robots.txt included, return only one page each.
     code, out, _ = scenthound(*site.crawl("--out", tmp_path / "out", "--time", "0.3s", "--delay", 10))
     assert code == 0
     assert "The crawl ended: time limit reached." in out
@@ -175,7 +175,7 @@ def topic_file(folder: Path, *topics: dict[str, Any]) -> Path:
         ({"examples": ["2"]}, [], 2),
         ({"seeds": ["1"], "examples": ["2"]}, ["--seed", "3"], 3),
     ],
-    ids=["its seeds", "else its examples", "what is told instead"],
+    ids=["its seeds", "else its examples", "those on the command line"],
 )
 def test_a_topic_file_says_where_to_start(
     site: LiveSite, tmp_path: Path, scenthound: Call, topic: dict[str, Any], options: list[str], starts_from: int

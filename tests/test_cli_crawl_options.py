@@ -129,7 +129,7 @@ def test_there_is_no_note_on_the_strategy_s_own_relevance_model(
 ) -> None:
     learning = ("--strategy", "rank_function")
     for fine in (
-        # The default strategy was chosen with the cosine as guide.
+        # The default strategy was chosen with the cosine as relevance model.
         (),
         (*learning, "--train-from", tmp_path),
         (*learning, "--relevance", "cosine"),

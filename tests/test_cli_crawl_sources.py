@@ -1,4 +1,4 @@
-"""Crawls that read a recording or learn from pages: what is kept of those, and what is said when they changed."""
+"""Crawls with a recording or training pages: what is stored about them, and the error when they changed."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -60,7 +60,7 @@ def test_a_search_prints_the_best_formula_with_known_ones_and_next_steps(evolvin
     others = f"--web {data / 'web'} --topics {data / 'topics.jsonl'} --strategy {strategy} --unseen-max 4"
     out_too = tmp_path / "search-validation"
     assert f"scenthound validate {others} --relevance cosine --mode sequential --out {out_too}\n" in out
-    # The cosine, which guided this search, has nothing to learn.
+    # The cosine, the relevance model of this search, is not trained.
     assert f"crawl {data / 'topics.jsonl'} --topic balloon --strategy {strategy}\n" in out
     options = ["--web", data / "web", "--topics", data / "topics.jsonl", "--topic", "balloon", "--start", 3]
     code, _, err = scenthound("simulate", *options, "--pages", 40, "--strategy", strategy, "--out", tmp_path / "run")
@@ -141,7 +141,7 @@ def test_an_existing_folder_is_replaced_only_with_force(evolving):
 
 def test_a_search_is_resumed_by_its_folder_alone(evolving, scenthound, tmp_path):
     assert evolving()[0] == 0
-    whole = (tmp_path / "search" / "evolved.toml").read_bytes()
+    complete = (tmp_path / "search" / "evolved.toml").read_bytes()
     log = tmp_path / "search" / "evaluations.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:5]) + b'{"rou')
     (tmp_path / "search" / "evolved.toml").unlink()
@@ -149,7 +149,7 @@ def test_a_search_is_resumed_by_its_folder_alone(evolving, scenthound, tmp_path)
     assert code == 0, err
     assert "This run: " in out
     assert "was finished before" not in out
-    assert (tmp_path / "search" / "evolved.toml").read_bytes() == whole
+    assert (tmp_path / "search" / "evolved.toml").read_bytes() == complete
 
 
 def test_a_resumed_search_keeps_its_settings(scenthound, tmp_path):

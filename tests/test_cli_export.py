@@ -39,12 +39,12 @@ def test_every_kind_of_export_writes_its_file(kind: str, folder: Path, tmp_path:
 
 
 def test_wrong_use_of_export_is_one_line(folder: Path, tmp_path: Path, scenthound: Call) -> None:
-    taken = tmp_path / "taken.jsonl"
-    taken.write_text("mine\n")
-    code, _, err = scenthound("export", folder, "--to", "jsonl", "--out", taken)
+    existing = tmp_path / "existing.jsonl"
+    existing.write_text("mine\n")
+    code, _, err = scenthound("export", folder, "--to", "jsonl", "--out", existing)
     assert (code, len(err.splitlines())) == (2, 1)
     assert "exists already" in err
-    assert taken.read_text() == "mine\n"
+    assert existing.read_text() == "mine\n"
     code, _, err = scenthound("export", folder, "--to", "jsnl", "--out", tmp_path / "new")
     assert (code, len(err.splitlines())) == (2, 1)
     assert "Did you mean 'jsonl'" in err

@@ -1,4 +1,4 @@
-"""`scenthound crawl --resume`: what a run is told is kept for the next, and damaged folders are named."""
+"""`scenthound crawl --resume`: options of a run are kept for the next, and damaged folders are reported."""
 
 import json
 import sqlite3
@@ -99,7 +99,7 @@ def test_a_damaged_database_is_one_clear_line(name: str, command: str, tmp_path:
     assert_one_line(command, folder, scenthound)
 
 
-#: What may be wrong inside a database that is whole, and the command that meets it.
+#: Invalid values in a readable database, and the command that reads them.
 WRONG_ROWS = {
     "strings that cannot be unpacked": ("resume", "UPDATE url SET text = x'00'"),
     "strings that are missing": ("resume", "UPDATE url SET text = NULL"),

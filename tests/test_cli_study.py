@@ -16,7 +16,7 @@ from scenthound.store.recorded_web import RecordedWeb
 
 @pytest.fixture
 def requested(monkeypatch, web_path):
-    """What the study was asked to do; its crawls and measures are made up."""
+    """The settings that the study received; its crawls and measures are fake."""
     made = made_study(web_fingerprint=RecordedWeb.open(web_path).fingerprint, pictures=())
     requested = {"findings": made.findings}
 
@@ -122,39 +122,39 @@ def test_printed_settings_can_be_changed_and_used(study, requested, scenthound, 
     assert requested["settings"].pages == 33
 
 
-def refusal(answer) -> str:
-    """The one line of an answer that is a refusal."""
-    code, out, err = answer
+def error_line(result) -> str:
+    """The line of an error message."""
+    code, out, err = result
     assert (code, out) == (2, "")
     (line,) = err.splitlines()
     return line
 
 
 def test_an_unknown_study_is_rejected_with_the_nearest_name(scenthound):
-    assert "Did you mean 'pant2002'?" in refusal(scenthound("study", "pant2020", "--show-settings"))
+    assert "Did you mean 'pant2002'?" in error_line(scenthound("study", "pant2020", "--show-settings"))
 
 
 def test_options_that_are_missing_are_named(scenthound, web_path):
-    line = refusal(scenthound("study", "pant2002", "--web", web_path))
+    line = error_line(scenthound("study", "pant2002", "--web", web_path))
     assert "--topics, --out" in line
     assert "--web" not in line
 
 
 def test_settings_of_another_study_are_rejected(study, scenthound, tmp_path):
     (tmp_path / "wang.toml").write_text(scenthound("study", "wang2009", "--show-settings")[1])
-    assert "has settings of wang2009, not of pant2002" in refusal(study("--settings", tmp_path / "wang.toml"))
+    assert "has settings of wang2009, not of pant2002" in error_line(study("--settings", tmp_path / "wang.toml"))
 
 
 def test_too_few_topics_are_reported_and_no_files_remain(study, tmp_path):
     # The ring has two topics.
-    assert "pant2002 needs at least 5 topics" in refusal(study("--workers", 1))
+    assert "pant2002 needs at least 5 topics" in error_line(study("--workers", 1))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_of_another_kind_is_rejected(study, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").touch()
-    assert "is not a study: choose another folder with --out." in refusal(study())
+    assert "is not a study: choose another folder with --out." in error_line(study())
 
 
 def test_johnson2003_runs_its_own_pipeline(study, web_path, monkeypatch, tmp_path):
@@ -172,12 +172,12 @@ def test_johnson2003_runs_its_own_pipeline(study, web_path, monkeypatch, tmp_pat
 
 
 def test_the_study_of_a_search_takes_no_cache(study, tmp_path):
-    assert "leave --cache out" in refusal(study("--cache", tmp_path / "cache", name="johnson2003"))
+    assert "leave --cache out" in error_line(study("--cache", tmp_path / "cache", name="johnson2003"))
 
 
 def test_a_missing_web_is_rejected(scenthound, topics_file, tmp_path):
-    answer = scenthound(
+    result = scenthound(
         *("study", "pant2002", "--web", tmp_path / "none", "--topics", topics_file, "--out", tmp_path / "out")
     )
-    assert "none" in refusal(answer)
+    assert "none" in error_line(result)
     assert not (tmp_path / "out").exists()

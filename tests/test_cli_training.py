@@ -1,4 +1,4 @@
-"""`scenthound simulate` with a guide that trains: what it takes, keeps and refuses."""
+"""`scenthound simulate` with a trained relevance model: options, stored settings, errors."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from scenthound.topics.files import write_topics
 
 @pytest.fixture
 def simulate(web_path, topics_file, tmp_path, monkeypatch, capsys):
-    """Call `scenthound simulate` on the ring: answers with exit code, standard output and standard error."""
+    """Call `scenthound simulate` on the ring; returns exit code, standard output and standard error."""
 
     def call(*arguments, topics=topics_file):
         command = ("simulate", "--web", web_path, "--topics", topics, "--out", tmp_path / "run", "--workers", 1)

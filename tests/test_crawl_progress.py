@@ -50,7 +50,7 @@ STATUS = CrawlStatus(
 )
 
 
-def shown(status: CrawlStatus, width: int = 100) -> list[str]:
+def displayed(status: CrawlStatus, width: int = 100) -> list[str]:
     console = Console(width=width, file=io.StringIO(), color_system=None)
     console.print(_display("balloons by shark_search", status, None))
     assert isinstance(console.file, io.StringIO)
@@ -58,7 +58,7 @@ def shown(status: CrawlStatus, width: int = 100) -> list[str]:
 
 
 def test_the_display_has_progress_harvest_hosts_and_skip_reasons() -> None:
-    head, *facts = shown(STATUS)
+    head, *facts = displayed(STATUS)
     assert head.startswith("balloons by shark_search  ━")
     # 750 pages at 5 a second take 150 s.
     assert head.endswith("250 of 1,000 pages  5.0 pages/s  2:30 left")
@@ -73,14 +73,14 @@ def test_the_display_has_progress_harvest_hosts_and_skip_reasons() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_the_display_has_as_many_lines_on_a_narrow_terminal(width: int) -> None:
-    assert len(shown(STATUS, width)) == 6
+    assert len(displayed(STATUS, width)) == 6
 
 
 def test_a_crawl_that_is_to_end_says_what_it_waits_for() -> None:
     assert ending_text(STATUS) == ""
     stopped = replace(STATUS, ending=EndReason.STOPPED)
     assert ending_text(stopped) == "stopped by the user: finishing 7 in flight; Ctrl-C again stops now"
-    assert shown(stopped)[-1] == ending_text(stopped)
+    assert displayed(stopped)[-1] == ending_text(stopped)
     assert ending_text(replace(STATUS, ending=EndReason.TIME)) == "time limit reached: finishing 7 in flight"
 
 

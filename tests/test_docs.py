@@ -40,8 +40,8 @@ def test_the_readme_lists_every_installed_strategy():
 
 
 def test_the_documentation_of_strategies_lists_every_parameter_default_and_preset():
-    guide = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
-    parts = re.split(r"^### `(\w+)`$", guide, flags=re.MULTILINE)
+    document = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+    parts = re.split(r"^### `(\w+)`$", document, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     assert sorted(sections) == STRATEGIES.names()
     for name, text in sections.items():
@@ -83,7 +83,7 @@ def test_architecture_names_files_that_exist():
 
 
 def crawling_table(heading: str) -> list[tuple[str, str]]:
-    """The rows of the table in a section of the guide to crawling: the code in the first column, and the second."""
+    """The rows of the table in a section of docs/crawling.md: the code in the first column, and the second."""
     part = CRAWLING.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     return re.findall(r"^\| `([^`]+)` \| (.*?) \|$", part, re.MULTILINE)
 
@@ -141,8 +141,8 @@ def test_documented_commands_name_plug_ins_that_exist(document):
                 parsers[option](value)
 
 
-#: The commands whose options each guide names.
-COMMANDS_OF_GUIDES = {
+#: The commands whose options each document names.
+COMMANDS_OF_DOCUMENTS = {
     "comparing": ("compare",),
     "crawling": ("crawl", "export", "record", "simulate"),
     "dashboard": ("dashboard", "report", "compare", "study", "crawl"),
@@ -153,10 +153,10 @@ COMMANDS_OF_GUIDES = {
 }
 
 
-@pytest.mark.parametrize("guide", COMMANDS_OF_GUIDES)
-def test_documentation_names_options_that_exist(guide, scenthound):
-    helps = "".join(scenthound(command, "--help")[1] for command in COMMANDS_OF_GUIDES[guide])
-    text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("document", COMMANDS_OF_DOCUMENTS)
+def test_documentation_names_options_that_exist(document, scenthound):
+    helps = "".join(scenthound(command, "--help")[1] for command in COMMANDS_OF_DOCUMENTS[document])
+    text = (ROOT / "docs" / f"{document}.md").read_text(encoding="utf-8")
     for option in set(re.findall(r"--[a-z][a-z0-9-]+", text)):
         assert re.search(rf"{option}(?![\w-])", helps), option
 
@@ -266,6 +266,6 @@ def test_the_python_examples_run(document, tmp_path, monkeypatch):
 
 
 def test_every_python_example_of_the_documentation_is_run_by_a_test():
-    others = {"judging", "statistics", "validating"}  # They run in the tests of what they show.
+    others = {"judging", "statistics", "validating"}  # They run in the tests of their modules.
     with_examples = {file.stem for file in (ROOT / "docs").glob("*.md") if "```python" in file.read_text("utf-8")}
     assert with_examples == set(MADE) - {"README"} | others

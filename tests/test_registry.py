@@ -59,12 +59,12 @@ def test_the_first_of_equal_choices_is_kept():
 
 
 class Tempered:
-    presets: ClassVar = {"study": {"rate": 0.5, "way": "links"}}
+    presets: ClassVar = {"study": {"rate": 0.5, "unit": "links"}}
 
     def __init__(
-        self, rate: Annotated[float, Bounds(0, 1, above=True)] = 1.0, way: Literal["words", "links"] = "words"
+        self, rate: Annotated[float, Bounds(0, 1, above=True)] = 1.0, unit: Literal["words", "links"] = "words"
     ) -> None:
-        self.rate, self.way = rate, way
+        self.rate, self.unit = rate, unit
 
 
 @pytest.fixture
@@ -74,11 +74,11 @@ def tempered(monkeypatch):
     return registry
 
 
-def test_a_preset_gives_its_values_and_what_stands_beside_it_overrides_them(tempered):
+def test_parameters_beside_a_preset_override_its_values(tempered):
     made = tempered.make("t:preset=study")
-    assert (made.rate, made.way) == (0.5, "links")
+    assert (made.rate, made.unit) == (0.5, "links")
     made = tempered.make("t:rate=0.25,preset=study")
-    assert (made.rate, made.way) == (0.25, "links")
+    assert (made.rate, made.unit) == (0.25, "links")
 
 
 def test_a_preset_prints_as_it_parses(tempered):
@@ -88,11 +88,11 @@ def test_a_preset_prints_as_it_parses(tempered):
 def test_an_unknown_preset_or_value_suggests_the_nearest(tempered):
     with pytest.raises(UnknownName, match=r"No value of t: preset 'studie'. Did you mean 'study'\?"):
         tempered.parse("t:preset=studie")
-    with pytest.raises(UnknownName, match=r"No value of t: way 'link'. Did you mean 'links'\?"):
-        tempered.parse("t:way=link")
+    with pytest.raises(UnknownName, match=r"No value of t: unit 'link'. Did you mean 'links'\?"):
+        tempered.parse("t:unit=link")
 
 
-def test_a_bound_may_be_one_that_must_be_exceeded(tempered):
+def test_a_bound_can_be_exclusive(tempered):
     assert tempered.parse("t:rate=1").parameters == (("rate", 1.0),)
     with pytest.raises(InvalidParameter, match=r"rate=0\.0 is out of range; it must be more than 0 and at most 1"):
         tempered.parse("t:rate=0")
@@ -151,7 +151,7 @@ def test_numbers_of_numpy_are_numbers_and_words_are_none(values, says):
 
 
 class Plain(BreadthFirst):
-    """A plug-in without a constructor of its own, and below it some with odd ones."""
+    """A plug-in without a constructor of its own; below are some with unusual ones."""
 
 
 class Unannotated(BreadthFirst):
@@ -256,13 +256,13 @@ def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
 def test_what_nothing_can_be_made_of_is_no_plug_in(monkeypatch, value, says):
     from importlib.metadata import EntryPoint
 
-    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [EntryPoint("odd", value, "group")])
+    monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [EntryPoint("broken", value, "group")])
     with pytest.raises(PluginError, match=says):
-        Registry("strategy", "group").make("odd")
+        Registry("strategy", "group").make("broken")
 
 
 def test_a_plug_in_whose_constructor_fails_is_reported_with_file_and_line(monkeypatch):
     registry = Registry("strategy", "group")
     monkeypatch.setattr(registry, "factory", lambda name: lambda: 1 // 0)
-    with pytest.raises(PluginError, match=r"The strategy odd cannot be constructed: ZeroDivisionError at .*\.py:\d+"):
-        registry.make(Choice("odd"))
+    with pytest.raises(PluginError, match=r"strategy broken cannot be constructed: ZeroDivisionError at .*\.py:\d+"):
+        registry.make(Choice("broken"))
