@@ -197,7 +197,7 @@ def test_exchanged_files_are_detected(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_invalid_input(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="Cannot read"):
         listings(tmp_path / "nowhere.rdf")
 
 

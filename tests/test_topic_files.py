@@ -120,7 +120,7 @@ def test_errors_in_a_file_are_reported_in_one_line_with_their_position(
 
 
 def test_a_missing_file_is_invalid_input(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="Cannot read"):
         read_topics(tmp_path / "nowhere.toml")
 
 

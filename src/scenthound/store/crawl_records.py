@@ -6,6 +6,7 @@ Pages are numbered 0, 1, 2, ... in order of discovery. `aliases` are the names t
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -254,16 +255,16 @@ class JoinedArrays:
         return self.first + len(self._lengths)
 
     def links(self, visit: int) -> IntArray:
-        start, end, _ = self._span(visit, _LINKS)
-        return self._links[start:end]
+        links: IntArray = self._part(self._links, visit, _LINKS)
+        return links
 
     def predicted(self, visit: int) -> FloatArray | None:
-        start, end, exists = self._span(visit, _PREDICTED)
-        return self._predicted[start:end] if exists else None
+        predicted: FloatArray | None = self._part(self._predicted, visit, _PREDICTED)
+        return predicted
 
     def anchors(self, visit: int) -> FloatArray | None:
-        start, end, exists = self._span(visit, _ANCHORS)
-        return self._anchors[start:end] if exists else None
+        anchors: FloatArray | None = self._part(self._anchors, visit, _ANCHORS)
+        return anchors
 
     def visits_with(self, page: int) -> IntArray:
         """The visits that link to the page."""
@@ -271,10 +272,10 @@ class JoinedArrays:
         found = np.unique(np.searchsorted(self._ends[:, _LINKS], positions, "right"))
         return (found + self.first).astype(np.int32)
 
-    def _span(self, visit: int, kind: int) -> tuple[int, int, bool]:
+    def _part(self, joined: Any, visit: int, kind: int) -> Any:
         number = visit - self.first
         end, length = int(self._ends[number, kind]), int(self._lengths[number, kind])
-        return end - max(0, length), end, length != _NO_ARRAY
+        return None if length == _NO_ARRAY else joined[end - length : end]
 
 
 def _length(array: FloatArray | None) -> int:

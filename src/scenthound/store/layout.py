@@ -15,13 +15,13 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Annotated, Any, BinaryIO, Protocol, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.model import IntArray, LongArray
+from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 
 ABOUT_FILE = "web.json"
 
@@ -29,44 +29,50 @@ AnyArray = npt.NDArray[Any]
 Arrays = Mapping[str, AnyArray]
 ByteArray = npt.NDArray[np.uint8]
 
-#: Type of each array, and what it has one value for. `x+1` are offsets (`DIVIDED_BY`).
-LAYOUT: dict[str, tuple[type[np.generic], str]] = {
-    "url_text": (np.uint8, "url bytes"),
-    "url_offset": (np.int64, "urls+1"),
-    "url_host": (np.int32, "urls"),
-    "url_page": (np.int32, "urls"),
-    "host_text": (np.uint8, "host bytes"),
-    "host_offset": (np.int64, "hosts+1"),
-    "fingerprint_key": (np.uint64, "urls"),
-    "fingerprint_url": (np.int32, "urls"),
-    "link_offset": (np.int64, "pages+1"),
-    "link_url": (np.int32, "links"),
-    "link_start": (np.int32, "links"),
-    "link_end": (np.int32, "links"),
-    "link_nofollow": (np.bool_, "links"),
-    "word_offset": (np.int64, "pages+1"),
-    "word": (np.int32, "words"),
-    "vocabulary_text": (np.uint8, "vocabulary bytes"),
-    "vocabulary_offset": (np.int64, "vocabulary+1"),
-    "document_frequency": (np.int32, "vocabulary"),
-    "term_offset": (np.int64, "pages+1"),
-    "term": (np.int32, "terms"),
-    "term_count": (np.int32, "terms"),
-    "page_norm": (np.float64, "pages"),
-    "page_noindex": (np.bool_, "pages"),
-    "title_text": (np.uint8, "title bytes"),
-    "title_offset": (np.int64, "pages+1"),
-    "label_offset": (np.int64, "pages+1"),
-    "label": (np.int32, "labels"),
-    "label_name_text": (np.uint8, "label name bytes"),
-    "label_name_offset": (np.int64, "label names+1"),
-}
 
+class WebArrays:
+    """The arrays with their types, and what each has one value for. `x+1` are offsets (`DIVIDED_BY`)."""
+
+    url_text: Annotated[ByteArray, "url bytes"]
+    url_offset: Annotated[LongArray, "urls+1"]
+    url_host: Annotated[IntArray, "urls"]
+    url_page: Annotated[IntArray, "urls"]  #: the page that a request of the URL returns; -1 if it was not recorded
+    host_text: Annotated[ByteArray, "host bytes"]
+    host_offset: Annotated[LongArray, "hosts+1"]
+    fingerprint_key: Annotated[npt.NDArray[np.uint64], "urls"]  #: sorted
+    fingerprint_url: Annotated[IntArray, "urls"]
+    link_offset: Annotated[LongArray, "pages+1"]  #: page p has link_url[link_offset[p]:link_offset[p + 1]], and so on
+    link_url: Annotated[IntArray, "links"]
+    link_start: Annotated[IntArray, "links"]  #: words(p)[start:end] is the anchor
+    link_end: Annotated[IntArray, "links"]
+    link_nofollow: Annotated[BoolArray, "links"]
+    word_offset: Annotated[LongArray, "pages+1"]
+    word: Annotated[IntArray, "words"]  #: 0 stands for a stop word
+    vocabulary_text: Annotated[ByteArray, "vocabulary bytes"]
+    vocabulary_offset: Annotated[LongArray, "vocabulary+1"]
+    document_frequency: Annotated[IntArray, "vocabulary"]
+    term_offset: Annotated[LongArray, "pages+1"]
+    term: Annotated[IntArray, "terms"]  #: the distinct words of each page, ascending and without stop words
+    term_count: Annotated[IntArray, "terms"]
+    page_norm: Annotated[FloatArray, "pages"]
+    page_noindex: Annotated[BoolArray, "pages"]
+    title_text: Annotated[ByteArray, "title bytes"]
+    title_offset: Annotated[LongArray, "pages+1"]
+    label_offset: Annotated[LongArray, "pages+1"]
+    label: Annotated[IntArray, "labels"]
+    label_name_text: Annotated[ByteArray, "label name bytes"]
+    label_name_offset: Annotated[LongArray, "label names+1"]
+
+
+#: Type and unit of each array.
+LAYOUT: dict[str, tuple[type[np.generic], str]] = {
+    name: (get_args(get_args(get_args(hint)[0])[1])[0], get_args(hint)[1])
+    for name, hint in get_type_hints(WebArrays, include_extras=True).items()
+}
 #: The array that each array of offsets divides.
 DIVIDED_BY = {
-    name: next(each for each in (f"{name[:-7]}_text", name[:-7], f"{name[:-7]}_url") if each in LAYOUT)
-    for name in LAYOUT
-    if name.endswith("_offset")
+    f"{base}_offset": next(name for name in (f"{base}_text", base, f"{base}_url") if name in LAYOUT)
+    for base in (name.removesuffix("_offset") for name in LAYOUT if name.endswith("_offset"))
 }
 
 

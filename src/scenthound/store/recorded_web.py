@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from scenthound.errors import InvalidInput
-from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+from scenthound.model import IntArray, LongArray
 from scenthound.store.folder import ResultFolder
 from scenthound.store.layout import (
     Arrays,
-    ByteArray,
     TextTable,
+    WebArrays,
     content_fingerprint,
     offsets_of,
     problem_with,
@@ -27,38 +26,8 @@ from scenthound.store.layout import (
 from scenthound.web.urls import canonical, fingerprint
 
 
-class RecordedWeb:
-    """The arrays of `layout.LAYOUT` as attributes, with lookups for crawls."""
-
-    url_text: ByteArray
-    url_offset: LongArray
-    url_host: IntArray
-    url_page: IntArray  #: the page that a request of the URL returns; -1 if it was not recorded
-    host_text: ByteArray
-    host_offset: LongArray
-    fingerprint_key: npt.NDArray[np.uint64]  #: sorted
-    fingerprint_url: IntArray
-    link_offset: LongArray  #: page p has link_url[link_offset[p]:link_offset[p + 1]], and so on
-    link_url: IntArray
-    link_start: IntArray  #: words(p)[start:end] is the anchor
-    link_end: IntArray
-    link_nofollow: BoolArray
-    word_offset: LongArray
-    word: IntArray  #: 0 stands for a stop word
-    vocabulary_text: ByteArray
-    vocabulary_offset: LongArray
-    document_frequency: IntArray
-    term_offset: LongArray
-    term: IntArray  #: the distinct words of each page, ascending and without stop words
-    term_count: IntArray
-    page_norm: FloatArray
-    page_noindex: BoolArray
-    title_text: ByteArray
-    title_offset: LongArray
-    label_offset: LongArray
-    label: IntArray
-    label_name_text: ByteArray
-    label_name_offset: LongArray
+class RecordedWeb(WebArrays):
+    """The arrays as attributes, with lookups for crawls."""
 
     def __init__(self, arrays: Arrays, about: dict[str, Any] | None = None, path: Path | None = None) -> None:
         problem = problem_with(arrays)

@@ -8,7 +8,6 @@ import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,7 +15,15 @@ import orjson
 from scenthound.errors import InvalidInput, MissingExtra, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.store.batches import RawRecord, Skipped
-from scenthound.store.sources.records import CHUNK_BYTES, CHUNK_RECORDS, PAGE_FIELDS, ReadOptions, chunked, record_of
+from scenthound.store.sources.records import (
+    CHUNK_BYTES,
+    CHUNK_RECORDS,
+    PAGE_FIELDS,
+    ReadOptions,
+    SourceFile,
+    chunked,
+    record_of,
+)
 
 #: A longer line is not a page but a file of another kind, and would fill the memory.
 MAX_LINE_BYTES = 64 << 20
@@ -41,14 +48,7 @@ class ItemsChunk:
                 yield Skipped("not JSON", location)
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLinesFile:
-    path: Path
-
-    @property
-    def size_bytes(self) -> int:
-        return self.path.stat().st_size
-
+class JsonLinesFile(SourceFile):
     def chunks(self, _options: ReadOptions) -> Iterator[ItemsChunk]:
         with opened(self.path) as source:
             lines = self._lines(source.content)
@@ -74,14 +74,7 @@ class JsonLinesFile:
             yield "", Skipped("damaged file", f"{self.path.name}, after line {number}: {reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class ParquetFile:
-    path: Path
-
-    @property
-    def size_bytes(self) -> int:
-        return self.path.stat().st_size
-
+class ParquetFile(SourceFile):
     def chunks(self, options: ReadOptions) -> Iterator[ItemsChunk]:
         try:
             import pyarrow

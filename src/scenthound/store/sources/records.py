@@ -35,6 +35,15 @@ class Chunk(Protocol):
     def records(self, options: ReadOptions) -> Iterable[RawRecord]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    path: Path
+
+    @property
+    def size_bytes(self) -> int:
+        return self.path.stat().st_size
+
+
 class Source(Protocol):
     @property
     def path(self) -> Path: ...

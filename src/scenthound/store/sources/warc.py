@@ -9,13 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
-from pathlib import Path
 from typing import Any
 
 from scenthound.errors import printable
 from scenthound.files import DAMAGE, OpenedFile, opened
 from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
-from scenthound.store.sources.records import CHUNK_BYTES, ReadOptions, chunked, reason_not_wanted
+from scenthound.store.sources.records import CHUNK_BYTES, ReadOptions, SourceFile, chunked, reason_not_wanted
 from scenthound.store.warc_format import charset_of, decoded_body
 from scenthound.web.parse import MAX_PAGE_BYTES
 
@@ -45,14 +44,7 @@ class RecordsChunk:
         return self.found
 
 
-@dataclass(frozen=True, slots=True)
-class WarcFile:
-    path: Path
-
-    @property
-    def size_bytes(self) -> int:
-        return self.path.stat().st_size
-
+class WarcFile(SourceFile):
     def chunks(self, options: ReadOptions) -> Iterator[RecordsChunk]:
         with opened(self.path) as source:
             for found in chunked(self._records(source, options), _html_bytes):
