@@ -45,7 +45,8 @@ def list_topics(file: TopicFile, as_json: AsJson = False) -> None:
     if as_json:
         print_json([asdict(topic) for topic in found])
         return
-    rows = [[str(value) for value in row] for row in zip(*found.table.to_dict().values(), strict=True)]
+    columns = found.table.to_dict().values()
+    rows = [[id_, words, *(f"{count:,}" for count in counts)] for id_, words, *counts in zip(*columns, strict=True)]
     print_rows(found.table.title, found.table.columns, rows, n_text_columns=2)
 
 
