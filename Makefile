@@ -10,8 +10,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 help:
 	@echo "make demo         crawl a small web on this machine, live, and compare the crawls with simulated ones"
 	@echo "make test         linters, types, import contract and all tests"
-	@echo "make bench        the benchmarks; needs the collections in ../shared/data for the real ones"
-	@echo "make bench-live   live crawls over loopback: cost beside Scrapy, politeness, resuming, forty times kill -9"
+	@echo "make bench        the benchmarks; those of real collections need ../shared/data"
+	@echo "make bench-live   live crawls over loopback: CPU time compared with Scrapy, politeness, resuming, forty kills (-9)"
 	@echo "make clean        remove the virtual environment and what the tools left"
 
 install: $(STAMP)

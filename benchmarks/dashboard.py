@@ -53,6 +53,8 @@ CURVE_DRAWN = (
 #: A crawl of ordinary size, whose report is measured.
 REPORT_PAGES = 5_000
 N_PAIRS = 30
+#: Fewer pairs have no 95 % confidence interval of the median.
+MIN_PAIRS = 6
 WATCHED_PAGES = 4_000
 DELAY_S = 1.0
 #: CPU time is measured from this page on.
@@ -245,7 +247,7 @@ def _print_ratio(ratios: list[float]) -> None:
     bound, middle = _bound_index(len(shares)), float(np.median(shares))
     low, high = float(shares[bound]), float(shares[-1 - bound])
     limit = f"less than {MAX_WATCHING_SHARE:.0%}"
-    is_undecided = middle < MAX_WATCHING_SHARE <= high
+    is_undecided = len(shares) < MIN_PAIRS or middle < MAX_WATCHING_SHARE <= high
     print(
         f"  watched by a dashboard and a browser: {middle:+.1%} CPU time per page, median of {len(shares)} pairs (95 % "
         f"interval {low:+.1%} to {high:+.1%}); "
