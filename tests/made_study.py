@@ -6,7 +6,7 @@ import numpy as np
 
 from scenthound.experiments.findings import Claim, Finding, Verdict
 from scenthound.experiments.statistics import Effect
-from scenthound.experiments.study.measured import ArmMeasurements, Measured
+from scenthound.experiments.study.measures import ArmMeasurements, Measured
 from scenthound.experiments.study.settings import ArmSettings, StudySettings
 from scenthound.experiments.study.study import Study, Timing
 from scenthound.experiments.study.tables import Panel, Picture, Table

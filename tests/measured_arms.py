@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from scenthound.experiments.closed_world import MissedCounts
-from scenthound.experiments.study.measured import ArmMeasurements, Measured
+from scenthound.experiments.study.measures import ArmMeasurements, Measured
 from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.topic_analysis import TopicFeatures
 

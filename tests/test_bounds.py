@@ -57,7 +57,7 @@ class Found(Metric):
         return mean_so_far(padded(np.isin(trace.pages, ground_truth), n_steps))
 
 
-def test_on_a_star_random_is_what_counting_says():
+def test_random_crawls_of_a_star_match_the_expected_value():
     # The hub a links to b, c, d, e; only b is wanted. Of 3 pages the hub is one and two leaves of four are the others:
     # b is among them in one crawl of two. All wanted pages found per page visited: (1/2) / 3 = 1/6.
     web = SyntheticWeb({"a": "bcde"})
@@ -72,7 +72,7 @@ def test_on_a_star_random_is_what_counting_says():
     assert Found().curve(best, wanted, 3).tolist() == [0, 1 / 2, 1 / 3]
 
 
-def test_a_page_that_has_waited_is_as_likely_as_a_new_one():
+def test_old_and_new_urls_are_equally_likely():
     # From a to b or c, each in half of the crawls. After b, c and d wait, and each is next in half of them. (Pages that
     # kept one random number for good would let d come first in two of three: c has lost against b already.)
     counts = Counter(at_random(SyntheticWeb({"a": "bc", "b": "d"}), n_crawls=800))
@@ -81,26 +81,26 @@ def test_a_page_that_has_waited_is_as_likely_as_a_new_one():
     assert counts["abdc"] == pytest.approx(200, abs=45)
 
 
-def test_random_crawls_are_the_same_every_time_and_not_alike():
+def test_random_crawls_are_reproducible_and_differ():
     web = SyntheticWeb({"a": "bcdefgh"})
     assert at_random(web, n_crawls=9) == at_random(web, n_crawls=9)
     assert len(set(at_random(web, n_crawls=9))) > 1
 
 
-def test_dead_links_and_second_addresses_cost_nothing():
+def test_dead_links_and_aliases_cost_nothing():
     # x is dead and y leads to b, which is one page however it is asked for.
     web = SyntheticWeb({"a": "xyb", "b": "c"}, fails={"x"}, redirects={"y": "b"})
     assert set(at_random(web, pages=3)) == {"abc"}
     assert oracle(web, "c", pages=3) == "abc"
 
 
-def test_seeds_come_first_in_both():
+def test_seeds_are_visited_first():
     web = SyntheticWeb({"a": "b", "s": "t"})
     assert {crawl[:2] for crawl in at_random(web, "as")} == {"as", "sa"}
     assert oracle(web, "b", seeds="as") == "asbt"
 
 
-def test_the_oracle_lets_no_wanted_page_wait():
+def test_the_oracle_visits_wanted_pages_first():
     # b is discovered first, but d is wanted; then c, which links to two wanted pages, before b, which links to one.
     web = SyntheticWeb({"a": "bcd", "b": "ex", "c": "fgy"})
     assert oracle(web, "defg") == "adcfgbeyx"
@@ -112,18 +112,18 @@ def test_links_to_wanted_pages_count_only_while_those_are_not_visited():
     assert oracle(web, "uvw") == "abuvdwc"
 
 
-def test_the_oracle_knows_the_shortest_way():
+def test_the_oracle_follows_the_shortest_path():
     # The wanted page z is three links behind c, and five behind b, which was discovered first.
     web = SyntheticWeb({"a": "bc", "b": "d", "d": "e", "e": "f", "f": "z", "c": "g", "g": "z"})
     assert oracle(web, "z") == "acgzbdef"
 
 
-def test_ways_to_wanted_pages_that_were_visited_do_not_count():
+def test_paths_to_visited_wanted_pages_do_not_count():
     # b, discovered first, leads back to the wanted seed; c leads on to z.
     assert oracle(SyntheticWeb({"a": "bc", "b": "a", "c": "e", "e": "z"}), "az") == "acezb"
 
 
-def test_when_nothing_wanted_is_left_the_oracle_goes_by_discovery():
+def test_without_wanted_pages_the_oracle_follows_the_order_of_discovery():
     # z is wanted, and no way leads to it from a.
     web = SyntheticWeb({"a": "bc", "b": "d", "c": "e", "z": ""})
     assert oracle(web, "z") == "abcde"
@@ -144,7 +144,7 @@ def test_the_relevance_in_a_trace_is_whether_a_page_is_wanted():
     assert np.isnan(trace.cpu_us).all()
 
 
-def test_nobody_can_crawl_by_the_name_of_a_bound():
+def test_bounds_are_not_strategies():
     assert not {"oracle", "greedy_oracle", "random_bound", GREEDY_ORACLE, RANDOM_BOUND} & set(STRATEGIES.names())
 
 
@@ -158,7 +158,7 @@ def pages_until_first(web, pages, wanted):
 
 
 @given(webs(), st.integers(0, 10**6))
-def test_no_crawl_comes_to_its_first_wanted_page_sooner(web, seed):
+def test_no_crawl_reaches_its_first_wanted_page_sooner(web, seed):
     rng = Random(seed)
     wanted = np.array(rng.sample(range(1, len(web.names)), 2), np.int32)
     shown = VisibleLinks(web.recorded)
@@ -173,7 +173,7 @@ def test_no_crawl_comes_to_its_first_wanted_page_sooner(web, seed):
 
 
 @given(webs(), st.integers(0, 10**6))
-def test_where_wanted_pages_hang_together_no_crawl_has_more_of_them(web, seed):
+def test_no_crawl_finds_more_of_connected_wanted_pages(web, seed):
     """Wanted are pages that a walk from the seed over wanted pages reaches, so each visit can be one of them."""
     rng = Random(seed)
     graph = page_graph(web.recorded, VisibleLinks(web.recorded))

@@ -25,7 +25,7 @@ def counts(strategy="best", topic="sea", *, pages=10, missing=2, relevant=6, kno
     return MissedCounts(strategy, topic, pages, missing, relevant, known, seed, seeds)
 
 
-def test_a_missing_page_pushes_one_out_when_the_budget_is_spent():
+def test_a_missing_page_displaces_one_if_the_budget_is_spent():
     # Ten pages, six relevant, two more wanted: with both the budget would have been spent two pages earlier. Lost may
     # be two relevant pages for two irrelevant ones: 4 / 10. Won may be two relevant ones for two others: 8 / 10.
     interval = precision_interval(counts(), 10)
@@ -56,7 +56,7 @@ def test_no_more_pages_are_found_than_the_budget_allows():
     assert precision_interval(crawl, 10).low == recall_interval(crawl, 10, 0).low == 0
 
 
-def test_nothing_pushes_a_seed_out():
+def test_seeds_are_never_displaced():
     # Of 6 relevant pages 4 are seeds; 9 missing pages could push all 10 out but for these. 4 / 10, and 4 / 12.
     crawl = counts(missing=9, seeds=4)
     assert precision_interval(crawl, 10).low == 4 / 10
@@ -65,7 +65,7 @@ def test_nothing_pushes_a_seed_out():
     assert precision_interval(counts(missing=1, seeds=4), 10).low == 5 / 10
 
 
-def test_seeds_count_that_came_before_every_other_page():
+def test_seeds_count_if_visited_before_all_other_pages():
     # Visited are 3, 1, 7, 2; of the seeds 1, 2 and 3 the first two came before page 7, and of those 3 is relevant.
     visited, seeds, relevant = (np.array(pages, np.int32) for pages in ([3, 1, 7, 2], [1, 2, 3], [2, 3, 7]))
     assert relevant_seeds(visited, seeds, relevant) == 1
@@ -74,11 +74,11 @@ def test_seeds_count_that_came_before_every_other_page():
     assert relevant_seeds(visited[:0], seeds, relevant) == 0
 
 
-def test_where_nothing_relevant_is_known_there_is_no_recall():
+def test_without_known_relevant_pages_there_is_no_recall():
     assert isnan(recall_interval(counts(relevant=0, known=0), 10, 1).low)
 
 
-def test_a_crawl_that_missed_nothing_is_known_exactly():
+def test_a_crawl_without_missing_pages_has_exact_values():
     interval = precision_interval(counts(missing=0), 10)
     assert interval.low == interval.measured == interval.high == 0.6
 
@@ -90,7 +90,7 @@ def test_a_crawl_that_missed_nothing_is_known_exactly():
     st.text("rx", max_size=3),
     st.integers(0, 3),
 )
-def test_the_bounds_hold_whatever_the_missing_pages_were_and_whenever_asked_for(case, seeds, n_unfound):
+def test_the_bounds_hold_for_any_missing_pages(case, seeds, n_unfound):
     """`r` and `x` are visited pages, relevant or not, `m` missing ones, in the order asked for; seeds come first."""
     budget, asked = case
     asked = [*seeds[:budget], *asked]
@@ -116,7 +116,7 @@ def test_the_bounds_hold_whatever_the_missing_pages_were_and_whenever_asked_for(
                 assert recall.low <= n_found / (crawl.n_known + in_budget) <= recall.high + 1e-12
 
 
-def test_orders_are_safe_where_intervals_are_apart():
+def test_orders_are_safe_if_intervals_do_not_overlap():
     # A: 8 of 10 and 1 missing, 0.7 to 0.9. B: 5 of 10 and 1 missing, 0.4 to 0.6. C: 6 of 10 and 1 missing, 0.5 to 0.7.
     crawls = [counts(name, relevant=relevant, missing=1) for name, relevant in (("B", 5), ("A", 8), ("C", 6))]
     report = closed_world_report(crawls, 10)
@@ -135,13 +135,13 @@ def test_crawls_of_a_topic_are_averaged_before_topics():
     assert gap.n_crawls == 3
 
 
-def test_what_others_missed_from_the_same_start_may_be_relevant():
+def test_pages_missed_by_others_from_the_same_start_may_be_relevant():
     crawls = [counts("A"), counts("B", missing=3), counts("B", missing=100, seed=1)]
     report = closed_world_report(crawls, 10)
     assert report.gaps[0].recall.low == 4 / 15
 
 
-def test_the_order_of_one_topic_can_be_safe_where_that_of_the_mean_is_not():
+def test_the_order_on_a_topic_can_be_safe_if_that_of_the_mean_is_not():
     crawls = [counts("A", relevant=9, missing=0), counts("B", relevant=2, missing=0)]
     crawls += [counts("A", "sky", relevant=5, missing=9), counts("B", "sky", relevant=5, missing=9)]
     (order,) = (each for each in closed_world_report(crawls, 10).orders if each.measure == "precision")
@@ -149,7 +149,7 @@ def test_the_order_of_one_topic_can_be_safe_where_that_of_the_mean_is_not():
     assert (order.better, order.is_safe, order.n_topics_safe, order.n_topics) == ("A", False, 1, 2)
 
 
-def test_topics_without_known_pages_take_no_part_in_recall():
+def test_topics_without_known_pages_are_not_part_of_recall():
     crawls = [counts(name, topic, known=known) for name in "AB" for topic, known in (("sea", 12), ("sky", 0))]
     report = closed_world_report(crawls, 10)
     assert [order.n_topics for order in report.orders] == [2, 1]
@@ -159,7 +159,7 @@ def test_topics_without_known_pages_take_no_part_in_recall():
     assert [order.is_safe for order in nothing.orders] == [False, False]
 
 
-def test_a_run_folder_tells_what_its_crawls_missed(web_path, topics_file, tmp_path):
+def test_counts_are_read_from_a_run_folder(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     run = RunFolder.open(tmp_path / "run")
     told = missed_counts(run)

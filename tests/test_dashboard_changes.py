@@ -122,7 +122,7 @@ def test_a_model_is_retrained_once_at_a_time(tmp_path: Path, client: Client, mon
 def test_labelling_in_a_locked_folder_fails_soon(
     tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scenthound.experiments.labels.LONGEST_WAIT_S", 0.1)
+    monkeypatch.setattr("scenthound.experiments.labels.MAX_WAIT_S", 0.1)
     folder = ended_crawl(tmp_path / "crawl")
     with locked(folder):
         reply = client.post(f"{CRAWL}/labels", {"visit": 1, "relevant": True})

@@ -76,7 +76,9 @@ def test_responses_to_queries_match_the_description(client: Client, endpoint: An
 def test_responses_to_changes_match(client: Client, endpoint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scenthound.crawler.control._command", lambda *_, **__: None)
     quality = ModelQuality(area_before=0.5, area_after=None, n_positive=3, n_negative=4)
-    done = Retraining(quality, "relevance_models/1", taken_up=True, command="scenthound crawl", says="It was trained.")
+    done = Retraining(
+        quality, "relevance_models/1", is_used_now=True, command="scenthound crawl", says="It was trained."
+    )
     monkeypatch.setattr("scenthound.experiments.retraining.retrain", lambda _folder: done)
     response = client.post(endpoint.path.replace("{id}", "crawl"), BODIES.get(endpoint.path.rpartition("/")[2]))
     assert response.status == 200, response.text

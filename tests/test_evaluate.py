@@ -46,7 +46,7 @@ def test_the_standard_error_is_that_of_topic_means():
     assert mean_over_topics(steps, {}).n_topics == 0
 
 
-def test_json_and_csv_say_the_same(web_path, topics_file, tmp_path):
+def test_json_and_csv_agree(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     evaluation = evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics(["precision"])[0])
     as_files = write_evaluation(evaluation, tmp_path)
@@ -133,7 +133,7 @@ def test_every_figure_of_a_small_evaluation_by_hand(tmp_path):
     assert breadth.curves["recall"].mean == pytest.approx([0, 1 / 6, 1 / 6, 1 / 6])
 
 
-def test_linkage_ranks_go_by_the_page_rank_of_all_crawls_of_the_run(tmp_path):
+def test_linkage_ranks_use_the_page_rank_of_all_crawls_of_the_run(tmp_path):
     # Page 2 has the keyword; pages 0 and 1 have not, and no page links to another, so they share the ranks 2 and 3.
     traces = {("t", "breadth_first", 0): [2, 0], ("t", "best_first", 0): [1, 2]}
     starts = {("t", 0): ((0,), (1,))}
@@ -161,12 +161,12 @@ def test_classifiers_learn_from_the_starts_of_all_topics_of_the_run(tmp_path):
     assert best.curves["classified"].mean == pytest.approx([0, 0, 0, 0])
 
 
-def test_classifiers_are_trained_only_for_who_asks():
+def test_classifiers_are_trained_on_request_only():
     assert {"precision", "rank", "coverage", "recall", "novelty"} <= set(default_metrics())
     assert not {"classified", "harvest", "area"} & set(default_metrics())
 
 
-def test_metrics_without_values_are_left_out_with_a_word_why_and_low_ranks_are_marked_as_best(tmp_path, capsys):
+def test_metrics_without_values_are_left_out_with_a_reason_and_low_ranks_are_best(tmp_path, capsys):
     topic = Topic("t", ("train",), description="Balloon race.", examples=(url(0),))
     evaluation = judged(
         tmp_path, ONE_EACH, (topic,), {("t", 0): ((0,), (1,))}, PAGES, metrics=["rank", "harvest", "area:of=rank"]
@@ -186,7 +186,7 @@ def test_metrics_without_values_are_left_out_with_a_word_why_and_low_ranks_are_m
 ONE_EACH = {("t", "breadth_first", 0): [0, 2], ("t", "best_first", 0): [1, 0]}
 
 
-def test_cpu_time_that_was_not_measured_is_shown_as_such_with_the_way_to_measure_it(tmp_path, capsys):
+def test_missing_cpu_times_are_explained(tmp_path, capsys):
     evaluation = judged(tmp_path, ONE_EACH, (TOPIC,), {("t", 0): ((0,), (1,))}, PAGES, cpu_us=np.nan)
     assert all(np.isnan(result.cpu_us_per_page) for result in evaluation.results)
     assert [each["cpu_us_per_page"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
@@ -197,7 +197,7 @@ def test_cpu_time_that_was_not_measured_is_shown_as_such_with_the_way_to_measure
     assert "--plain measures CPU time" in cost
 
 
-def test_measured_cpu_time_needs_no_advice_and_crawls_without_a_clock_no_column(tmp_path, capsys):
+def test_measured_cpu_times_need_no_note_and_crawls_without_a_clock_no_column(tmp_path, capsys):
     evaluation = judged(tmp_path, ONE_EACH, (TOPIC,), {("t", 0): ((0,), (1,))}, PAGES)
     assert [each["running_time"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
     print_evaluation(evaluation)
@@ -233,7 +233,7 @@ def test_simulated_running_times_are_averaged_over_seeds_and_then_topics(tmp_pat
     assert shown == ["20.00 ± 5.00", "1.00"]
 
 
-def test_steps_that_no_crawl_has_are_refused(web_path, topics_file, tmp_path):
+def test_steps_after_the_page_budget_raise(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     with pytest.raises(InvalidParameter, match="no value after 21"):
         evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [21])
@@ -258,7 +258,7 @@ class TooLong(Precision):
 @pytest.mark.parametrize(
     ("metric", "says"), [(Fails(), "failed on topic 'balloon'.*TypeError at"), (TooLong(), "20 finite")]
 )
-def test_a_metric_that_fails_is_named_in_one_line(web_path, topics_file, tmp_path, metric, says):
+def test_a_metric_that_fails_is_named(web_path, topics_file, tmp_path, metric, says):
     simulated(web_path, topics_file, tmp_path / "run")
     with pytest.raises(PluginError, match=says) as broken:
         evaluate(RunFolder.open(tmp_path / "run"), [metric])

@@ -18,7 +18,7 @@ from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.topics.files import write_topics
 
 
-def test_all_strategies_start_alike(web_path):
+def test_all_strategies_have_the_same_starts(web_path):
     done = runs(experiment(web_path, repeats=2), web_path)
     assert [(each.start.seed, each.strategy) for each in done] == [
         (0, "breadth_first"),
@@ -30,14 +30,14 @@ def test_all_strategies_start_alike(web_path):
     assert set(done[0].crawl.pages[:10]) == set(done[1].crawl.pages[:10]) == set(done[0].start.seeds)
 
 
-def test_two_workers_give_the_traces_of_one(web_path):
+def test_workers_do_not_change_traces(web_path):
     settings = experiment(web_path, topics=(topic("balloon"), topic("train")), repeats=2)
     one, two = runs(settings, web_path, workers=1), runs(settings, web_path, workers=2)
     assert [each.crawl.pages.tolist() for each in one] == [each.crawl.pages.tolist() for each in two]
     assert [each.start for each in one] == [each.start for each in two]
 
 
-def test_the_mode_and_the_wish_for_plain_code_reach_the_crawls(web_path, monkeypatch):
+def test_mode_and_plain_reach_the_crawls(web_path, monkeypatch):
     told = []
 
     def noting(*given, **named):
@@ -51,19 +51,19 @@ def test_the_mode_and_the_wish_for_plain_code_reach_the_crawls(web_path, monkeyp
     assert told == [(SEQUENTIAL, False), (Roulette(7, 2), True)]
 
 
-def test_for_few_visits_nothing_is_compiled(web_path):
+def test_few_visits_are_not_compiled(web_path):
     one = experiment(web_path, strategies=("best_first", "opic"), page_budget=FEW_VISITS // 2)
     assert not one.may_compile
     assert replace(one, page_budget=FEW_VISITS // 2 + 1).may_compile
     assert not replace(one, page_budget=FEW_VISITS, plain=True).may_compile
 
 
-def test_a_mode_is_kept_in_its_one_spelling(web_path):
+def test_a_mode_is_stored_in_canonical_form(web_path):
     assert experiment(web_path).mode == "sequential"
     assert experiment(web_path, mode="polite:preset=wang2009,delay_s=1").mode == "polite:fetch_list=50"
 
 
-def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_path):
+def test_a_topic_without_a_page_in_the_web_raises_or_is_skipped(web_path, tmp_path):
     write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("lost", examples=("http://gone.test/",))])
     with pytest.raises(InvalidTopic, match="'lost' has no example in the recorded web"):
         simulated(web_path, tmp_path / "topics.jsonl", tmp_path / "run")
@@ -75,7 +75,7 @@ def test_a_topic_without_a_page_in_the_web_is_refused_or_skipped(web_path, tmp_p
     assert done.n_crawls == 1
 
 
-def test_more_start_pages_than_the_web_has_are_refused(web_path, topics_file, tmp_path):
+def test_more_start_pages_than_the_web_has_raise(web_path, topics_file, tmp_path):
     n_pages = RecordedWeb.open(web_path).n_pages
     with pytest.raises(
         InvalidParameter, match=rf"start is {n_pages + 1}, and the web has {n_pages} pages: use fewer start pages"
@@ -109,7 +109,7 @@ def test_crawls_of_different_topics_and_seeds_are_independent(tmp_path):
     assert {tuple(sorted(order)) for order in orders} == {tuple(range(31))}
 
 
-def test_the_crawl_is_guided_by_the_keywords_and_never_by_the_judging_description(web_path):
+def test_crawls_use_the_keywords_and_not_the_description_of_the_evaluation(web_path):
     settings = experiment(web_path, topics=(topic("balloon", description="Train, train, train."),))
     for each in runs(settings, web_path):
         even = each.crawl.pages % 2 == 0
@@ -117,7 +117,7 @@ def test_the_crawl_is_guided_by_the_keywords_and_never_by_the_judging_descriptio
         assert (each.crawl.relevance[~even] == 0).all()
 
 
-def test_the_crawl_can_be_guided_by_the_description_when_told_so(web_path):
+def test_crawls_use_the_description_if_requested(web_path):
     settings = experiment(
         web_path, topics=(topic("balloon", description="Trains."),), relevance="cosine:description=true"
     )
@@ -134,7 +134,7 @@ NOFOLLOW = {
 }
 
 
-def test_the_rules_of_the_web_reach_the_crawls(tmp_path):
+def test_closed_world_and_nofollow_reach_the_crawls(tmp_path):
     with (tmp_path / "pages.jsonl").open("w") as file:
         file.writelines(json.dumps({"url": url(name), "html": html}) + "\n" for name, html in NOFOLLOW.items())
     record([tmp_path / "pages.jsonl"], tmp_path / "web", workers=1)
@@ -151,7 +151,7 @@ def test_the_rules_of_the_web_reach_the_crawls(tmp_path):
     assert crawled(closed_world=True) == (2, 0)
 
 
-def test_a_budget_beyond_all_measure_is_refused(web_path):
+def test_a_budget_above_the_limit_raises(web_path):
     with pytest.raises(InvalidParameter, match="pages is 3000000000"):
         experiment(web_path, page_budget=3_000_000_000)
 
@@ -161,7 +161,7 @@ class Stumbles(BreadthFirst):
         raise ValueError("no way")
 
 
-def test_a_strategy_that_fails_is_named_with_the_place_in_one_line(web_path, monkeypatch):
+def test_a_strategy_that_fails_is_named_with_file_and_line(web_path, monkeypatch):
     settings = experiment(web_path, strategies=("breadth_first",), repeats=2)
     monkeypatch.setattr("scenthound.strategies.breadth_first.BreadthFirst.tell", Stumbles.tell)
     with pytest.raises(PluginError, match=r"breadth_first .*failed on topic 'balloon': ValueError at .*: no way"):

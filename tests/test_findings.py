@@ -55,13 +55,13 @@ def test_a_finding_is_as_good_as_its_worst_claim():
         (np.zeros(8), OPEN, OPEN, OPEN),
     ],
 )
-def test_a_claim_holds_fails_or_stays_open_by_interval_and_test(differences, more, less, not_more):
+def test_interval_and_test_decide_a_claim(differences, more, less, not_more):
     assert decided(is_more("", differences)).verdict is more
     assert decided(is_less("", differences)).verdict is less
     assert decided(is_not_more("", differences)).verdict is not_more
 
 
-def test_a_claim_tells_effect_test_and_reason():
+def test_a_claim_has_effect_test_and_reason():
     claim = decided(is_more("a > b", MORE))
     assert (claim.says, claim.test) == ("a > b", "sign flips, above 0")
     assert (claim.effect.mean, claim.effect.over, claim.effect.n_topics) == (pytest.approx(0.1), "topics", 8)
@@ -101,24 +101,29 @@ def test_an_interval_above_zero_is_not_enough_if_there_are_many_claims():
     assert contrary.verdict is OPEN
 
 
-def test_too_few_topics_for_so_many_claims_are_told_with_how_many_would_do():
+def test_the_reason_says_how_many_topics_a_number_of_claims_needs():
     # Five topics won have 1 / 32, which is below 5 % for one claim. For two it is 1 / 16, and with six topics 1 / 32.
     five = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     first, _ = decided(is_more("", five), is_more("", five))
     assert (first.verdict, first.p_corrected) == (OPEN, 2 / 32)
     assert (
-        first.why == f"{interval(first)} lies above 0, but 5 topics are too few to test 2 claims at once; 6 would do."
+        first.why
+        == f"{interval(first)} lies above 0, but 5 topics are too few to test 2 claims at once; 6 would be enough."
     )
     first, _ = decided(is_more("", np.append(five, 6)), is_more("", np.append(five, 6)))
     assert (first.verdict, first.p_corrected) == (YES, 2 / 64)
     # It is the same of what would refute them.
     first, _ = decided(is_less("", five), is_less("", five))
     assert first.verdict is OPEN
-    assert first.why.endswith("does not reach below 0, but 5 topics are too few to test 2 claims at once; 6 would do.")
+    assert first.why.endswith(
+        "does not reach below 0, but 5 topics are too few to test 2 claims at once; 6 would be enough."
+    )
     # Topics without a difference are none that a sign can be flipped of.
     four = decided(is_more("", np.array([1.0, 2.0, 0.0, 3.0, 4.0, 0.0])))
     assert (four.verdict, four.p) == (OPEN, 1 / 16)
-    assert four.why.endswith("lies above 0, but 4 topics with a difference are too few to test a claim; 5 would do.")
+    assert four.why.endswith(
+        "lies above 0, but 4 topics with a difference are too few to test a claim; 5 would be enough."
+    )
 
 
 def test_a_claim_is_refuted_only_by_a_test_of_its_contrary():
@@ -138,19 +143,19 @@ def test_interval_and_test_must_agree():
     mostly_won = np.array([-6.0, 8.0, 8.0, 9.0, 7.0, 7.0])
     claim = decided(is_more("", mostly_won))
     assert (claim.p_corrected, claim.effect.low < 0, claim.verdict) == (2 / 64, True, OPEN)
-    assert claim.why == f"{interval(claim)} has 0 in it."
+    assert claim.why == f"{interval(claim)} includes 0."
     refuted = decided(is_less("", mostly_won))
     assert (refuted.p_contrary_corrected, refuted.verdict) == (2 / 64, OPEN)
 
 
-def test_claims_and_their_contraries_are_corrected_apart():
+def test_claims_and_their_contraries_are_corrected_separately():
     # Below 0, LESS has 1 / 256 and MORE has 1: Holm doubles the first. Above 0 it is the other way round.
     lost, won = decided(is_more("", LESS), is_more("", MORE))
     assert (lost.p_corrected, lost.p_contrary_corrected, lost.verdict) == (1, 2 / 256, NO)
     assert (won.p_corrected, won.p_contrary_corrected, won.verdict) == (2 / 256, 1, YES)
 
 
-def test_not_more_is_borne_out_by_the_test_of_less_and_refuted_by_that_of_more():
+def test_not_more_is_supported_by_less_and_refuted_by_more():
     claim = decided(is_not_more("a no more than b", LESS))
     assert (claim.says, claim.verdict, claim.test) == ("a no more than b", YES, "sign flips, below 0")
     assert (claim.p, claim.p_corrected, claim.p_contrary_corrected) == (1 / 256, 1 / 256, 1)
@@ -161,13 +166,13 @@ def test_not_more_is_borne_out_by_the_test_of_less_and_refuted_by_that_of_more()
     assert (first.p_corrected, second.p_corrected) == (2 / 256, 2 / 256)
 
 
-def test_nothing_but_zeros_decide_nothing_unless_there_is_a_margin():
-    assert decided(is_more("", np.zeros(8))).why == "All differences are 0: a test of signs has nothing to go by."
+def test_only_zeros_are_undecided_without_a_margin():
+    assert decided(is_more("", np.zeros(8))).why == "All differences are 0, so signs cannot be tested."
     assert decided(is_more("", np.zeros(8), margin=0.1)).verdict is NO
     assert decided(is_not_more("", np.zeros(8), margin=0.1)).verdict is YES
 
 
-def test_rounding_is_no_difference_for_a_claim():
+def test_rounding_errors_are_no_difference_for_a_claim():
     # 0.3 - 0.2 - 0.1 is -2.8e-17, and 0.1 + 0.2 - 0.3 is 5.6e-17.
     rounding = np.full(8, 0.1 + 0.2 - 0.3)
     for claimed in (is_more, is_less, is_not_more):
@@ -181,20 +186,22 @@ def test_rounding_is_no_difference_for_a_claim():
     assert decided(is_about_equal("", np.full(8, 0.1 + 0.2), 0.3)).p_contrary_corrected == 1
 
 
-def test_a_difference_shown_to_be_small_is_no_more():
+def test_a_difference_shown_to_be_negligible_refutes_more():
     assert decided(is_more("", NEAR_ZERO)).verdict is OPEN
     claim = decided(is_more("", NEAR_ZERO, margin=0.05))
     shown = equivalence(NEAR_ZERO, 0.05)
     assert claim.verdict is NO
     # There are two ways to be refuted, so p is doubled.
     assert claim.p_contrary_corrected == pytest.approx(2 * shown.p)
-    within = f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g} lies within ±0.05, so no difference counts"
+    within = (
+        f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g} lies within ±0.05, so any difference is negligible"
+    )
     assert claim.why == f"{within}; corrected p of equivalence within ±0.05 is {2 * shown.p:.3g}."
     assert decided(is_not_more("", NEAR_ZERO, margin=0.05)).verdict is YES
     assert decided(is_more("", NEAR_ZERO, margin=0.01)).verdict is OPEN
 
 
-def test_that_a_difference_is_small_must_pass_the_correction_too():
+def test_negligible_differences_must_pass_the_correction():
     margin = next(m for m in np.arange(0.02, 0.04, 0.0002) if 0.013 < equivalence(NEAR_ZERO, m).p < 0.024)
     assert decided(is_more("", NEAR_ZERO, margin)).verdict is NO
     first, _ = decided(is_more("", NEAR_ZERO, margin), is_more("", NEAR_ZERO, margin))
@@ -207,28 +214,30 @@ def test_with_a_margin_the_other_side_still_refutes():
     assert "does not reach above 0; corrected p of sign flips below 0" in claim.why
 
 
-def test_a_sure_difference_is_more_even_if_it_is_small():
+def test_a_certain_difference_is_more_even_if_it_is_small():
     assert decided(is_more("", MORE, margin=1.0)).verdict is YES
 
 
-def test_equal_is_what_is_shown_to_lie_within_the_margin():
+def test_about_equal_needs_a_difference_within_the_margin():
     claim = decided(is_about_equal("a as b", NEAR_ZERO, 0.05))
     assert (claim.verdict, claim.test) == (YES, "equivalence within ±0.05")
     assert claim.p == equivalence(NEAR_ZERO, 0.05).p
 
 
-def test_not_to_have_found_a_difference_does_not_make_equal():
+def test_a_difference_that_is_not_significant_is_not_equality():
     claim = decided(is_about_equal("", UNSURE, 0.05))
     assert claim.verdict is OPEN
-    assert "is not wholly beyond ±0.05, nor is the difference shown to be within; corrected p of equiv" in claim.why
+    assert (
+        "is not completely outside ±0.05, nor is the difference shown to be within; corrected p of equiv" in claim.why
+    )
 
 
-def test_only_a_difference_shown_to_be_beyond_the_margin_refutes_equality():
+def test_only_a_difference_outside_the_margin_refutes_equality():
     for differences in (MORE, LESS):
         claim = decided(is_about_equal("", differences, 0.05))
         # Each of eight topics is beyond the margin: one of 256 ways, twice because of the other side.
         assert (claim.verdict, claim.p_contrary_corrected) == (NO, 2 / 256)
-        assert claim.why == f"{interval(claim)} lies beyond ±0.05; corrected p of sign flips beyond ±0.05 is 0.00781."
+        assert claim.why == f"{interval(claim)} lies outside ±0.05; corrected p of sign flips outside ±0.05 is 0.00781."
         # Sure, and surely small: equal.
         assert decided(is_about_equal("", differences, 0.5)).verdict is YES
         # The interval leaves 0 out and has the margin in it: neither.
@@ -244,13 +253,15 @@ def test_evidence_for_equality_never_refutes_it():
     assert (first.effect.low > 0, first.effect.high < margin, first.verdict) == (True, True, OPEN)
 
 
-def test_what_is_beyond_the_margin_must_pass_the_correction_too():
+def test_differences_outside_the_margin_must_pass_the_correction():
     # Six topics beyond it: 2 / 64 for one claim, 4 / 64 for two, and seven topics would have 4 / 128.
     six = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     assert decided(is_about_equal("", six, 0.5)).verdict is NO
     first, _ = decided(is_about_equal("", six, 0.5), is_about_equal("", six, 0.5))
     assert (first.verdict, first.p_contrary_corrected) == (OPEN, 4 / 64)
-    assert first.why.endswith("lies beyond ±0.5, but 6 topics are too few to test 2 claims at once; 7 would do.")
+    assert first.why.endswith(
+        "lies outside ±0.5, but 6 topics are too few to test 2 claims at once; 7 would be enough."
+    )
 
 
 def test_equivalence_is_corrected_too():
@@ -269,16 +280,16 @@ def test_fewer_than_five_topics_decide_nothing(claimed):
     assert decided(claimed("", np.array([math.nan]))).why == "No topic has this measure."
 
 
-def test_few_topics_are_not_shown_to_be_equal():
+def test_few_topics_cannot_show_equality():
     claim = decided(is_about_equal("", np.array([0.0, 0.1, -0.1, 0.0]), 5))
     assert (claim.verdict, claim.why, claim.test) == (OPEN, "4 topics are too few; a verdict needs 5.", "")
 
 
-def test_five_topics_can_bear_out_one_claim():
+def test_five_topics_can_support_one_claim():
     assert decided(is_more("", np.array([1.0, 2.0, 3.0, 4.0, 5.0]))).p_corrected == 1 / 32
 
 
-def test_five_seeds_of_few_topics_are_judged_by_themselves():
+def test_five_seeds_of_few_topics_are_tested():
     claim = decided(is_more("", PairedSample(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))))
     assert (claim.verdict, claim.effect.over, claim.p) == (YES, "seeds", 1 / 32)
     assert claim.why.endswith("lies above 0; corrected p of sign flips above 0 is 0.0312.")
@@ -288,7 +299,7 @@ def test_five_seeds_of_few_topics_are_judged_by_themselves():
     # Five seeds can bear out one claim, and are too few for two.
     first, _ = decided(*(is_more("", PairedSample(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))) for _ in range(2)))
     assert first.verdict is OPEN
-    assert first.why.endswith("but 5 pairs of crawls are too few to test 2 claims at once; 6 would do.")
+    assert first.why.endswith("but 5 pairs of crawls are too few to test 2 claims at once; 6 would be enough.")
     # Three topics whose seeds are spread alike about 0: as means they are equal, which is not asked of so few.
     spread = PairedSample(np.array([[-1.0, 1.0, -2.0, 2.0, 0.0]] * 3))
     assert decided(is_more("", spread, margin=0.5)).verdict is OPEN
@@ -306,17 +317,17 @@ def test_fewer_than_five_seeds_of_few_topics_decide_nothing(claimed):
     assert claim.why.startswith("One topic is too few, and so are its 4 random seeds; a verdict")
 
 
-def test_what_was_not_tested_stands_as_it_is_and_corrects_nothing():
+def test_claims_without_a_test_are_unchanged_and_not_counted():
     told = Claim("weights in order", None, YES, "They are.")
     first, second = decided(told, is_more("", MORE))
     assert first is told
     assert second.p_corrected == 1 / 256
     # Five topics are enough for the one claim that is tested on them; four with a difference are not.
     _, few = decided(told, is_more("", np.array([1.0, 2.0, 3.0, 4.0, 0.0])))
-    assert few.why.endswith("too few to test a claim; 5 would do.")
+    assert few.why.endswith("too few to test a claim; 5 would be enough.")
 
 
-def test_a_margin_must_be_one():
+def test_a_margin_must_be_positive():
     with pytest.raises(InvalidParameter, match="margin"):
         is_about_equal("", MORE, 0.0)
 
@@ -376,7 +387,7 @@ def test_noise_is_rarely_reproduced(shape):
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (2, 3)])
-def test_noise_in_a_few_seeds_is_never_reproduced_though_intervals_leave_zero_out(shape):
+def test_noise_in_a_few_seeds_is_never_reproduced(shape):
     found = simulated(lambda rng: [is_more("", PairedSample(rng.normal(0, 1, shape)))], 60)
     assert counted(found, OPEN) == 60
     assert sum(finding.claims[0].effect.low > 0 for finding in found) > 3

@@ -309,8 +309,8 @@ def test_figures_of_a_single_search_are_named_by_their_measure(web, topics, tmp_
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("small = 250", "small is 250 and large 250; small must be the smaller"),
-        ("pages_share = 1.5", "pages_share is 1.5; it is above 0 and at most 1"),
+        ("small = 250", "small is 250 and large 250; small must be smaller"),
+        ("pages_share = 1.5", "pages_share is 1.5; it must be above 0 and at most 1"),
         ("topics = 0", "topics is 0; it must be at least 1"),
         ("unseen = -1", "unseen is -1; it must be at least 0"),
         ("examples = 1", "examples is 1"),

@@ -32,9 +32,9 @@ def test_a_result_of_0_6_still_has_a_report(results, kind):
 
 def test_a_comparison_of_0_6_is_read_with_all_its_rows(results):
     compared = read_comparison(results / "comparison")
-    assert compared.rows[0].strategy == compared.values["winner"]
+    assert compared.ranking[0].strategy == compared.winner
     assert compared.curves is not None
-    assert len(compared.curves.mean) == len(compared.rows)
+    assert len(compared.curves.mean) == len(compared.ranking)
 
 
 def test_the_settings_of_a_search_of_0_6_are_read_under_their_new_names(results, tmp_path):

@@ -40,7 +40,7 @@ def chain() -> RecordedWeb:
     return web(links, topics, {"b.test/three": "b.test/3"})
 
 
-def test_links_count_once_between_pages_and_never_to_oneself(chain: RecordedWeb) -> None:
+def test_links_count_once_between_pages_and_not_to_the_same_page(chain: RecordedWeb) -> None:
     links = page_links(chain)
     assert links.offset.tolist() == [0, 1, 3, 4, 4]
     assert links.target.tolist() == [1, 0, 2, 3]
@@ -58,7 +58,7 @@ def test_shares_of_links_and_of_labels(chain: RecordedWeb) -> None:
     assert measured.labels_per_page == pytest.approx(4 / 3)
 
 
-def test_links_that_ask_not_to_be_followed_do_not_count() -> None:
+def test_nofollow_links_do_not_count() -> None:
     pages = [
         RawPage("http://a.test/1", html="<a href=2 rel=nofollow>2</a><a href=3>3</a>", topics=("x",)),
         RawPage("http://a.test/2", html=""),
@@ -81,7 +81,7 @@ def test_the_topic_by_distance_on_a_ring() -> None:
     assert [at.pages for at in measured.autocorrelation] == [1] * 6
 
 
-def test_a_page_counts_at_its_least_distance_only() -> None:
+def test_a_page_counts_at_its_shortest_distance_only() -> None:
     # From a: b and c at distance 1, and d, which both link to, once at distance 2; nothing is at distance 3.
     links = {"a.test/a": ["a.test/b", "a.test/c"], "a.test/b": ["a.test/c", "a.test/d", "a.test/a"]}
     links |= {"a.test/c": ["a.test/d"], "a.test/d": []}
@@ -121,12 +121,12 @@ def test_the_exponent_of_a_power_law_is_found_again(exponent: float) -> None:
     assert tail_exponent(values) == pytest.approx(exponent, rel=0.03)
 
 
-def test_where_all_values_are_alike_there_is_no_tail() -> None:
+def test_equal_values_have_no_tail() -> None:
     assert math.isnan(tail_exponent(np.array([3, 3, 3])))
     assert math.isnan(tail_exponent(np.array([0, 0])))
 
 
-def test_a_web_without_labels_is_refused() -> None:
+def test_a_web_without_labels_raises() -> None:
     with pytest.raises(InvalidInput, match="No page of this web has a label"):
         realism(web({"a.test/1": []}, {}), np.random.default_rng(0))
 

@@ -13,7 +13,7 @@ from scenthound.store.record import record
 from scenthound.topics.files import write_topics
 
 
-def test_a_run_folder_gives_back_what_was_crawled(web_path, topics_file, tmp_path):
+def test_a_run_folder_survives_a_round_trip(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     folder = RunFolder.open(tmp_path / "run")
     traces = list(folder.traces())
@@ -27,7 +27,7 @@ def test_a_run_folder_gives_back_what_was_crawled(web_path, topics_file, tmp_pat
     assert {crawl.ended for crawl in folder.crawls()} == {"page budget reached"}
 
 
-def test_a_run_folder_keeps_what_guides_learnt_from(web_path, topics_file, tmp_path):
+def test_a_run_folder_has_the_training_pages(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run", relevance="svm", n_train=2, n_start=3)
     folder = RunFolder.open(tmp_path / "run")
     settings = experiment(
@@ -42,7 +42,7 @@ def test_a_run_folder_keeps_what_guides_learnt_from(web_path, topics_file, tmp_p
     assert about["relevance_models"] == {"breadth_first": "svm", "best_first": "svm"}
 
 
-def test_a_run_folder_names_the_folder_that_trained_and_the_guides_of_strategies(web_path, tmp_path):
+def test_a_run_folder_names_the_training_folder_and_the_relevance_models(web_path, tmp_path):
     for kind, text in (("positive", "balloon"), ("negative", "train")):
         (tmp_path / "pages" / kind).mkdir(parents=True)
         (tmp_path / "pages" / kind / "page.txt").write_text(text)
@@ -54,7 +54,7 @@ def test_a_run_folder_names_the_folder_that_trained_and_the_guides_of_strategies
     assert about["relevance_models"] == {"breadth_first": "cosine", "best_first": "cosine"}
 
 
-def test_runs_from_before_guides_could_train_still_open(web_path, topics_file, tmp_path):
+def test_runs_without_training_pages_still_open(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     folder = RunFolder.open(tmp_path / "run")
     now = folder.starts()
@@ -86,7 +86,7 @@ def test_traces_are_a_table_that_other_programs_can_read(web_path, topics_file, 
     assert set(first["time_s"]) == {None}
 
 
-def test_a_polite_run_keeps_the_moment_of_each_visit_and_its_running_time(web_path, topics_file, tmp_path):
+def test_a_polite_run_has_the_time_of_each_visit_and_its_running_time(web_path, topics_file, tmp_path):
     import pyarrow.parquet as pq
 
     simulated(web_path, topics_file, tmp_path / "run", mode="polite:delay_s=2,workers=30", plain=True)
@@ -101,7 +101,7 @@ def test_a_polite_run_keeps_the_moment_of_each_visit_and_its_running_time(web_pa
     assert (settings["mode"], settings["plain"]) == ("polite:delay_s=2.0", True)
 
 
-def test_runs_from_before_there_were_modes_still_open(web_path, topics_file, tmp_path):
+def test_runs_without_modes_still_open(web_path, topics_file, tmp_path):
     import pyarrow.parquet as pq
 
     simulated(web_path, topics_file, tmp_path / "run")
@@ -126,21 +126,21 @@ def test_runs_from_before_there_were_modes_still_open(web_path, topics_file, tmp
     ("settings", "error", "says"),
     [
         ({"strategies": ["best_frist"]}, UnknownName, "Did you mean 'best_first'"),
-        ({"strategies": []}, InvalidParameter, "No strategy"),
+        ({"strategies": []}, InvalidParameter, "no strategy"),
         ({"page_budget": 0}, InvalidParameter, "pages is 0"),
         ({"task": "example"}, UnknownName, "Did you mean 'examples'"),
         ({"mode": "ruolette"}, UnknownName, "Did you mean 'roulette'"),
         ({"mode": "polite:workers=0"}, InvalidParameter, "workers=0 is out of range"),
     ],
 )
-def test_nothing_is_left_behind_by_a_run_that_cannot_start(web_path, topics_file, tmp_path, settings, error, says):
+def test_a_run_that_cannot_start_leaves_nothing(web_path, topics_file, tmp_path, settings, error, says):
     before = sorted(tmp_path.iterdir())
     with pytest.raises(error, match=says):
         simulated(web_path, topics_file, tmp_path / "run", **settings)
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_an_interrupted_run_leaves_nothing_behind(web_path, topics_file, tmp_path):
+def test_an_interrupted_run_leaves_nothing(web_path, topics_file, tmp_path):
     def stop(share: float, words: str) -> None:
         if share > 0.5:
             raise KeyboardInterrupt
@@ -151,7 +151,7 @@ def test_an_interrupted_run_leaves_nothing_behind(web_path, topics_file, tmp_pat
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_an_existing_folder_is_replaced_only_when_it_is_a_run_and_when_told(web_path, topics_file, tmp_path):
+def test_only_a_run_is_replaced_and_only_with_force(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     with pytest.raises(InvalidInput, match="exists already"):
         simulated(web_path, topics_file, tmp_path / "run")
@@ -163,7 +163,7 @@ def test_an_existing_folder_is_replaced_only_when_it_is_a_run_and_when_told(web_
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
 
-def test_a_run_is_judged_only_with_the_web_it_ran_on(web_path, topics_file, tmp_path):
+def test_a_run_opens_only_with_its_own_web(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     (tmp_path / "other.jsonl").write_text(json.dumps({"url": url(0), "html": "<p>other"}) + "\n")
     record([tmp_path / "other.jsonl"], tmp_path / "other", workers=1)
@@ -172,7 +172,7 @@ def test_a_run_is_judged_only_with_the_web_it_ran_on(web_path, topics_file, tmp_
 
 
 @pytest.mark.parametrize("content", [None, "{}", "no json", "[]"])
-def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path, content):
+def test_a_folder_that_is_not_a_run_raises(tmp_path: Path, content):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with pytest.raises(InvalidInput, match=r"not a simulation run|not valid JSON"):
@@ -203,7 +203,7 @@ def test_a_run_can_be_moved_together_with_its_web(web_path, topics_file, tmp_pat
         ("topics.jsonl", '{"id": "other", "keywords": ["other"]}\n'),
     ],
 )
-def test_a_damaged_run_is_refused_in_one_line(web_path, topics_file, tmp_path, file, content):
+def test_a_damaged_run_raises(web_path, topics_file, tmp_path, file, content):
     simulated(web_path, topics_file, tmp_path / "run")
     (tmp_path / "run" / file).write_text(content)
     with pytest.raises(InvalidInput) as refused:

@@ -50,7 +50,7 @@ def test_topics_with_the_same_examples_draw_different_starts(web_path):
     assert starts.draw(topic(id="one"), 0).seeds != starts.draw(topic(id="two"), 0).seeds
 
 
-def test_pages_a_description_was_taken_from_are_no_targets_even_under_an_alias(web_path):
+def test_pages_of_the_description_are_no_targets_even_by_an_alias(web_path):
     web = RecordedWeb.open(web_path)
     described = topic(description_from=(url("zero"), url(2)))
     for task in Task:
@@ -58,19 +58,19 @@ def test_pages_a_description_was_taken_from_are_no_targets_even_under_an_alias(w
             assert not {0, 2} & set(Starts(web, task).draw(described, seed).targets)
 
 
-def test_as_many_neighbours_start_a_crawl_as_were_asked_for(web_path):
+def test_the_number_of_neighbours_is_the_requested_one(web_path):
     web = RecordedWeb.open(web_path)
     assert len(Starts(web, Task.NEIGHBOURS, n_start=3).draw(topic(examples=(url(20),)), 0).seeds) == 3
 
 
-def test_named_targets_that_are_not_recorded_are_refused_in_both_tasks(web_path):
+def test_named_targets_that_are_not_recorded_raise_in_both_tasks(web_path):
     lost = topic(targets=("http://gone.test/",))
     for task in Task:
         with pytest.raises(InvalidTopic, match="'balloon' has no usable target"):
             Starts(RecordedWeb.open(web_path), task).draw(lost, 0)
 
 
-def test_neighbours_are_taken_by_their_in_degree(tmp_path):
+def test_neighbours_are_chosen_by_in_degree(tmp_path):
     # 25 pages link to the example; the first 5 have no in-link of their own, the others have one.
     pages = {"goal": []}
     for i in range(25):
@@ -88,7 +88,7 @@ def test_neighbours_are_taken_by_their_in_degree(tmp_path):
     assert {web.url(page) for page in start.seeds} == {url(f"far{i:02}") for i in range(5, 25)}
 
 
-def test_the_default_number_of_start_pages_serves_small_webs_and_a_larger_one_is_refused():
+def test_too_many_start_pages_raise_but_the_default_does_not():
     web = SyntheticWeb({"a": ["b", "c"]}).recorded
     check_start(DEFAULT_START, web)
     with pytest.raises(InvalidParameter, match=r"start is 11, and the web has \d pages: use fewer start pages\."):

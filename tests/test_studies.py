@@ -11,8 +11,7 @@ from scenthound.experiments.ground_truth import TopicGroundTruth
 from scenthound.experiments.pipeline import crawl_all
 from scenthound.experiments.starts import Starts
 from scenthound.experiments.study.arms import has_many_domains, prepared_arms, study_topics
-from scenthound.experiments.study.measured import arm_steps
-from scenthound.experiments.study.measures import measure_arm
+from scenthound.experiments.study.measures import arm_steps, measure_arm
 from scenthound.experiments.study.settings import StudySettings, parse_settings
 from scenthound.experiments.study.study import Study, run_study
 from scenthound.experiments.study.tables import search_length_table
@@ -85,6 +84,11 @@ def run(settings: StudySettings, web: Path, cache: Path, workers: int = 1) -> St
     return run_study(settings, web, web / "topics.jsonl", cache, workers=workers)
 
 
+def prepared(settings: StudySettings, recorded: RecordedWeb, web: Path):
+    """The arms of a study, and the notes on them."""
+    return prepared_arms(settings, recorded, study_topics(settings, recorded, web / "topics.jsonl"))
+
+
 def same(one: Study, other: Study) -> bool:
     return repr(one.findings) == repr(other.findings) and all(
         np.array_equal(mine.measured[name].values, theirs.measured[name].values, equal_nan=True)
@@ -94,7 +98,7 @@ def same(one: Study, other: Study) -> bool:
     )
 
 
-def test_a_study_makes_every_crawl_and_judges_every_finding(study):
+def test_a_study_makes_every_crawl_and_tests_every_finding(study):
     assert study.n_crawls == 7 * 6 + 7 * 3 + 2 * 2
     # The greedy crawls of the cost arm are those of task 1.
     assert study.n_made == study.n_crawls - 2
@@ -103,13 +107,13 @@ def test_a_study_makes_every_crawl_and_judges_every_finding(study):
     assert len(study.arm("cost").topics) == 2
 
 
-def test_a_second_run_makes_no_crawl_and_says_the_same(study, web, cache):
+def test_a_second_run_makes_no_crawl_and_has_the_same_result(study, web, cache):
     again = run(SETTINGS, web, cache)
     assert again.n_made == 0
     assert same(again, study)
 
 
-def test_only_what_is_missing_is_crawled_for(study, web, cache):
+def test_only_missing_crawls_are_made(study, web, cache):
     files = sorted(cache.rglob("*.npz"))
     for file in files[::5]:
         file.unlink()
@@ -118,7 +122,7 @@ def test_only_what_is_missing_is_crawled_for(study, web, cache):
     assert same(again, study)
 
 
-def test_a_new_strategy_is_all_that_a_larger_study_crawls_with(study, web, cache):
+def test_a_larger_study_crawls_with_the_new_strategy_only(study, web, cache):
     first = SETTINGS.arms[0]
     more = replace(first, strategies={**first.strategies, "Adaptive": "adaptive_n_first"})
     larger = run(replace(SETTINGS, arms=(more, *SETTINGS.arms[1:])), web, cache)
@@ -127,8 +131,8 @@ def test_a_new_strategy_is_all_that_a_larger_study_crawls_with(study, web, cache
 
 def test_processes_change_nothing(study, web, tmp_path):
     recorded = RecordedWeb.open(web)
-    arm = prepared_arms(SETTINGS, recorded, study_topics(SETTINGS, recorded, web / "topics.jsonl")).arms[1]
-    pieces = list(crawl_all(arm.source(recorded, tmp_path), arm.planned, workers=2))
+    arm = prepared(SETTINGS, recorded, web)[0][1]
+    pieces = list(crawl_all(arm.source(tmp_path, recorded), arm.planned, workers=2))
     visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
     measured = measure_arm(recorded, arm, visited, tmp_path, workers=2)
     for name in ("rank:by=linkage", "coverage:by=lexical", "target_recall"):
@@ -138,10 +142,9 @@ def test_processes_change_nothing(study, web, tmp_path):
 def test_measures_are_those_of_the_crawls(study, web, cache):
     """One value of each kind, computed again from the crawl itself."""
     recorded = RecordedWeb.open(web)
-    prepared = prepared_arms(SETTINGS, recorded, study_topics(SETTINGS, recorded, web / "topics.jsonl"))
-    arm, measured = prepared.arms[0], study.arms[0]
+    arm, measured = prepared(SETTINGS, recorded, web)[0][0], study.arms[0]
     (topic, start), place = arm.planned[2], 4
-    kept = arm.source(recorded, cache).open().of(topic, start)[place]
+    kept = arm.source(cache, recorded).open().of(topic, start)[place]
     found = len(set(kept.trace.pages.tolist()) & set(start.targets)) / len(start.targets)
     assert measured.of("target_recall").values[place, 2, -1] == pytest.approx(found)
     assert measured.missed[2 * 6 + place].n_missing == kept.crawl.n_missing
@@ -150,7 +153,7 @@ def test_measures_are_those_of_the_crawls(study, web, cache):
     assert np.allclose(static.values[:, :, 1], dynamic.values[:, :, -1])
 
 
-def test_claims_are_about_places_where_curves_were_kept(study):
+def test_claims_are_about_steps_at_which_curves_are_kept(study):
     arm = study.arms[0]
     # Crawls start from three pages, and a twentieth of 60 is three: six pages are the first that tell crawlers apart.
     assert [arm.step(share) for share in (0.05, 0.1, 0.25, 0.5, 1.0)] == [6, 6, 15, 30, 60]
@@ -161,9 +164,8 @@ def test_several_random_seeds_of_a_topic_are_averaged(web, tmp_path):
     one_arm = SETTINGS.scaled(seeds=2)
     both = run(one_arm, web, tmp_path)
     recorded = RecordedWeb.open(web)
-    prepared = prepared_arms(one_arm, recorded, study_topics(one_arm, recorded, web / "topics.jsonl"))
-    arm = prepared.arms[0]
-    kept = arm.source(recorded, tmp_path).open()
+    arm = prepared(one_arm, recorded, web)[0][0]
+    kept = arm.source(tmp_path, recorded).open()
     shares = [
         len(set(kept.of(topic, start)[0].trace.pages.tolist()) & set(start.targets)) / len(start.targets)
         for topic, start in arm.planned[:2]
@@ -171,7 +173,7 @@ def test_several_random_seeds_of_a_topic_are_averaged(web, tmp_path):
     assert both.arms[0].of("target_recall").values[0, 0, -1] == pytest.approx(sum(shares) / 2)
 
 
-def test_seeds_that_no_missing_page_can_push_out_are_counted(study):
+def test_seeds_that_missing_pages_cannot_displace_are_counted(study):
     assert {crawl.n_relevant_seeds for crawl in study.arm("task 1").missed} == {3}
 
 
@@ -181,7 +183,7 @@ def test_bounds_lie_below_and_above(study):
     assert bounds.values[1].mean() > bounds.values[0].mean()
 
 
-def test_search_lengths_are_places_where_recall_reaches_the_share(study):
+def test_search_lengths_are_the_steps_at_which_recall_reaches_the_share(study):
     arm = study.arms[0]
     lengths, recall = arm.search_lengths, arm.of("recall")
     assert lengths.shape == (6, 7, 3)
@@ -193,7 +195,7 @@ def test_search_lengths_are_places_where_recall_reaches_the_share(study):
             assert first == (reached[0] if len(reached) else np.inf)
 
 
-def test_a_median_counts_those_never_reached_as_longest(study):
+def test_a_median_counts_unreached_shares_as_longest(study):
     lengths = np.array([[10.0, 20.0, np.inf], [30.0, np.inf, np.inf]])[None].repeat(6, axis=0)
     (table,) = search_length_table(replace(study.arms[0], search_lengths=lengths))
     assert table.rows[0] == ("BFS1", "20, 2 of 2", "more, 1 of 2", "more, 0 of 2")
@@ -202,36 +204,33 @@ def test_a_median_counts_those_never_reached_as_longest(study):
 def test_crawls_from_halves_of_the_seeds_are_compared(web, tmp_path):
     halved = replace(SETTINGS.arms[1], task="examples", start=6, halves=True, tops=())
     recorded = RecordedWeb.open(web)
-    topics = study_topics(SETTINGS, recorded, web / "topics.jsonl")
-    arm = prepared_arms(replace(SETTINGS, arms=(halved,)), recorded, topics).arms[0]
+    arm = prepared(replace(SETTINGS, arms=(halved,)), recorded, web)[0][0]
     pairs = list(zip(arm.planned[::2], arm.planned[1::2], strict=True))
     for (topic, one), (same_topic, other) in pairs:
         assert topic is same_topic
         assert one.seeds
         assert not set(one.seeds) & set(other.seeds)
         assert one.targets == other.targets
-    pieces = list(crawl_all(arm.source(recorded, tmp_path), arm.planned, workers=1))
+    pieces = list(crawl_all(arm.source(tmp_path, recorded), arm.planned, workers=1))
     visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
     measured = measure_arm(recorded, arm, visited, tmp_path, workers=1)
-    kept = arm.source(recorded, tmp_path).open()
+    kept = arm.source(tmp_path, recorded).open()
     first, second = (set(kept.of(*each)[1].trace.pages.tolist()) for each in pairs[0])
     assert measured.of("shared_pages").values[1, 0, -1] == pytest.approx(len(first & second) / len(first | second))
 
 
-def test_cost_is_measured_where_crawls_are_plain(study):
+def test_cpu_time_is_measured_in_plain_crawls(study):
     assert (study.arm("cost").of("cpu_us").values > 0).all()
 
 
-def test_a_budget_of_more_than_half_of_the_web_shrinks_and_a_note_says_so(web, tmp_path):
-    recorded = RecordedWeb.open(web)
-    topics = study_topics(SETTINGS, recorded, web / "topics.jsonl")
-    prepared = prepared_arms(SETTINGS.scaled(pages=5000), recorded, topics)
-    assert {arm.experiment.page_budget for arm in prepared.arms} == {200}
-    assert any("200 pages stand for those of 5,000" in note for note in prepared.notes)
-    assert prepared.arms[2].experiment.strategies[1] == "infospiders:max_pages=200"
+def test_a_budget_of_more_than_half_of_the_web_is_reduced_with_a_note(web, tmp_path):
+    arms, notes = prepared(SETTINGS.scaled(pages=5000), RecordedWeb.open(web), web)
+    assert {arm.experiment.page_budget for arm in arms} == {200}
+    assert any("200 pages stand for those of 5,000" in note for note in notes)
+    assert arms[2].experiment.strategies[1] == "infospiders:max_pages=200"
 
 
-def test_topics_are_drawn_by_lot_and_the_same_every_time(web):
+def test_topics_are_drawn_at_random_and_reproducibly(web):
     recorded = RecordedWeb.open(web)
     drawn = [
         [topic.id for topic in study_topics(SETTINGS.scaled(topics_max=5), recorded, web / "topics.jsonl").drawn]
@@ -249,7 +248,7 @@ def test_topics_are_drawn_by_lot_and_the_same_every_time(web):
         (0, "of the 7 in"),
     ],
 )
-def test_too_few_topics_are_refused_with_what_is_missing_and_possible(web, tmp_path, kept, told):
+def test_too_few_topics_raise_with_what_is_missing_and_possible(web, tmp_path, kept, told):
     topics = read_topics(web / "topics.jsonl")
     short = [replace(topic, examples=topic.examples[:5]) for topic in topics] if not kept else topics[:kept]
     write_topics(tmp_path / "few.jsonl", short)
@@ -261,7 +260,7 @@ def test_too_few_topics_are_refused_with_what_is_missing_and_possible(web, tmp_p
     assert "\n" not in said
 
 
-def test_topics_without_what_is_needed_are_left_out_with_a_reason(web, tmp_path):
+def test_topics_that_lack_a_requirement_are_skipped_with_a_reason(web, tmp_path):
     topics = read_topics(web / "topics.jsonl")
     mute = replace(topics[0], description="")
     write_topics(tmp_path / "mute.jsonl", [mute, *topics[1:]])
@@ -275,7 +274,7 @@ def test_domains_are_counted_by_recorded_pages(web):
     assert has_many_domains(RecordedWeb.open(web))
 
 
-def test_pages_that_a_guide_was_taught_are_not_there_to_find(web):
+def test_training_pages_are_not_to_be_found(web):
     recorded, topic = RecordedWeb.open(web), read_topics(web / "topics.jsonl")[0]
     start = Starts(recorded, n_start=3, n_train=5).draw(topic, 0)
     trace = Trace(topic.id, "any", 0, np.array(start.seeds, np.int32), np.ones(len(start.seeds)))
@@ -290,7 +289,7 @@ def test_pages_that_a_guide_was_taught_are_not_there_to_find(web):
 # --- pages for judges ------------------------------------------------------------------------------------------------
 
 
-def test_judges_learn_from_pages_that_neither_guide_nor_crawl_has(web):
+def test_classifiers_learn_from_pages_of_their_own(web):
     recorded = RecordedWeb.open(web)
     for topic in read_topics(web / "topics.jsonl"):
         start = Starts(recorded, n_start=3, n_train=10, n_judge=10).draw(topic, 0)
@@ -299,20 +298,20 @@ def test_judges_learn_from_pages_that_neither_guide_nor_crawl_has(web):
         assert sum(map(len, groups)) == len(set().union(*groups))
 
 
-def test_guide_and_judges_learn_from_equally_many_pages(web):
+def test_relevance_model_and_classifiers_learn_from_equally_many_pages(web):
     topic = max(read_topics(web / "topics.jsonl"), key=lambda topic: len(topic.examples))
     start = Starts(RecordedWeb.open(web), n_start=3, n_train=75, n_judge=75).draw(topic, 0)
     assert abs(len(start.training) - len(start.judging)) <= 1
 
 
-def test_as_published_judges_learn_what_the_guide_learns(web):
+def test_as_published_classifiers_learn_from_the_pages_of_the_model(web):
     topic = read_topics(web / "topics.jsonl")[0]
     start = Starts(RecordedWeb.open(web), n_start=3, n_judge=75, as_published=True).draw(topic, 0)
     assert start.judging == start.training
     assert set(start.targets) <= set(start.judging)
 
 
-def test_starts_without_judges_are_what_they_were(web):
+def test_pages_for_classifiers_do_not_change_the_seeds(web):
     topic, recorded = read_topics(web / "topics.jsonl")[0], RecordedWeb.open(web)
     with_judges = Starts(recorded, n_start=3, n_judge=5).draw(topic, 0)
     without = Starts(recorded, n_start=3).draw(topic, 0)
@@ -321,7 +320,7 @@ def test_starts_without_judges_are_what_they_were(web):
     assert set(with_judges.targets) < set(without.targets)
 
 
-def test_measures_of_a_study_are_metrics_that_know_which_way_is_good(study):
+def test_measures_have_the_direction_of_their_metrics(study):
     for arm in study.arms:
         for name, measured in arm.measured.items():
             if name not in {"cpu_us", "running_s", "target_recall_per_cpu_s"}:

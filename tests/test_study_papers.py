@@ -34,12 +34,12 @@ MIDDLE = {"BestFirst": 500.0, "InfoSpiders": 600.0, "PageRank": 900.0}
 END = {"BestFirst": 500.0, "InfoSpiders": 600.0, "PageRank": 800.0}
 
 
-def test_what_menczer2001_found_is_reproduced_where_it_is_so():
+def test_findings_of_menczer2001_are_reproduced_if_they_hold():
     arm = menczer(AS_FOUND, EARLY, MIDDLE, END)
     assert verdicts(menczer2001.findings([arm])) == dict.fromkeys(("H1", "H2", "H3", "H4"), REPRODUCED)
 
 
-def test_what_menczer2001_found_is_not_reproduced_where_the_order_is_another():
+def test_findings_of_menczer2001_are_not_reproduced_in_another_order():
     worse = {"BestFirst": 500.0, "InfoSpiders": 600.0, "PageRank": 950.0}
     arm = menczer(AS_FOUND[::-1], {**EARLY, "InfoSpiders": 700.0}, MIDDLE, worse)
     assert verdicts(menczer2001.findings([arm])) == dict.fromkeys(("H1", "H2", "H3", "H4"), NOT)
@@ -79,17 +79,17 @@ def pant(gain: float, lexical: tuple[float, float], penalty: tuple[float, float]
     return [one, two]
 
 
-def test_what_pant2002_found_is_reproduced_where_it_is_so():
+def test_findings_of_pant2002_are_reproduced_if_they_hold():
     arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3})
     assert verdicts(pant2002.findings(arms)) == dict.fromkeys(("H5", "H6", "H7", "H8", "H9", "H10"), REPRODUCED)
 
 
-def test_what_pant2002_found_is_not_reproduced_where_greed_pays():
+def test_findings_of_pant2002_are_not_reproduced_if_the_greedy_crawler_is_better():
     arms = pant(-0.2, (-50, -60), (90, 120), {"BFS1": 0.6, "BFS256": 0.5, "Breadth-First": 0.7})
     assert verdicts(pant2002.findings(arms)) == dict.fromkeys(("H5", "H6", "H7", "H8", "H9", "H10"), NOT)
 
 
-def test_a_penalty_that_stays_is_no_recovery():
+def test_a_lasting_penalty_is_no_recovery():
     arms = pant(0.2, (50, 60), (-90, -90), {})
     claims = next(each for each in pant2002.findings(arms) if each.name == "H8").claims
     assert claims[0].verdict.value == REPRODUCED
@@ -123,12 +123,12 @@ HARVEST = {"Breadth-First": 0.10, "Link-context": 0.41, "OPIC": 0.101, "OTIE": 0
 NAMES = [f"{name} {protocol}" for protocol in wang2009.PROTOCOLS for name in ("H11", "H12", "H13", "H14", "H15")]
 
 
-def test_what_wang2009_found_is_reproduced_where_it_is_so():
+def test_findings_of_wang2009_are_reproduced_if_they_hold():
     found = verdicts(wang2009.findings(wang(FIRST, LAST, HARVEST, times=2.9)))
     assert found == dict.fromkeys([*NAMES, "H16"], REPRODUCED)
 
 
-def test_what_wang2009_found_is_not_reproduced_where_link_context_stays_ahead():
+def test_findings_of_wang2009_are_not_reproduced_if_link_context_stays_ahead():
     later = {**LAST, "Link-context": 0.7}
     found = verdicts(wang2009.findings(wang(FIRST, later, {**HARVEST, "OTIE": 0.1}, times=1.1)))
     expected = {f"{name} {protocol}": NOT for protocol in wang2009.PROTOCOLS for name in ("H12", "H13", "H14", "H15")}
@@ -141,7 +141,7 @@ def test_a_harvest_that_is_only_a_little_higher_is_not_far_above():
     assert found["H15 corrected"] == NOT
 
 
-def test_running_times_say_nothing_where_hosts_are_fewer_than_workers():
+def test_running_times_are_undecided_with_fewer_hosts_than_workers():
     found = {each.name: each for each in wang2009.findings(wang(FIRST, LAST, HARVEST, times=2.9, n_hosts=1))}
     assert found["H16"].verdict.value == UNDECIDED
     assert "fewer than the 30 workers" in found["H16"].claims[0].why
@@ -157,7 +157,7 @@ def all_arms(study: str):
 
 
 @pytest.mark.parametrize("study", ["menczer2001", "pant2002", "wang2009"])
-def test_pictures_show_what_their_arms_measure(study):
+def test_figures_use_measures_of_their_arms(study):
     arms = {arm.name: arm for arm in planted_settings(study)}
     pictures = list(paper_of(study).pictures(all_arms(study)))
     assert len({picture.name for picture in pictures}) == len(pictures)

@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 
 from made_study import TOPICS, made_arm, made_claim, made_finding, made_study
 from scenthound.experiments.findings import Claim, Finding, Verdict
-from scenthound.experiments.study.measured import Measured
+from scenthound.experiments.study.measures import Measured
 from scenthound.experiments.study.results import (
-    findings_as_json,
-    findings_values,
+    common_findings,
     measures_csv,
     settings_toml,
     study_values,
-    table_csv,
-    table_markdown,
+    table_files,
     topics_csv,
 )
 from scenthound.experiments.study.settings import (
@@ -49,8 +47,12 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+def findings_json(*findings: Finding) -> list[dict[str, object]]:
+    return common_findings(made_study(findings=findings), 3, "")["findings"]
+
+
 def test_a_finding_as_json_has_its_verdict_and_all_numbers_of_its_claims():
-    (told,) = findings_as_json([made_finding(REPRODUCED, protocol="corrected")])
+    (told,) = findings_json(made_finding(REPRODUCED, protocol="corrected"))
     assert (told["name"], told["protocol"], told["verdict"]) == ("H1", "corrected", "reproduced")
     (claim,) = told["claims"]
     # The claim is made with a mean of 1/4 and an interval of 1/8 to either side.
@@ -58,9 +60,9 @@ def test_a_finding_as_json_has_its_verdict_and_all_numbers_of_its_claims():
     assert (claim["p"], claim["p_corrected"], claim["test"]) == (0.01, 0.02, "sign flips, above 0")
 
 
-def test_what_was_not_tested_is_null_in_json():
+def test_values_that_were_not_tested_are_null_in_json():
     claim = Claim("All take the same time", None, UNDECIDED, "One host.")
-    (told,) = findings_as_json([Finding("H16", "longer", "", (claim,))])
+    (told,) = findings_json(Finding("H16", "longer", "", (claim,)))
     assert told["claims"][0]["effect"] is None
     assert told["claims"][0]["p"] is None
     json.dumps(told, allow_nan=False)
@@ -74,12 +76,12 @@ def test_the_claim_that_decides_is_the_first_with_the_verdict_of_the_finding():
     assert one_of_two.why == "1 of 2 claims is not reproduced: claim 2. It is not reproduced."
 
 
-def test_a_finding_with_one_claim_has_the_reason_of_that():
+def test_a_finding_with_one_claim_has_its_reason():
     assert made_finding(REPRODUCED).why == "It is reproduced."
-    assert made_finding().why == "No claim of it could be tested."
+    assert made_finding().why == "None of its claims could be tested."
 
 
-def test_effects_are_told_with_their_sign_and_absent_ones_with_a_dash():
+def test_effects_have_their_sign_and_missing_ones_are_dashes():
     effect = made_claim("", REPRODUCED, mean=-0.25).effect
     assert (format_effect(effect), format_effect_interval(effect)) == ("-0.25", "-0.375 to -0.125")
     assert (format_effect(None), format_effect_interval(None), format_p(float("nan"))) == ("-", "-", "-")
@@ -109,7 +111,7 @@ def test_verdicts_are_counted_for_each_protocol():
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_the_settings_of_every_study_come_back_from_what_is_written(study):
+def test_settings_of_every_study_survive_a_round_trip(study):
     settings = parse_settings(preset_text(study), study)
     assert parse_settings(settings_toml(settings), "written") == settings
 
@@ -124,7 +126,7 @@ LABELS = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable()
     most=st.none() | st.integers(1, 99),
     tops=st.lists(st.floats(0.001, 1), max_size=3),
 )
-def test_settings_with_any_words_and_numbers_come_back(title, labels, share, most, tops):
+def test_any_settings_survive_a_round_trip(title, labels, share, most, tops):
     strategies = {label: f"best_first:note={label}" for label in labels}
     arm = ArmSettings("one, two", strategies, ("recall",), tops=tuple(tops), pages_share=share, topics=most, plain=True)
     settings = StudySettings("pant2002", title, 7, topics_max=most, needs=Needs(keywords=True), arms=(arm,))
@@ -154,7 +156,7 @@ def test_the_table_of_measures_has_means_and_errors_over_topics():
     assert [row["mean"] for row in rows] == ["0.8", "0.4", "0.2", "1"]
 
 
-def test_the_table_of_topics_has_what_each_came_to_at_the_end():
+def test_the_table_of_topics_has_the_final_values():
     rows = [row for row in rows_of(topics_csv([made_arm()])) if row["measure"] == "recall" and row["topic"] == "kites"]
     assert {row["x"] for row in rows} == {"40"}
     assert {row["crawler"]: row["value"] for row in rows} == {
@@ -165,7 +167,7 @@ def test_the_table_of_topics_has_what_each_came_to_at_the_end():
     }
 
 
-def test_a_topic_without_a_value_is_left_empty_and_out_of_the_mean():
+def test_a_topic_without_a_value_is_empty_and_not_part_of_the_mean():
     arm = made_arm()
     values = arm.measured["recall"].values.copy()
     values[:, TOPICS.index("kites")] = np.nan
@@ -177,19 +179,19 @@ def test_a_topic_without_a_value_is_left_empty_and_out_of_the_mean():
     assert (last["mean"], last["n_topics"]) == ("0.7", "2")
 
 
-def test_tables_are_written_for_programs_and_for_people():
+def test_tables_are_written_as_csv_and_markdown():
     table = Table("t", "Costs", ("crawler", "a|b"), (("one, two", "1"), ("back\\slash", "x\ny")), "All in µs.")
-    assert list(csv.reader(io.StringIO(table_csv(table)))) == [["crawler", "a|b"], *map(list, table.rows)]
-    assert table_markdown(table) == (
+    files = table_files([table])
+    assert list(csv.reader(io.StringIO(files["tables/t.csv"]))) == [["crawler", "a|b"], *map(list, table.rows)]
+    assert files["tables/t.md"] == (
         "**Costs**\n\n| crawler | a\\|b |\n| --- | --- |\n| one, two | 1 |\n| back\\\\slash | x y |\n\nAll in µs.\n"
     )
 
 
-def test_a_study_tells_what_was_run_on_what():
+def test_study_json_describes_the_run():
     told = study_values(made_study())
     assert told["crawls"] == {"all": 6, "made": 2, "kept": 4}
     assert told["web_fingerprint"] == "f1"
     assert told["arms"][0]["topics"] == list(TOPICS)
     assert told["arms"][0]["crawlers"] == {"Greedy": "best_first", "Blind": "breadth_first"}
     assert {"scenthound", "python", "numpy"} <= set(told["versions"])
-    assert findings_values(made_study())["n_topics"] == 3

@@ -8,7 +8,7 @@ import pytest
 
 from made_study import made_arm, made_picture
 from scenthound.errors import MissingExtra
-from scenthound.experiments.study.measured import Measured
+from scenthound.experiments.study.measures import Measured
 from scenthound.experiments.study.tables import Panel, Picture
 from scenthound.ui.figures import draw, image_bytes, line_styles, marked_points, require_figures
 from scenthound.ui.reports.study import measure_name, study_figure

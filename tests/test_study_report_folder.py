@@ -56,7 +56,7 @@ def files_in(folder):
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_study_leaves_all_its_files_behind(run, tmp_path):
+def test_a_study_writes_all_its_files(run, tmp_path):
     study = run()
     out = tmp_path / "out"
     assert files_in(out) == {*FILES, "crawls/crawl.npz"}
@@ -68,13 +68,13 @@ def test_a_study_leaves_all_its_files_behind(run, tmp_path):
     assert [timing["part"] for timing in about["timings"]] == ["crawling", "judging", "drawing figures"]
 
 
-def test_the_settings_that_are_left_can_be_given_back(run, tmp_path):
+def test_the_written_settings_can_be_read(run, tmp_path):
     wished = read_settings("pant2002").scaled(pages=33, topics_max=7)
     run(wished)
     assert read_settings("pant2002", tmp_path / "out" / "settings.toml") == wished
 
 
-def test_the_page_shows_the_figures_themselves(run, tmp_path):
+def test_the_report_contains_the_data_of_figures(run, tmp_path):
     run()
     page = (tmp_path / "out" / "report.html").read_text()
     charts = [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
@@ -82,14 +82,14 @@ def test_the_page_shows_the_figures_themselves(run, tmp_path):
     assert [(series["name"], series["y"]) for series in shown["series"]] == [("Greedy", [0.8]), ("Blind", [0.4])]
 
 
-def test_a_second_run_goes_on_and_writes_the_same_figures(run, tmp_path):
+def test_a_second_run_writes_the_same_figures(run, tmp_path):
     run()
     first = (tmp_path / "out" / "figures" / "figure-1.svg").read_bytes()
     run()
     assert (tmp_path / "out" / "figures" / "figure-1.svg").read_bytes() == first
 
 
-def test_files_that_a_later_run_does_not_have_go_and_foreign_ones_stay(run, tmp_path):
+def test_outdated_files_are_removed_and_foreign_ones_stay(run, tmp_path):
     run()
     (tmp_path / "out" / "figures" / "mine.txt").touch()
     table = Table("other", "Other", ("a",), (("1",),))
@@ -99,7 +99,7 @@ def test_files_that_a_later_run_does_not_have_go_and_foreign_ones_stay(run, tmp_
     assert files_in(tmp_path / "out") == (FILES - gone) | come | {"crawls/crawl.npz", "figures/mine.txt"}
 
 
-def test_crawls_may_be_kept_elsewhere(run, tmp_path):
+def test_crawls_may_be_cached_elsewhere(run, tmp_path):
     run(cache=tmp_path / "shared")
     assert files_in(tmp_path / "out") == FILES
     assert (tmp_path / "shared" / "crawl.npz").exists()
@@ -113,27 +113,27 @@ def test_findings_are_written_last_and_removed_before_anything_changes(run, tmp_
         if place.name == "study.json":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("scenthound.experiments.study.results.write_atomic", stopped)
+    monkeypatch.setattr("scenthound.experiments.results.write_atomic", stopped)
     monkeypatch.setattr("scenthound.store.folder.write_atomic", stopped)
     with pytest.raises(KeyboardInterrupt):
         run()
     assert not (tmp_path / "out" / FINDINGS_FILE).exists()
 
 
-def test_a_run_that_fails_while_it_crawls_leaves_earlier_results_whole(run, tmp_path):
+def test_a_failure_while_crawling_leaves_earlier_results_complete(run, tmp_path):
     run()
     with pytest.raises(KeyboardInterrupt):
         run(fails=KeyboardInterrupt())
     assert files_in(tmp_path / "out") == {*FILES, "crawls/crawl.npz"}
 
 
-def test_a_run_that_came_to_nothing_leaves_nothing(run, tmp_path):
+def test_a_failed_run_leaves_nothing(run, tmp_path):
     with pytest.raises(InvalidTopic):
         run(fails=InvalidTopic("too few topics"))
     assert not (tmp_path / "out").exists()
 
 
-def test_a_run_that_was_stopped_while_it_crawled_can_go_on(run, web_path, tmp_path):
+def test_an_interrupted_run_can_be_continued(run, web_path, tmp_path):
     def crawl_and_stop():
         with study_folder(tmp_path / "out", "pant2002", RecordedWeb.open(web_path).fingerprint):
             (tmp_path / "out" / "crawls").mkdir()
@@ -153,7 +153,7 @@ def test_an_empty_folder_may_be_filled(run, tmp_path):
 
 
 @pytest.mark.parametrize("listed", [5, [["figures"], None], {"figures": 1}])
-def test_a_damaged_list_of_files_hinders_nothing(tmp_path, listed):
+def test_a_corrupt_list_of_files_is_ignored(tmp_path, listed):
     with study_folder(tmp_path / "out", "pant2002", "f1") as folder:
         folder.write_json("study.json", folder.about | {"files": listed})
     with study_folder(tmp_path / "out", "pant2002", "f1") as folder:
@@ -162,7 +162,7 @@ def test_a_damaged_list_of_files_hinders_nothing(tmp_path, listed):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "scenthound search"}'])
-def test_a_folder_that_is_no_study_is_refused_and_stays_as_it_is(run, tmp_path, content):
+def test_a_folder_that_is_not_a_study_is_refused_and_not_changed(run, tmp_path, content):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "study.json").write_text(content)
     with pytest.raises(InvalidInput, match="is not a study: choose another folder with --out"):
@@ -170,7 +170,7 @@ def test_a_folder_that_is_no_study_is_refused_and_stays_as_it_is(run, tmp_path, 
     assert (tmp_path / "out" / "study.json").read_text() == content
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(run, tmp_path):
+def test_a_file_instead_of_a_folder_is_refused(run, tmp_path):
     (tmp_path / "out").write_text("mine")
     with pytest.raises(InvalidInput, match="is not a study"):
         run()
@@ -183,7 +183,7 @@ def test_the_folder_of_another_study_is_refused(tmp_path):
         pass
 
 
-def test_the_same_study_on_another_web_is_refused_with_what_to_do(run, tmp_path):
+def test_the_same_study_on_another_web_is_refused(run, tmp_path):
     run()
     other = tmp_path / "other"
     other.mkdir()
@@ -194,7 +194,7 @@ def test_the_same_study_on_another_web_is_refused_with_what_to_do(run, tmp_path)
         run()
 
 
-def test_two_runs_do_not_work_on_one_folder(tmp_path):
+def test_two_runs_do_not_share_a_folder(tmp_path):
     with (
         study_folder(tmp_path / "out", "pant2002", "f1"),
         pytest.raises(InvalidInput, match="Another process is writing"),
@@ -203,7 +203,7 @@ def test_two_runs_do_not_work_on_one_folder(tmp_path):
         pass
 
 
-def test_a_damaged_list_of_files_removes_nothing_outside_of_the_folder(tmp_path):
+def test_a_corrupt_list_of_files_removes_nothing_outside_of_the_folder(tmp_path):
     (tmp_path / "precious").touch()
     about = {"study": "pant2002", "web_fingerprint": "f1"}
     files = ["../precious", os.fspath(tmp_path / "precious")]
@@ -214,7 +214,7 @@ def test_a_damaged_list_of_files_removes_nothing_outside_of_the_folder(tmp_path)
     assert (tmp_path / "precious").exists()
 
 
-def test_progress_is_told_to_the_end(monkeypatch, web_path, tmp_path):
+def test_progress_ends_at_one(monkeypatch, web_path, tmp_path):
     told = []
     made = made_study(arms=(made_arm(),), findings=(made_finding(Verdict.REPRODUCED),))
 

@@ -3,7 +3,8 @@
 import pytest
 
 from scenthound.errors import InvalidInput, UnknownName
-from scenthound.experiments.study.settings import STUDIES, fitting_pages, parse_settings, preset_text, read_settings
+from scenthound.experiments.setup import fitting_pages
+from scenthound.experiments.study.settings import STUDIES, parse_settings, preset_text, read_settings
 from scenthound.metrics.base import METRICS
 from scenthound.strategies.base import STRATEGIES
 
@@ -35,25 +36,25 @@ def test_the_sizes_of_the_papers_are_the_presets():
     assert read_settings("johnson2003").seeds == 15
 
 
-def test_the_best_pages_are_those_of_the_paper_at_its_budget():
+def test_top_sizes_are_those_of_the_paper_at_its_budget():
     assert read_settings("pant2002").arms[0].top_sizes(2000) == (5, 10, 25, 50, 100, 200, 400, 600, 800, 1000)
     assert read_settings("pant2002").arms[0].top_sizes(100) == (1, 2, 5, 10, 20, 30, 40, 50)
 
 
-def test_scaling_changes_what_is_named_and_nothing_else():
+def test_scaling_changes_the_named_sizes_only():
     settings = read_settings("pant2002")
     scaled = settings.scaled(pages=300, topics_max=7)
     assert (scaled.pages, scaled.topics_max, scaled.seeds) == (300, 7, settings.seeds)
     assert scaled.arms == settings.arms
 
 
-def test_a_crawl_takes_at_most_half_of_the_web():
+def test_a_crawl_visits_at_most_half_of_the_web():
     assert fitting_pages(2000, 10_000) == 2000
     assert fitting_pages(2000, 999) == 499
     assert fitting_pages(2000, 1) == 1
 
 
-def test_a_file_of_ones_own_is_read(tmp_path):
+def test_a_user_settings_file_is_read(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(
         preset_text("pant2002").replace('BFS1 = "best_n_first:n=1"', 'BFS1 = "best_n_first:n=2"\nX = "opic"')
@@ -71,7 +72,7 @@ def test_a_file_of_ones_own_is_read(tmp_path):
         ('name = "cost"', "needs name"),
     ],
 )
-def test_what_the_findings_are_about_must_be_in_a_file(tmp_path, gone, told):
+def test_a_settings_file_must_have_what_the_findings_are_about(tmp_path, gone, told):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002").replace(gone, ""))
     with pytest.raises(InvalidInput) as error:
@@ -79,7 +80,7 @@ def test_what_the_findings_are_about_must_be_in_a_file(tmp_path, gone, told):
     assert told in str(error.value)
 
 
-def test_a_missing_arm_is_told(tmp_path):
+def test_a_missing_arm_raises(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002").replace('name = "cost"', 'name = "time"'))
     with pytest.raises(InvalidInput, match=r"are about \[\[arm\]\] cost; put it back"):
@@ -116,7 +117,7 @@ def test_a_missing_arm_is_told(tmp_path):
         (SMALLEST + SMALLEST[SMALLEST.index("[[arm]]") :], "two arms have the same name"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_in_one_line(text, told):
+def test_an_invalid_settings_file_raises(text, told):
     with pytest.raises((InvalidInput, UnknownName)) as error:
         parse_settings(text, "mine.toml")
     assert told in str(error.value)
@@ -130,6 +131,6 @@ def test_settings_of_another_study_are_refused(tmp_path):
         read_settings("wang2009", file)
 
 
-def test_an_unknown_study_is_told_with_those_that_there_are():
+def test_an_unknown_study_raises_with_the_known_ones():
     with pytest.raises(UnknownName, match="pant2002"):
         read_settings("pant2001")

@@ -47,7 +47,7 @@ def measured(web, examples, seeds="a", targets=""):
     return topic_features(web.recorded, page_graph(web.recorded, VisibleLinks(web.recorded)), topic, start)
 
 
-def test_two_pages_of_the_same_words_are_all_alike_and_two_of_different_words_not_at_all():
+def test_heterogeneity_is_zero_for_equal_pages_and_one_for_different_words():
     assert heterogeneity(rows({1: 2, 2: 1}, {1: 4, 2: 2}), 3) == pytest.approx(0)
     assert heterogeneity(rows({1: 2}, {2: 1}), 3) == pytest.approx(1)
 
@@ -92,7 +92,7 @@ def test_half_of_the_pairs_of_a_topic_are_linked():
     assert measured(SyntheticWeb({"a": "bc", "b": "ca"}), "bc").density == 0.5
 
 
-def test_targets_that_no_way_leads_to_are_left_out():
+def test_unreachable_targets_are_left_out():
     web = SyntheticWeb({"a": "b", "z": ""})
     assert measured(web, "b", targets="bz").distance == 1
     assert isnan(measured(web, "b", targets="z").distance)
@@ -137,12 +137,12 @@ def test_the_field_is_the_best_of_the_others():
     assert (found.wins, found.ties, found.losses, found.other) == (1, 1, 2, None)
 
 
-def test_who_is_not_there_cannot_be_held_against_anybody():
+def test_an_unknown_strategy_raises():
     with pytest.raises(UnknownName, match="No strategy 'D'"):
         analyse_topics(VALUES, features(size=range(5)), "A", "D")
     with pytest.raises(UnknownName, match="No strategy 'D'"):
         against_field(VALUES, "D")
-    with pytest.raises(InvalidInput, match="beside A"):
+    with pytest.raises(InvalidInput, match="compare A with"):
         against_field({"A": VALUES["A"]}, "A")
 
 
@@ -163,7 +163,7 @@ def test_correlations_are_by_ranks_and_corrected():
     assert isnan(by_name["distance"].p_corrected)
 
 
-def test_topics_without_the_feature_are_left_out_and_few_tell_nothing():
+def test_topics_without_the_feature_are_left_out_and_few_have_no_correlation():
     differences = np.array([0.1, 0.2, 0.3, 0.4, 0.5, nan])
     found = {
         each.feature: each
@@ -175,6 +175,6 @@ def test_topics_without_the_feature_are_left_out_and_few_tell_nothing():
     assert (isnan(found["distance"].rho), found["distance"].n_topics) == (True, 4)
 
 
-def test_differences_and_features_must_be_of_the_same_topics():
+def test_differences_and_features_must_have_the_same_length():
     with pytest.raises(InvalidInput, match="2 differences and the features of 3 topics"):
         explain_differences(np.zeros(2), features(size=[1, 2, 3]))

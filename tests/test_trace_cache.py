@@ -13,13 +13,13 @@ from scenthound.errors import InvalidInput
 from scenthound.experiments import trace_cache as code_digests
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
-from scenthound.experiments.trace_cache import CrawlName, Provenance, TraceCache, crawl_names
+from scenthound.experiments.trace_cache import Provenance, TraceCache, crawl_names
 from scenthound.reasons import EndReason
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.base import STRATEGIES
 
 START = Start("balloon", 0, (0, 2), (4, 6))
-NAME = CrawlName("ab" * 32)
+NAME = "ab" * 32
 
 
 def experiment(**changes: object) -> Experiment:
@@ -29,12 +29,12 @@ def experiment(**changes: object) -> Experiment:
     )
 
 
-def named(**changes: object) -> CrawlName:
+def named(**changes: object) -> str:
     """What a crawl is kept under."""
     return names(**changes)[0]
 
 
-def names(**changes: object) -> tuple[CrawlName, ...]:
+def names(**changes: object) -> tuple[str, ...]:
     given = {
         "experiment": experiment(),
         "provenance": Provenance("w", "code"),
@@ -74,11 +74,11 @@ def crawl(time_s: np.ndarray | None = None) -> Crawl:
         {"experiment": experiment(relevance="cosine:description=true")},
     ],
 )
-def test_whatever_decides_a_crawl_is_in_its_name(changes):
+def test_everything_that_decides_a_crawl_changes_its_name(changes):
     assert named(**changes) != named()
 
 
-def test_what_decides_nothing_is_not_in_the_name():
+def test_other_settings_do_not_change_the_name():
     assert named(start=replace(START, targets=(8,))) == named()
     assert named(experiment=experiment(repeats=3)) == named()
     assert named(topic=replace(topic("balloon"), examples=())) == named()
@@ -115,7 +115,7 @@ def test_another_training_folder_gives_another_name(tmp_path):
     assert len({named(provenance=ground) for ground in grounds}) == 3
 
 
-def test_a_plug_in_is_known_by_all_files_of_its_package(tmp_path, monkeypatch):
+def test_the_digest_of_a_plug_in_covers_its_package(tmp_path, monkeypatch):
     package = tmp_path / "someones_crawlers"
     package.mkdir()
     (package / "__init__.py").write_text("class Mine: pass")
@@ -130,22 +130,22 @@ def test_a_plug_in_is_known_by_all_files_of_its_package(tmp_path, monkeypatch):
     assert code_digests.plug_in_digest(STRATEGIES.make("best_first")) == ""
 
 
-def test_a_timed_crawl_serves_where_time_is_not_asked_for():
+def test_a_timed_crawl_can_replace_an_untimed_one():
     few, many = experiment(), experiment(page_budget=200_000)
     assert names(experiment=few)[::-1] == names(experiment=replace(few, repeats=10_000))
     assert len(names(experiment=replace(many, plain=True))) == 1
     assert names(experiment=replace(many, plain=True))[0] == names(experiment=many)[1]
 
 
-def test_the_first_crawl_that_there_is_is_taken(tmp_path):
-    cache, other = TraceCache(tmp_path), CrawlName("cd" * 32)
+def test_the_first_stored_crawl_is_loaded(tmp_path):
+    cache, other = TraceCache(tmp_path), "cd" * 32
     assert cache.first_of([NAME, other]) is None
     cache.save(other, crawl())
     assert cache.first_of([NAME, other]) is not None
 
 
 @pytest.mark.parametrize("time_s", [None, np.array([0.5, 1.5, 2.0])])
-def test_a_crawl_comes_back_as_it_was(tmp_path, time_s):
+def test_a_crawl_survives_a_round_trip(tmp_path, time_s):
     cache = TraceCache(tmp_path)
     cache.save(NAME, crawl(time_s))
     found = cache.load(NAME)
@@ -160,12 +160,12 @@ def test_a_crawl_comes_back_as_it_was(tmp_path, time_s):
         assert found.time_s.tolist() == time_s.tolist()
 
 
-def test_nothing_is_found_where_nothing_is(tmp_path):
+def test_a_missing_crawl_is_none(tmp_path):
     assert TraceCache(tmp_path / "no such folder").load(NAME) is None
 
 
 @pytest.mark.parametrize("damage", [lambda whole: b"", lambda whole: whole[: len(whole) // 2], lambda whole: b"x" * 99])
-def test_a_damaged_crawl_is_as_good_as_none(tmp_path, damage):
+def test_a_damaged_file_counts_as_missing(tmp_path, damage):
     cache = TraceCache(tmp_path)
     cache.save(NAME, crawl())
     (file,) = tmp_path.rglob("*.npz")
@@ -175,7 +175,7 @@ def test_a_damaged_crawl_is_as_good_as_none(tmp_path, damage):
     assert cache.load(NAME) is not None
 
 
-def test_no_flipped_bit_is_more_than_a_crawl_lost(tmp_path):
+def test_a_flipped_bit_never_raises(tmp_path):
     cache = TraceCache(tmp_path)
     cache.save(NAME, crawl())
     (file,) = tmp_path.rglob("*.npz")
@@ -188,12 +188,12 @@ def test_no_flipped_bit_is_more_than_a_crawl_lost(tmp_path):
         assert found is None or found.pages.tolist() == [3, 1, 2]
 
 
-def test_no_half_written_file_stays(tmp_path):
+def test_saving_leaves_no_temporary_file(tmp_path):
     TraceCache(tmp_path).save(NAME, crawl())
-    assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == [f"{NAME.digest}.npz"]
+    assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == [f"{NAME}.npz"]
 
 
-def test_a_place_that_can_be_no_folder_is_refused_at_once(tmp_path):
+def test_a_path_that_cannot_be_a_folder_raises(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="Choose another folder"):
         TraceCache(tmp_path / "file" / "crawls").make_folder()

@@ -18,7 +18,7 @@ def web(web_path):
     return RecordedWeb.open(web_path)
 
 
-def test_without_pages_set_aside_starts_are_what_they_were_before_guides_could_train(web):
+def test_without_pages_set_aside_training_does_not_change_starts(web):
     start = Starts(web).draw(topic(), 3)
     assert start.seeds == (0, 4, 12, 16, 18, 20, 22, 28, 32, 34)
     assert start.targets == (2, 6, 8, 10, 14, 24, 26, 30, 36, 38)
@@ -56,12 +56,12 @@ def test_without_training_no_page_is_set_aside(web):
     assert (len(start.targets), start.training) == (10, ())
 
 
-def test_pages_the_description_was_taken_from_may_train(web):
+def test_pages_of_the_description_may_be_training_pages(web):
     described = topic(examples=tuple(map(url, (0, 2, 4, 6))), seeds=(url(0),), description_from=(url(2),))
     assert any(2 in Starts(web, n_train=1).draw(described, seed).training for seed in range(20))
 
 
-def test_targets_that_a_topic_names_are_not_taken(web):
+def test_targets_of_the_topic_are_not_training_pages(web):
     named = topic(seeds=(url(0),), targets=(url(2), url(4)), examples=tuple(map(url, (0, 2, 4, 6, 8))))
     start = Starts(web, n_train=10).draw(named, 0)
     assert (start.targets, start.training) == ((2, 4), (0, 6, 8))
@@ -148,23 +148,23 @@ def test_topics_that_are_not_crawled_for_give_negatives_too(web_path):
     assert all(page % 2 == 1 for page in start.negatives)
 
 
-def test_negatives_are_drawn_only_where_a_guide_trains(web_path):
+def test_negatives_are_drawn_only_if_a_model_is_trained(web_path):
     assert planned(web_path, relevance="cosine")[0].negatives == ()
     assert planned(web_path, relevance=None)[0].negatives == ()
 
 
-def test_one_topic_alone_cannot_be_learnt(web_path):
+def test_a_single_topic_cannot_be_learned(web_path):
     with pytest.raises(InvalidTopic, match=r"'balloon' has no negative training pages.*--train-from"):
         planned(web_path, topics=(topic("balloon"),))
 
 
-def test_start_pages_that_are_no_examples_cannot_be_learnt_from(web_path):
+def test_start_pages_that_are_no_examples_are_not_training_pages(web_path):
     with pytest.raises(InvalidTopic, match=r"'balloon' has no training pages.*--train, or.*--train-from"):
         planned(web_path, task=Task.NEIGHBOURS)
     assert all(len(start.training) == 3 for start in planned(web_path, task=Task.NEIGHBOURS, n_train=3))
 
 
-def test_a_guide_that_trained_leads_the_crawl(web_path):
+def test_a_trained_model_scores_the_crawl(web_path):
     settings = experiment(
         web_path, topics=(topic("balloon"),), other_topics=(topic("train"),), relevance="svm", repeats=2
     )

@@ -31,7 +31,7 @@ from scenthound.api.results import Panel, Result, Table
 from scenthound.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from scenthound.experiments.compare.comparison import StrategyComparison
+    from scenthound.experiments.compare.comparison import ComparisonResult
     from scenthound.experiments.evaluate import Evaluation as EvaluatedRun
     from scenthound.experiments.findings import Finding
     from scenthound.experiments.runs import CrawlRow, RunFolder, Simulation
@@ -358,14 +358,14 @@ class RankedStrategy:
 class Comparison(Result):
     """Strategies ranked for a topic."""
 
-    def __init__(self, folder: Path | None, compared: StrategyComparison) -> None:
+    def __init__(self, folder: Path | None, compared: ComparisonResult) -> None:
         self.folder = folder
         self.compared = compared
 
     @property
     def best(self) -> str:
         """The strategy with the best mean."""
-        return self.compared.winner.contestant.spec
+        return self.compared.winner
 
     @property
     def command(self) -> str:
@@ -378,7 +378,7 @@ class Comparison(Result):
         rows = [
             RankedStrategy(
                 rank=each.place,
-                strategy=each.contestant.spec,
+                strategy=each.strategy,
                 mean=each.mean,
                 standard_error=each.standard_error,
                 difference=each.difference.mean if each.difference else nan,

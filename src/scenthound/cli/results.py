@@ -147,23 +147,20 @@ def print_metrics(evaluation: Evaluation) -> None:
 
 def print_comparison(comparison: Comparison, as_json: bool) -> None:
     """Notes, the two tables, and which strategy is best."""
-    from scenthound.experiments.compare.results import as_json as plain_values
-    from scenthound.experiments.compare.results import parse_comparison
+    from scenthound.records import to_json
     from scenthound.ui.reports.comparison import conclusion_lines, measurements_table, ranking_table
 
     done = comparison.compared
-    values = plain_values(done)
     if as_json:
-        print_json(values)
+        print_json(to_json(done))
         return
-    parsed = parse_comparison(values)
     for note in done.notes:
         say(f"Note: {note}")
-    print_table(ranking_table(parsed))
-    print_table(measurements_table(parsed))
+    print_table(ranking_table(done))
+    print_table(measurements_table(done))
     say(done.says)
     typer.echo()
-    for line in conclusion_lines(parsed):
+    for line in conclusion_lines(done):
         say(line)
     print_compiled_code()
     if done.command:
@@ -173,7 +170,7 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
     if comparison.folder is not None:
         typer.echo(
             f"\nReport: {printable(comparison.folder / 'report.html')}; ranking, all crawls and figures are beside it "
-            f"({done.n_made:,} crawls were new)"
+            f"({done.crawls_made:,} crawls were new)"
         )
 
 

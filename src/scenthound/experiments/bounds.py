@@ -1,23 +1,23 @@
-"""What a crawler without any knowledge, and one with all of it, would reach from the same seeds: the two bounds.
+"""Bounds of metrics: a crawl that knows nothing, and one that knows all pages and links, from the same seeds.
 
-Both follow the links that crawls are shown, visit their seeds first, and end at the page budget or when nothing is left
-to ask for. Neither has a bound on what may wait. They are no strategies, and no name leads to them: the oracle peeks.
-What they visit are traces, so every metric applies.
+Both follow the links that crawls see, visit their seeds first, and end at the page budget or when no URL is left. Their
+frontiers are unbounded. They are not strategies and have no names, because the oracle uses information that strategies
+must not have. They return traces, so that every metric applies.
 
 Rules
-- `random_bound`: each next URL is drawn uniformly among those discovered and not yet asked for. Dead links, and pages
-  had under another address, cost no page of the budget, as in all crawls. The bound is the mean of several crawls.
-- `greedy_oracle` knows which pages are wanted, and every link. Of the discovered pages it takes the one with the
-  shortest way to a wanted page that it has not visited. A wanted page has a way of no link, so none that is discovered
-  waits while another page is taken. Of pages one link away the one with most such links is taken, of other equals the
-  one discovered first (of one page's links, that with the lowest page number). It asks for no page that is not there.
-- Greedy is not optimal: a longer way may lead to more. For certain, no crawl comes to its first wanted page sooner;
-  and where each wanted page is linked from a seed or from another one that is reached in this way, no crawl has more
-  wanted pages after any number of pages.
+- `random_bound` draws each next URL uniformly among the discovered ones. URLs without a page, and aliases of visited
+  pages, cost nothing of the budget, as in all crawls. The bound is the mean of several crawls.
+- `greedy_oracle` visits the discovered page with the shortest path to a wanted page that it has not visited. A wanted
+  page has a path of length 0. Of pages one link away, the one with most links to wanted pages comes first; other ties
+  are visited in the order of discovery (the links of one page in page order).
+- Greedy is not optimal: a longer path may lead to more pages. No crawl reaches its first wanted page sooner. If each
+  wanted page is linked from a seed or from another wanted page that is reached in this way, no crawl has more wanted
+  pages after any number of pages.
 """
 
 from collections import deque
 from collections.abc import Sequence
+from functools import cache
 from heapq import heappop, heappush
 from random import Random
 
@@ -30,39 +30,71 @@ from scenthound.model import BoolArray, FloatArray, IntArray, LongArray, Trace
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 
-#: What their traces are called; with a space, so that they are no name of a strategy.
+#: Names of their traces; with a space, so that no strategy can have them.
 RANDOM_BOUND = "random bound"
 GREEDY_ORACLE = "greedy oracle"
 #: Crawls that the random bound is the mean of.
-RANDOM_CRAWLS = 5
+RANDOM_CRAWLS = 3
+#: Metrics of known pages have bounds, and so has the area under their curves.
+BOUNDED = ("precision", "recall", "target_recall")
+
+
+class StartBounds:
+    """The bounds of metrics for crawls from one start."""
+
+    def __init__(
+        self, web: RecordedWeb, links: VisibleLinks, graph: PageGraph, start: Start, ground_truth: GroundTruth
+    ) -> None:
+        self._ground_truth = ground_truth
+        self._random = cache(
+            lambda n_steps: random_bound(web, links, start, ground_truth.relevant, page_budget=n_steps)
+        )
+        self._oracle = cache(lambda of, n_steps: greedy_oracle(graph, start, self._wanted(of), page_budget=n_steps))
+
+    def _wanted(self, of: str) -> IntArray:
+        return self._ground_truth.targets if of == "target_recall" else self._ground_truth.relevant
+
+    def curves(self, metric: Metric, steps: IntArray) -> FloatArray | None:
+        """The curves of the random crawls and of the oracle; None if the metric, or the start, has no bounds."""
+        of, n_steps = getattr(metric, "of", metric.name), int(steps[-1])
+        if of not in BOUNDED or not len(self._wanted(of)):
+            return None
+        low = mean_curve(metric, self._random(n_steps), self._ground_truth, n_steps)
+        oracle = self._oracle("target_recall" if of == "target_recall" else "recall", n_steps)
+        return np.array([low, metric.curve(oracle, self._ground_truth, n_steps)])[:, steps - 1]
 
 
 def random_bound(
     web: RecordedWeb,
-    shown: VisibleLinks,
+    links: VisibleLinks,
     start: Start,
     wanted: IntArray,
     *,
     page_budget: int,
     n_crawls: int = RANDOM_CRAWLS,
 ) -> list[Trace]:
-    """Crawls without any knowledge. The relevance in their traces is 1 for wanted pages, and nobody went by it."""
+    """Random crawls. The relevance in their traces is 1 for wanted pages."""
     rngs = [Random(f"bound/{start.seed}/{start.topic}/{number}") for number in range(n_crawls)]
     return [
-        _trace(RANDOM_BOUND, start, _random_pages(web, shown, start.seeds, page_budget, rng), wanted) for rng in rngs
+        _trace(RANDOM_BOUND, start, _random_pages(web, links, start.seeds, page_budget, rng), wanted) for rng in rngs
     ]
 
 
 def greedy_oracle(graph: PageGraph, start: Start, wanted: IntArray, *, page_budget: int) -> Trace:
-    """The crawl of one that knows the wanted pages and every link. `graph` is `shown_graph.page_graph`, the wanted ones
-    are what the metric is about: known pages of the topic, or the targets of the start."""
+    """The crawl of the oracle. The wanted pages are those that the metric counts: known pages of the topic, or the
+    targets of the start."""
     return _trace(GREEDY_ORACLE, start, _Oracle(graph, wanted).pages(start.seeds, page_budget), wanted)
 
 
 def mean_curve(metric: Metric, traces: Sequence[Trace], ground_truth: GroundTruth, n_steps: int) -> FloatArray:
-    """A bound on a metric: the mean of the curves of its crawls."""
+    """The mean of the curves of several crawls."""
     curves: FloatArray = np.mean([metric.curve(trace, ground_truth, n_steps) for trace in traces], axis=0)
     return curves
+
+
+def page_graph(web: RecordedWeb, links: VisibleLinks) -> PageGraph:
+    """The links between recorded pages that crawls see, with redirects followed."""
+    return PageGraph.of(links.offset, web.url_page[links.url])
 
 
 def _trace(name: str, start: Start, pages: list[int], wanted: IntArray) -> Trace:
@@ -72,33 +104,33 @@ def _trace(name: str, start: Start, pages: list[int], wanted: IntArray) -> Trace
 
 
 def _random_pages(
-    web: RecordedWeb, shown: VisibleLinks, seeds: Sequence[int], page_budget: int, rng: Random
+    web: RecordedWeb, links: VisibleLinks, seeds: Sequence[int], page_budget: int, rng: Random
 ) -> list[int]:
     pages: list[int] = []
     is_known, is_visited = bytearray(web.n_urls), bytearray(web.n_pages)
-    # As a plain array: looking up one number in a mapped one takes several times as long.
+    # A plain array: single items of a memory-mapped one take several times as long.
     page_of = np.asarray(web.url_page)
     first, waiting = list(dict.fromkeys(seeds)), list[int]()
     rng.shuffle(first)
     for url in first:
         is_known[url] = 1
     while len(pages) < page_budget and (first or waiting):
-        page = int(page_of[first.pop() if first else _drawn(waiting, rng)])
+        page = int(page_of[first.pop() if first else _draw(waiting, rng)])
         if page < 0 or is_visited[page]:
             continue
         is_visited[page] = 1
         pages.append(page)
-        for url in shown.url[shown.range_of(page)].tolist():
+        for url in links.url[links.range_of(page)].tolist():
             if not is_known[url]:
                 is_known[url] = 1
                 waiting.append(url)
     return pages
 
 
-def _drawn(waiting: list[int], rng: Random) -> int:
-    """One of those waiting, by lot, which waits no longer."""
-    place = int(rng.random() * len(waiting))
-    waiting[place], waiting[-1] = waiting[-1], waiting[place]
+def _draw(waiting: list[int], rng: Random) -> int:
+    """Remove a random item."""
+    index = int(rng.random() * len(waiting))
+    waiting[index], waiting[-1] = waiting[-1], waiting[index]
     return waiting.pop()
 
 
@@ -114,11 +146,11 @@ class _Oracle:
         self._wanted_link: list[int] = graph.target[leads_to_wanted].tolist()
         self._is_known, self._is_visited = bytearray(graph.n_pages), bytearray(graph.n_pages)
         self._found_wanted: deque[int] = deque()
-        self._others: deque[int] = deque()  #: in the order of discovery; some were visited since
-        #: (minus the wanted pages that it linked to when last counted, order of discovery, page)
+        self._others: deque[int] = deque()  #: in the order of discovery; some have been visited since
+        #: (minus the unvisited wanted pages that it linked to when last counted, order of discovery, page)
         self._promising: list[tuple[int, int, int]] = []
         self._n_found = 0
-        self._has_hope = True
+        self._is_wanted_reachable = True
 
     def pages(self, seeds: Sequence[int], page_budget: int) -> list[int]:
         pages: list[int] = []
@@ -146,24 +178,24 @@ class _Oracle:
             self._found_wanted.append(page)
         else:
             self._others.append(page)
-            self._promise(page, self._n_found)
+            self._push_promising(page, self._n_found)
 
-    def _promise(self, page: int, order: int) -> None:
+    def _push_promising(self, page: int, order: int) -> None:
         n_wanted = self._n_wanted_links(page)
         if n_wanted:
             heappush(self._promising, (-n_wanted, order, page))
 
     def _n_wanted_links(self, page: int) -> int:
-        """The wanted pages among a page's links that were not visited."""
+        """The unvisited wanted pages among a page's links."""
         links = self._wanted_link[self._wanted_offset[page] : self._wanted_offset[page + 1]]
         return sum(not self._is_visited[link] for link in links)
 
     def _next(self) -> int | None:
-        """The page to take; None if nothing waits."""
+        """The next page; None if no discovered page is left."""
         if self._found_wanted:
             return self._found_wanted.popleft()
         page = self._most_promising()
-        if page is None and self._has_hope:
+        if page is None and self._is_wanted_reachable:
             page = self._nearest()
         return self._first_discovered() if page is None else page
 
@@ -171,28 +203,28 @@ class _Oracle:
         """Of the pages with a link to a wanted one; None if there is none."""
         while self._promising:
             counted, order, page = heappop(self._promising)
-            # Counts only fall, so one that is still true is the highest of all.
+            # Counts only decrease, so one that is still true is the highest of all.
             if self._n_wanted_links(page) == -counted:
                 return page
-            self._promise(page, order)
+            self._push_promising(page, order)
         return None
 
     def _nearest(self) -> int | None:
-        """The page with the shortest way to a wanted one; None if no way leads there, and then none ever will."""
+        """The page with the shortest path to a wanted one; None if there is no path, and then there never will be."""
         is_visited = np.frombuffer(self._is_visited, np.bool_)
         waits = np.frombuffer(self._is_known, np.bool_) & ~is_visited
         is_near, grew = self._is_wanted & ~is_visited, True
-        # Backwards from the wanted pages, one link at a time, until one that waits is reached.
+        # Backwards from the wanted pages, one link at a time, until a waiting page is reached.
         while grew and not (is_near & waits).any():
             wider = is_near | self._links_into(is_near)
             grew = bool((wider != is_near).any())
             is_near = wider
-        self._has_hope = bool((is_near & waits).any())
+        self._is_wanted_reachable = bool((is_near & waits).any())
         return next((page for page in self._others if is_near[page] and waits[page]), None)
 
-    def _links_into(self, is_one_of: BoolArray) -> BoolArray:
+    def _links_into(self, pages: BoolArray) -> BoolArray:
         """Which pages have a link to one of these."""
-        n_before = _n_before(is_one_of[self._graph.target])[self._graph.offset]
+        n_before = _n_before(pages[self._graph.target])[self._graph.offset]
         has_link: BoolArray = np.diff(n_before) > 0
         return has_link
 
@@ -205,13 +237,5 @@ class _Oracle:
 
 
 def _n_before(holds: BoolArray) -> LongArray:
-    """How many hold before each place, and before the end."""
+    """How many hold before each index, and before the end."""
     return np.concatenate(([0], np.cumsum(holds)))
-
-
-# The links that crawls are shown, as a graph of pages that measures can walk.
-
-
-def page_graph(web: RecordedWeb, shown: VisibleLinks) -> PageGraph:
-    """The links between recorded pages that crawls are shown, redirects followed."""
-    return PageGraph.of(shown.offset, web.url_page[shown.url])

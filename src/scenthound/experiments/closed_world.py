@@ -1,22 +1,22 @@
-"""How often crawls wanted a page that the recording lacks, and how much that can have changed.
+"""How often crawls requested a page that is not in the recording, and how much that can have changed.
 
-A simulated crawl drops such a page and goes on, so it costs nothing of the budget. Had the page been there, it would
-have been visited, and might have been relevant or not.
+A simulated crawl drops such a page and continues, so it costs nothing of the budget. If the page had been recorded, it
+would have been visited, and might have been relevant or not.
 
-The one rule: a missing page that was asked for takes a place in the budget. Where the budget is spent, each pushes one
-visited page out, and which one is not known; but no seed, for those are asked for before anything is found. So of a
-crawl with a budget of B that visited V pages, R of them relevant, S of these among its seeds, and asked for M that were
-missing:
-- precision lies between max(S, R - max(0, V + M - B)) / B, if all missing pages are irrelevant and push relevant ones
-  out, and min(B, R + M) / B, if all are relevant and push others out. Pages that a crawl did not get count, as always.
+The rule: a missing page that was requested uses one page of the budget. If the budget is spent, each displaces one
+visited page. Which one is unknown, but it is not a seed, because seeds are requested first. For a crawl with a budget
+of B that visited V pages, R of them relevant, S of these among its seeds, and requested M missing pages:
+- precision lies between max(S, R - max(0, V + M - B)) / B, if all missing pages are irrelevant and displace relevant
+  ones, and min(B, R + M) / B, if all are relevant and displace others. Pages that a crawl did not visit count, as
+  always.
 - recall, with K relevant pages in the recording, is at most (R + m) / (K + m) with m = min(M, B - R), because missing
-  pages that are relevant are also more to find. It is at least what is left of R for certain, divided by K and all
-  pages that other strategies from the same start found missing: those may be relevant, and not be found by this one.
+  pages that are relevant are also more to find. It is at least the lower bound of R, divided by K and all pages that
+  other strategies from the same start found missing: those may be relevant, and not be found by this one.
 
-Where a strategy or a mode mixes seeds with other pages, S has only seeds that were visited before the first other page.
+If a strategy or a mode mixes seeds with other pages, S counts only seeds that were visited before the first other page.
 
-Numbers of several crawls of one topic are averaged first, then topics. The order of two strategies is safe if their
-intervals have no point in common. What the missing pages would have led to is not known, and no bound can tell it.
+Several crawls of one topic are averaged first, then topics. The order of two strategies is safe if their intervals do
+not overlap. What the missing pages would have linked to is unknown, and not part of the bounds.
 """
 
 from collections import Counter, defaultdict
@@ -34,21 +34,21 @@ from scenthound.model import IntArray
 
 @dataclass(frozen=True, slots=True)
 class MissedCounts:
-    """What one crawl got, and what it wanted and did not get."""
+    """The pages that one crawl visited, and those that it requested and that are missing."""
 
     strategy: str
     topic: str
     n_pages: int
     n_missing: int
-    n_relevant: int  #: of the pages got
+    n_relevant: int  #: of the visited pages
     n_known: int  #: relevant pages in the recording
     seed: int = 0
-    n_relevant_seeds: int = 0  #: of the relevant pages got, those that nothing can push out
+    n_relevant_seeds: int = 0  #: of the relevant pages, those that cannot be displaced
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value as it was measured, and between what it can lie. Not-a-number if it cannot be measured."""
+    """A measured value, and its bounds; NaN if it cannot be measured."""
 
     measured: float
     low: float
@@ -60,7 +60,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class StrategyGap:
-    """One strategy: pages wanted and missing for each page visited, and what that leaves of its measures."""
+    """One strategy: requested pages that are missing, per visited page, and the bounds of its measures."""
 
     strategy: str
     missing_per_page: float
@@ -71,8 +71,8 @@ class StrategyGap:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Two strategies, the better one first, and whether missing pages cannot have turned them round: in the mean over
-    topics, and for how many topics by themselves."""
+    """Two strategies, the better one first, and whether missing pages cannot have reversed them: in the mean over
+    topics, and on how many single topics."""
 
     measure: str
     better: str
@@ -112,13 +112,13 @@ def recall_interval(counts: MissedCounts, page_budget: int, n_missed_by_others: 
 
 
 def _kept(counts: MissedCounts, page_budget: int) -> int:
-    """The relevant pages that are left, if as many as possible were pushed out."""
-    n_pushed_out = max(0, counts.n_pages + counts.n_missing - page_budget)
-    return max(counts.n_relevant_seeds, counts.n_relevant - n_pushed_out)
+    """The relevant pages that remain if as many as possible were displaced."""
+    n_displaced = max(0, counts.n_pages + counts.n_missing - page_budget)
+    return max(counts.n_relevant_seeds, counts.n_relevant - n_displaced)
 
 
 def closed_world_report(crawls: Sequence[MissedCounts], page_budget: int) -> ClosedWorldReport:
-    """All strategies, in the order in which they first come up, and every two of them."""
+    """All strategies in the order of their first crawls, and all pairs of them."""
     precision = _by_strategy((each, precision_interval(each, page_budget)) for each in crawls)
     missed = _missed_from_start(crawls)
     recall = _by_strategy(
@@ -130,10 +130,10 @@ def closed_world_report(crawls: Sequence[MissedCounts], page_budget: int) -> Clo
 
 
 def missed_counts(run: RunFolder) -> list[MissedCounts]:
-    """What a run folder says of its crawls."""
+    """The counts of all crawls of a run folder."""
     relevant = {topic.id: known_relevant(run.web, topic) for topic in run.topics()}
     seeds = {(start.topic, start.seed): np.array(start.seeds, np.int32) for start in run.starts()}
-    # Crawls that nobody noted, as the demo adds live ones, missed pages for reasons of their own.
+    # Crawls without a row are live ones of the demo, which miss pages for other reasons.
     notes = {(note.topic, note.strategy, note.seed): note for note in run.crawls()}
     return [
         MissedCounts(
@@ -161,7 +161,7 @@ def relevant_seeds(visited: IntArray, seeds: IntArray, relevant: IntArray) -> in
 
 
 def _missed_from_start(crawls: Sequence[MissedCounts]) -> Counter[tuple[str, int]]:
-    """The missing pages that all crawls from a start asked for, at most: some may be the same."""
+    """The missing pages that all crawls from a start requested, at most: some may be the same."""
     missed: Counter[tuple[str, int]] = Counter()
     for each in crawls:
         missed[each.topic, each.seed] += each.n_missing
@@ -170,12 +170,12 @@ def _missed_from_start(crawls: Sequence[MissedCounts]) -> Counter[tuple[str, int
 
 def _by_strategy(of_crawls: Iterable[tuple[MissedCounts, Interval]]) -> Intervals:
     """Means over the crawls of each strategy and topic."""
-    gathered: dict[str, dict[str, list[Interval]]] = defaultdict(lambda: defaultdict(list))
+    collected: dict[str, dict[str, list[Interval]]] = defaultdict(lambda: defaultdict(list))
     for crawl, interval in of_crawls:
-        gathered[crawl.strategy][crawl.topic].append(interval)
+        collected[crawl.strategy][crawl.topic].append(interval)
     return {
         strategy: {topic: _mean(intervals) for topic, intervals in topics.items()}
-        for strategy, topics in gathered.items()
+        for strategy, topics in collected.items()
     }
 
 

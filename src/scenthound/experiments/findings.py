@@ -8,32 +8,34 @@ Rules
 - `is_more`: reproduced if the 95 % interval lies above 0 and the corrected p of sign flips above 0 is below 5 %. Not
   reproduced if the interval does not reach above 0 and the corrected p of sign flips below 0 is below 5 %, or if the
   difference is shown, with a corrected p, to be smaller than the margin. A difference that is certain and small is
-  still a difference. `is_less` is the same of the other side.
+  still a difference. `is_less` is the same for the other side.
 - `is_not_more`: what refutes `is_more` supports it, and vice versa.
-- `is_about_equal`: reproduced if the corrected p of the equivalence test is below 5 %, even if the interval leaves 0
-  out: then there is a difference, and it does not count. Not reproduced if the interval lies wholly beyond the margin
-  and the corrected p of sign flips of what is beyond it is below 5 %.
-- Fewer than five topics are too few for a verdict. Only a `PairedSample` with five random seeds or more may then be
-  judged by its seeds: what it says, it says of these very topics.
+- `is_about_equal`: reproduced if the corrected p of the equivalence test is below 5 %, even if the interval excludes 0:
+  the difference is certain, but too small to matter. Not reproduced if the interval lies completely outside the margin
+  and the corrected p of sign flips of the excess over the margin is below 5 %.
+- If a test can be passed in two ways, its p is twice the smaller one (Bonferroni).
+- Fewer than five topics are too few for a verdict. Only a `PairedSample` with at least five random seeds is then tested
+  over its seeds: the verdict applies to these topics only. The test over seeds is conservative if topics differ much.
+  Equivalence is tested over topics only.
 - A finding is reproduced if all its claims are, not reproduced if one is not, undecided otherwise.
-- Tests and contrary tests are corrected apart. One refuted claim refutes a finding, so the correction of contrary tests
-  is what keeps a true finding with many claims from being refuted by chance. All claims must hold for a finding to be
-  reproduced; there the correction is more than is needed, and on the careful side.
+- Tests and contrary tests are corrected separately. One refuted claim refutes a finding, so the correction of contrary
+  tests keeps a true finding with many claims from being refuted by chance. All claims must hold for a finding to be
+  reproduced; there the correction is conservative.
 
-A contrast, such as "the gap grows", is a claim about differences of differences. Where less is better, or for "a is
-smaller than b", hand in the differences as they are and claim `is_less`. Differences that are rounding only count as
-none; `statistics/differences` says which are.
+A contrast, such as "the gap grows", is a claim about differences of differences. If lower is better, or for "a is
+smaller than b", pass the differences as they are and claim `is_less`. Differences that are rounding errors count as 0.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan, nan
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
 from scenthound.experiments.statistics import (
+    ALPHA,
     MIN_SEEDS,
     MIN_TOPICS,
     Effect,
@@ -45,7 +47,6 @@ from scenthound.experiments.statistics import (
     holm,
     sign_flip_p,
 )
-from scenthound.experiments.statistics.tests import ALPHA
 from scenthound.model import FloatArray
 
 #: How to read findings.
@@ -62,13 +63,13 @@ def too_few(effect: Effect) -> str:
     if effect.over == "topics" or (effect.n_topics and effect.n_seeds >= MIN_SEEDS):
         return ""
     if not effect.n_topics or effect.n_seeds < 2:
-        return few_topics(effect)
+        return too_few_topics(effect)
     seeds = f"{effect.n_seeds} random seeds of each" if effect.n_topics > 1 else f"its {effect.n_seeds} random seeds"
     return f"{_topics(effect)} too few, and so are {seeds}; a verdict needs {MIN_TOPICS} topics or {MIN_SEEDS} seeds."
 
 
-def few_topics(effect: Effect) -> str:
-    """That topics are too few, where seeds do not count."""
+def too_few_topics(effect: Effect) -> str:
+    """That there are too few topics, for tests that are not made over seeds."""
     if not effect.n_topics:
         return "No topic has this measure."
     return f"{_topics(effect)} too few; a verdict needs {MIN_TOPICS}."
@@ -78,41 +79,37 @@ def _topics(effect: Effect) -> str:
     return "One topic is" if effect.n_topics == 1 else f"{effect.n_topics} topics are"
 
 
-def why_untestable(effect: Effect, n_moved: int, n_claims: int, n_ways: int) -> str:
-    """That sign flips of so few observations, of which `n_moved` are not 0, cannot have a p that is small enough where
-    so many claims are tested, each in so many ways; empty if they can."""
+def untestable(effect: Effect, n_nonzero: int, n_claims: int, n_ways: int) -> str:
+    """Why sign flips of so few differences that are not 0 cannot have a small enough p, if this many claims are tested,
+    each in this many ways; empty if they can."""
     fewest = fewest_differences(ALPHA / (n_claims * n_ways))
-    if n_moved >= fewest:
+    if n_nonzero >= fewest:
         return ""
+    kind, kinds, n_all = "topic", "topics", effect.n_topics
+    if effect.over == "seeds":
+        kind, kinds, n_all = "pair of crawls", "pairs of crawls", effect.n_topics * effect.n_seeds
+    found = f"{n_nonzero} {kinds}{' with a difference' if n_nonzero < n_all else ''} are"
+    if n_nonzero == 1:
+        found = f"one {kind} with a difference is"
     claims = f"{n_claims} claims at once" if n_claims > 1 else "a claim"
-    return f"{_moved(effect, n_moved)} too few to test {claims}; {fewest} would do"
+    return f"{found} too few to test {claims}; {fewest} would be enough"
 
 
-def _moved(effect: Effect, n_moved: int) -> str:
-    is_over_topics = effect.over == "topics"
-    kind = "topic" if is_over_topics else "pair of crawls"
-    kinds = "topics" if is_over_topics else "pairs of crawls"
-    n_all = effect.n_topics if is_over_topics else effect.n_topics * effect.n_seeds
-    if n_moved == 1:
-        return f"one {kind} with a difference is"
-    return f"{n_moved} {kinds}{' with a difference' if n_moved < n_all else ''} are"
-
-
-def interval_told(effect: Effect) -> str:
+def describe_interval(effect: Effect) -> str:
     return f"The 95 % interval {effect.low:+.4g} to {effect.high:+.4g}"
 
 
 def describe_equivalence(shown: Equivalence) -> str:
     interval = f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g}"
-    return f"{interval} lies within ±{shown.margin:g}, so no difference counts"
+    return f"{interval} lies within ±{shown.margin:g}, so any difference is negligible"
 
 
-def p_told(test: str, p_corrected: float) -> str:
+def describe_p(test: str, p_corrected: float) -> str:
     return f"corrected p of {test.replace(',', '')} is {p_corrected:.3g}"
 
 
 class Verdict(StrEnum):
-    """The verdict on a claim or a finding, as it is shown."""
+    """The verdict on a claim or a finding."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -128,16 +125,16 @@ class Verdict(StrEnum):
 
     @property
     def opposite(self) -> "Verdict":
-        """On the claim that the contrary holds."""
+        """The verdict on the contrary claim."""
         swapped = {Verdict.REPRODUCED: Verdict.NOT_REPRODUCED, Verdict.NOT_REPRODUCED: Verdict.REPRODUCED}
         return swapped.get(self, self)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One part of a finding. `effect` is None where the claim is no difference between crawls; `test` says what `p` is
-    of, and is empty where nothing was tested (p not-a-number). `p_corrected` is Holm's, within the finding, and is what
-    bears a claim out. `p_contrary_corrected` is that of the test of the contrary, and is what refutes it."""
+    """One part of a finding. `effect` is None if the claim is not about a difference between crawls; `test` names the
+    test of `p`, and is empty if nothing was tested (p is NaN). `p_corrected`, with Holm's correction within the
+    finding, decides whether a claim is reproduced, and `p_contrary_corrected` whether it is refuted."""
 
     says: str
     effect: Effect | None
@@ -151,42 +148,36 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What Holm's correction among the claims of a finding made of the p of one of them and of its contrary's."""
+    """The corrected p of a claim and of its contrary."""
 
     p: float
     p_contrary: float
-    n_claims: int  #: that were tested at once
+    n_claims: int  #: that are tested at once
 
 
-class PendingClaim(Protocol):
-    """A claim that was tested, and so was its contrary; it waits for the correction of both p."""
+@dataclass(frozen=True, slots=True)
+class PendingClaim:
+    """A claim that was tested, and so was its contrary, before the correction of both p."""
 
-    @property
-    def p(self) -> float: ...
+    says: str
+    effect: Effect
+    test: str
+    p: float
+    p_contrary: float
+    decide: Callable[[Corrected], tuple[Verdict, str]]  #: the verdict and the reason
 
-    @property
-    def p_contrary(self) -> float: ...
+    def decided(self, corrected: Corrected) -> Claim:
+        verdict, why = self.decide(corrected)
+        test = "" if isnan(self.p) else self.test
+        return Claim(self.says, self.effect, verdict, why, test, self.p, corrected.p, corrected.p_contrary)
 
-    def decided(self, corrected: Corrected) -> Claim: ...
-
-
-# Every claim has two tests: one that can support it, and one of its contrary, which can refute it. If a test can be
-# passed in two ways, its p is twice the smaller one (Bonferroni).
-#
-# - More than 0, or less: sign flips on that side, and sign flips on the other. With a margin the equivalence test can
-#   refute it too: a difference that is too small does not count.
-# - Not more: the same two tests, exchanged.
-# - About equal: the equivalence test, and sign flips of what exceeds the margin, on either side.
-#
-# Sign flips are over topics, or with few topics over their seeds. If the topics differ much, the test over seeds is
-# conservative. Equivalence is tested over topics only.
 
 Side = Literal[1, -1]
 
 
 def is_more(says: str, differences: FloatArray | PairedSample, margin: float | None = None) -> PendingClaim:
-    """The claim that differences are positive in the mean. A difference below `margin`, in their units, is none that
-    counts; None: there is no such margin."""
+    """The claim that differences are positive in the mean. Differences below `margin`, in their units, are negligible;
+    None: there is no such margin."""
     return _directed(says, differences, margin, 1)
 
 
@@ -198,7 +189,13 @@ def is_less(says: str, differences: FloatArray | PairedSample, margin: float | N
 def is_not_more(says: str, differences: FloatArray | PairedSample, margin: float | None = None) -> PendingClaim:
     """The claim that differences are not positive in the mean. It holds if they are shown to be negative, or to
     lie within the margin; that they are exactly 0 cannot be shown."""
-    return _NotSo(_directed(says, differences, margin, 1))
+    sides = _tested_sides(differences, margin, 1)
+
+    def decide(corrected: Corrected) -> tuple[Verdict, str]:
+        verdict, why = sides.decide(Corrected(corrected.p_contrary, corrected.p, corrected.n_claims))
+        return verdict.opposite, why
+
+    return PendingClaim(says, sides.effect, sides.test_contrary, sides.p_contrary, sides.p, decide)
 
 
 def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: float) -> PendingClaim:
@@ -206,13 +203,30 @@ def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: fl
     sample = _sample(differences)
     effect, observed = sample.effect(), sample.by_topic
     shown = equivalence(observed, margin)
-    if effect.over != "topics":
-        return _AboutEqual(says, effect, shown, nan, nan)
-    side = -1 if effect.mean < 0 else 1
-    beyond = aligned_differences(side * observed, np.full_like(observed, margin))
-    # The mean chose the side, and could have chosen the other.
-    p_beyond = min(1.0, 2 * sign_flip_p(beyond, "greater"))
-    return _AboutEqual(says, effect, shown, shown.p, p_beyond, int(np.count_nonzero(beyond)))
+    p_excess, n_nonzero = nan, 0
+    if effect.over == "topics":
+        side = -1 if effect.mean < 0 else 1
+        excess = aligned_differences(side * observed, np.full_like(observed, margin))
+        # The mean decided the side, and could have decided for the other.
+        p_excess, n_nonzero = min(1.0, 2 * sign_flip_p(excess, "greater")), int(np.count_nonzero(excess))
+
+    def decide(corrected: Corrected) -> tuple[Verdict, str]:
+        if effect.over != "topics":
+            return Verdict.UNDECIDED, too_few_topics(effect)
+        if corrected.p < ALPHA:
+            return Verdict.REPRODUCED, f"{describe_equivalence(shown)}; {describe_p('equivalence', corrected.p)}."
+        interval = describe_interval(effect)
+        if effect.low <= margin and effect.high >= -margin:
+            unsure = f"{interval} is not completely outside ±{margin:g}, nor is the difference shown to be within"
+            return Verdict.UNDECIDED, f"{unsure}; {describe_p('equivalence', corrected.p)}."
+        p_described = describe_p(f"sign flips outside ±{margin:g}", corrected.p_contrary)
+        if corrected.p_contrary < ALPHA:
+            return Verdict.NOT_REPRODUCED, f"{interval} lies outside ±{margin:g}; {p_described}."
+        few = untestable(effect, n_nonzero, corrected.n_claims, 2)
+        return Verdict.UNDECIDED, f"{interval} lies outside ±{margin:g}, but {few or p_described}."
+
+    p = shown.p if effect.over == "topics" else nan
+    return PendingClaim(says, effect, f"equivalence within ±{margin:g}", p, p_excess, decide)
 
 
 def _sample(differences: FloatArray | PairedSample) -> PairedSample:
@@ -220,136 +234,73 @@ def _sample(differences: FloatArray | PairedSample) -> PairedSample:
     return sample.without_rounding()
 
 
-def _directed(says: str, differences: FloatArray | PairedSample, margin: float | None, side: Side) -> "_Directed":
+def _directed(says: str, differences: FloatArray | PairedSample, margin: float | None, side: Side) -> PendingClaim:
+    sides = _tested_sides(differences, margin, side)
+    return PendingClaim(says, sides.effect, sides.test, sides.p, sides.p_contrary, sides.decide)
+
+
+def _tested_sides(differences: FloatArray | PairedSample, margin: float | None, side: Side) -> "_Sides":
+    """Test whether the mean lies above 0 (side 1) or below (-1), and the contrary."""
     sample = _sample(differences)
     effect, observed = sample.effect(), side * sample.observed
     if too_few(effect):
-        return _Directed(says, effect, side, nan, nan)
+        return _Sides(effect, side, nan, nan)
     p, p_contrary = sign_flip_p(observed, "greater"), sign_flip_p(observed, "less")
-    n_moved = int(np.count_nonzero(observed))
+    n_nonzero = int(np.count_nonzero(observed))
     if margin is None or effect.over != "topics":
-        return _Directed(says, effect, side, p, p_contrary, n_moved)
+        return _Sides(effect, side, p, p_contrary, n_nonzero)
     shown = equivalence(sample.by_topic, margin)
     p_either = min(1.0, 2 * min(p_contrary, shown.p))
-    return _Directed(says, effect, side, p, p_either, n_moved, 2, shown if shown.p < p_contrary else None)
+    return _Sides(effect, side, p, p_either, n_nonzero, 2, shown if shown.p < p_contrary else None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Directed:
-    """That the mean lies above 0 (side 1) or below (-1). `n_moved` observations are not 0. There are `n_ways` to be
-    refuted, and `p_contrary` is of the better one: the equivalence test if `small` is there, and else sign flips."""
+class _Sides:
+    """The tests of a claim about a side. `n_nonzero` observations are not 0. The claim can be refuted in `n_ways`, and
+    `p_contrary` is of the better one: equivalence if `negligible` is set, otherwise sign flips."""
 
-    says: str
     effect: Effect
     side: Side
     p: float
     p_contrary: float
-    n_moved: int = 0
+    n_nonzero: int = 0
     n_ways: int = 1
-    small: Equivalence | None = None
-
-    def decided(self, corrected: Corrected) -> Claim:
-        verdict, why = self.ruling(corrected)
-        test = "" if isnan(self.p) else self.test
-        return Claim(self.says, self.effect, verdict, why, test, self.p, corrected.p, corrected.p_contrary)
+    negligible: Equivalence | None = None
 
     @property
     def test(self) -> str:
-        return f"sign flips, {_word(self.side)} 0"
+        return f"sign flips, {_side_name(self.side)} 0"
 
     @property
     def test_contrary(self) -> str:
-        if self.small is not None:
-            return f"equivalence within ±{self.small.margin:g}"
-        return f"sign flips, {_word(-self.side)} 0"
+        if self.negligible is not None:
+            return f"equivalence within ±{self.negligible.margin:g}"
+        return f"sign flips, {_side_name(-self.side)} 0"
 
-    def ruling(self, corrected: Corrected) -> tuple[Verdict, str]:
-        """The verdict on the claim, and the reason."""
+    def decide(self, corrected: Corrected) -> tuple[Verdict, str]:
         reason = too_few(self.effect)
         if reason:
             return Verdict.UNDECIDED, reason
         near, far = sorted((self.side * self.effect.low, self.side * self.effect.high))
+        interval = describe_interval(self.effect)
+        lies = f"{interval} {'lies' if near > 0 else 'does not reach'} {_side_name(self.side)} 0"
         if near > 0 and corrected.p < ALPHA:
-            return Verdict.REPRODUCED, f"{self._lies(near)}; {p_told(self.test, corrected.p)}."
-        if corrected.p_contrary < ALPHA and (self.small is not None or far <= 0):
-            shown = self._lies(near) if self.small is None else describe_equivalence(self.small)
-            return Verdict.NOT_REPRODUCED, f"{shown}; {p_told(self.test_contrary, corrected.p_contrary)}."
-        return Verdict.UNDECIDED, self._open(near, far, corrected)
-
-    def _lies(self, near: float) -> str:
-        return f"{interval_told(self.effect)} {'lies' if near > 0 else 'does not reach'} {_word(self.side)} 0"
-
-    def _open(self, near: float, far: float, corrected: Corrected) -> str:
-        if not self.n_moved:
-            return "All differences are 0: a test of signs has nothing to go by."
+            return Verdict.REPRODUCED, f"{lies}; {describe_p(self.test, corrected.p)}."
+        if corrected.p_contrary < ALPHA and (self.negligible is not None or far <= 0):
+            shown = lies if self.negligible is None else describe_equivalence(self.negligible)
+            return Verdict.NOT_REPRODUCED, f"{shown}; {describe_p(self.test_contrary, corrected.p_contrary)}."
+        if not self.n_nonzero:
+            return Verdict.UNDECIDED, "All differences are 0, so signs cannot be tested."
         if near <= 0 < far:
-            return f"{interval_told(self.effect)} has 0 in it."
-        if near > 0:
-            test, p, n_ways = self.test, corrected.p, 1
-        else:
+            return Verdict.UNDECIDED, f"{interval} includes 0."
+        test, p, n_ways = self.test, corrected.p, 1
+        if near <= 0:
             test, p, n_ways = self.test_contrary, corrected.p_contrary, self.n_ways
-        few = why_untestable(self.effect, self.n_moved, corrected.n_claims, n_ways)
-        return f"{self._lies(near)}, but {few or p_told(test, p)}."
+        few = untestable(self.effect, self.n_nonzero, corrected.n_claims, n_ways)
+        return Verdict.UNDECIDED, f"{lies}, but {few or describe_p(test, p)}."
 
 
-@dataclass(frozen=True, slots=True)
-class _NotSo:
-    """The negation of a directed claim: what refutes that one supports this one."""
-
-    claim: _Directed
-
-    @property
-    def p(self) -> float:
-        return self.claim.p_contrary
-
-    @property
-    def p_contrary(self) -> float:
-        return self.claim.p
-
-    def decided(self, corrected: Corrected) -> Claim:
-        verdict, why = self.claim.ruling(Corrected(corrected.p_contrary, corrected.p, corrected.n_claims))
-        test = "" if isnan(self.p) else self.claim.test_contrary
-        says, effect = self.claim.says, self.claim.effect
-        return Claim(says, effect, verdict.opposite, why, test, self.p, corrected.p, corrected.p_contrary)
-
-
-@dataclass(frozen=True, slots=True)
-class _AboutEqual:
-    """That the mean lies within a margin about 0. `n_beyond` topics are not just at the margin."""
-
-    says: str
-    effect: Effect
-    shown: Equivalence
-    p: float
-    p_contrary: float
-    n_beyond: int = 0
-
-    def decided(self, corrected: Corrected) -> Claim:
-        verdict, why = self._ruling(corrected)
-        test = "" if isnan(self.p) else f"equivalence within ±{self.shown.margin:g}"
-        return Claim(self.says, self.effect, verdict, why, test, self.p, corrected.p, corrected.p_contrary)
-
-    def _ruling(self, corrected: Corrected) -> tuple[Verdict, str]:
-        if self.effect.over != "topics":
-            return Verdict.UNDECIDED, few_topics(self.effect)
-        if corrected.p < ALPHA:
-            return Verdict.REPRODUCED, f"{describe_equivalence(self.shown)}; {p_told('equivalence', corrected.p)}."
-        interval, margin = interval_told(self.effect), f"±{self.shown.margin:g}"
-        if not self._is_beyond:
-            unsure = f"{interval} is not wholly beyond {margin}, nor is the difference shown to be within"
-            return Verdict.UNDECIDED, f"{unsure}; {p_told('equivalence', corrected.p)}."
-        test = f"sign flips beyond {margin}"
-        if corrected.p_contrary < ALPHA:
-            return Verdict.NOT_REPRODUCED, f"{interval} lies beyond {margin}; {p_told(test, corrected.p_contrary)}."
-        few = why_untestable(self.effect, self.n_beyond, corrected.n_claims, 2)
-        return Verdict.UNDECIDED, f"{interval} lies beyond {margin}, but {few or p_told(test, corrected.p_contrary)}."
-
-    @property
-    def _is_beyond(self) -> bool:
-        return self.effect.low > self.shown.margin or self.effect.high < -self.shown.margin
-
-
-def _word(side: int) -> str:
+def _side_name(side: int) -> str:
     return "above" if side > 0 else "below"
 
 
@@ -373,10 +324,10 @@ class Finding:
 
     @property
     def why(self) -> str:
-        """Why the finding has its verdict, in a sentence or two."""
+        """The reason for the verdict, in a sentence or two."""
         claim = self.deciding_claim
         if claim is None:
-            return "No claim of it could be tested."
+            return "None of its claims could be tested."
         if len(self.claims) == 1:
             return claim.why
         n_alike = sum(each.verdict is self.verdict for each in self.claims)

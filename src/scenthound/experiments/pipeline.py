@@ -37,16 +37,18 @@ Planned = tuple[Topic, Start]
 
 
 class RelevanceModels:
-    """The relevance models of an experiment, and their scores for the topic at hand.
+    """The relevance models of an experiment, and their scores for the current topic.
 
     Strategies with the same model share its scores. Scores are kept as long as topic and training pages stay the same.
-    `relevance_model_of` names the model of each strategy; `given` replaces the training pages of the starts.
+    `relevance_model_of` names the model of each strategy; `training` replaces the training pages of the starts.
     """
 
-    def __init__(self, web: RecordedWeb, relevance_model_of: Mapping[str, str], given: Training | None = None) -> None:
+    def __init__(
+        self, web: RecordedWeb, relevance_model_of: Mapping[str, str], training: Training | None = None
+    ) -> None:
         self._web = web
         self.relevance_model_of = relevance_model_of
-        self._given = given
+        self._training_folder = training
         self._models = {name: RELEVANCE.make(name) for name in dict.fromkeys(relevance_model_of.values())}
         self._trained = [name for name, model in self._models.items() if trains(model)]
         self._topic: Topic | None = None
@@ -55,7 +57,7 @@ class RelevanceModels:
 
     def learn_from_starts(self) -> bool:
         """Whether starts need training pages."""
-        return bool(self._trained) and self._given is None
+        return bool(self._trained) and self._training_folder is None
 
     def check(self, topic: Topic) -> None:
         """Raise if a model that is not trained cannot score pages for a topic."""
@@ -79,19 +81,17 @@ class RelevanceModels:
         training = (start.training, start.negatives)
         if topic != self._topic:
             self._scores.clear()
-        elif training != self._training_pages and self._given is None:
+        elif training != self._training_pages and self._training_folder is None:
             for name in self._trained:
                 self._scores.pop(name, None)
         self._topic, self._training_pages = topic, training
 
     def _page_scores(self, name: str, topic: Topic, start: Start | None) -> PageScores:
+        training = None
+        if start is not None and name in self._trained:
+            training = self._training_folder or training_of(self._web, start.training, start.negatives)
         with PluginError.wrapping(f"Relevance model {name} failed on topic {topic.id!r}"):
-            return scores_for(topic, self._models[name], self._web, self._training(name, start))
-
-    def _training(self, name: str, start: Start | None) -> Training | None:
-        if start is None or name not in self._trained:
-            return None
-        return self._given or training_of(self._web, start.training, start.negatives)
+            return scores_for(topic, self._models[name], self._web, training)
 
 
 def relevance_models_for(experiment: Experiment, web: RecordedWeb) -> RelevanceModels:
@@ -100,10 +100,11 @@ def relevance_models_for(experiment: Experiment, web: RecordedWeb) -> RelevanceM
     return RelevanceModels(web, experiment.relevance_models(), read_training(folder, WebWords(web)) if folder else None)
 
 
-def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
+def plan(experiment: Experiment, web: RecordedWeb) -> list[Planned]:
     """Draw the starts of every topic. Raise if a topic has no start pages, cannot be scored or learned, or lacks the
     words that a strategy uses."""
     relevance_models = relevance_models_for(experiment, web)
+    models_learn = relevance_models.learn_from_starts()
     starts = Starts(
         web,
         experiment.task,
@@ -112,51 +113,46 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[tuple[Topic, Start]]:
         n_judge=experiment.n_judge,
         as_published=experiment.as_published,
         # Examples are set aside in any case, but pages that no model learns from are not training pages.
-        trains=experiment.train_from is None and (relevance_models.learn_from_starts() or not experiment.as_published),
+        trains=experiment.train_from is None and (models_learn or not experiment.as_published),
     )
     for topic in experiment.topics:
         _check_start(starts, topic)
         relevance_models.check(topic)
         _check_words(experiment, topic, web)
     planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.repeats)]
-    if relevance_models.learn_from_starts() or experiment.n_judge:
+    if models_learn or experiment.n_judge:
         pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
-        negatives = _Negatives(pool, starts, web, models_learn=relevance_models.learn_from_starts())
-        planned = [(topic, negatives.added_to(start, topic)) for topic, start in planned]
+        planned = [
+            (topic, _with_negatives(start, pool, starts.own_pages(topic), web, models_learn=models_learn))
+            for topic, start in planned
+        ]
     relevance_models.check_learning(*planned[0])
     return planned
 
 
-class _Negatives:
-    """Adds pages of other topics as negative examples. Classifiers that evaluate get others than the relevance model,
+def _with_negatives(
+    start: Start, pool: NegativePool, own_pages: set[int], web: RecordedWeb, *, models_learn: bool
+) -> Start:
+    """Add pages of other topics as negative examples. Classifiers that evaluate get others than the relevance model,
     unless they share its positives."""
 
-    def __init__(self, pool: NegativePool, starts: Starts, web: RecordedWeb, *, models_learn: bool) -> None:
-        self._pool = pool
-        self._starts = starts
-        self._web = web
-        self._models_learn = models_learn
+    def draw(purpose: str, n_positives: int, excluded: set[int]) -> tuple[int, ...]:
+        return pool.draw(n_positives, excluded, Random(f"{purpose}/{start.seed}/{start.topic}"))
 
-    def added_to(self, start: Start, topic: Topic) -> Start:
-        barred = self._starts.own_pages(topic).union(start.seeds, start.targets, start.training, start.judging)
-        training: tuple[int, ...] = ()
-        if self._models_learn:
-            training = self._drawn("training", start, len(start.training), barred)
-            check_training(self._web, start.topic, start.training, training)
-        judging = training
-        if start.judging != start.training or not self._models_learn:
-            judging = self._drawn("judging", start, len(start.judging), barred.union(training))
-        return replace(start, negatives=training, judging_negatives=judging if start.judging else ())
-
-    def _drawn(self, what_for: str, start: Start, n_positives: int, barred: set[int]) -> tuple[int, ...]:
-        return self._pool.draw(n_positives, barred, Random(f"{what_for}/{start.seed}/{start.topic}"))
+    excluded = own_pages.union(start.seeds, start.targets, start.training, start.judging)
+    negatives: tuple[int, ...] = ()
+    if models_learn:
+        negatives = draw("training", len(start.training), excluded)
+        check_training(web, start.topic, start.training, negatives)
+    judging = negatives
+    if start.judging != start.training or not models_learn:
+        judging = draw("judging", len(start.judging), excluded.union(negatives))
+    return replace(start, negatives=negatives, judging_negatives=judging if start.judging else ())
 
 
 def _check_start(starts: Starts, topic: Topic) -> None:
-    try:
-        starts.draw(topic, 0)
-    except InvalidTopic as reason:
-        raise InvalidTopic(f"{reason} Or skip topics without start pages with --skip-missing.") from None
+    if problem := starts.problem(topic):
+        raise InvalidTopic(f"{problem} Or skip topics without start pages with --skip-missing.")
 
 
 def _check_words(experiment: Experiment, topic: Topic, web: RecordedWeb) -> None:
@@ -198,6 +194,18 @@ class CrawlSource:
 
     def open(self) -> "Crawls":
         return Crawls(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCrawls:
+    """An experiment with its starts, ready to crawl."""
+
+    experiment: Experiment
+    provenance: Provenance
+    planned: tuple[Planned, ...]
+
+    def source(self, cache: Path, web: RecordedWeb | None = None) -> CrawlSource:
+        return CrawlSource(self.experiment, web, self.provenance, cache)
 
 
 class Crawls:
@@ -277,22 +285,24 @@ def in_parallel(
             progress(done / len(items), f"{done * units_per_item:,} of {len(items) * units_per_item:,} {unit}")
 
 
+def part_of(progress: Progress, first: float, last: float) -> Progress:
+    """Report the progress of a part of the work as progress of all of it."""
+    return lambda share, message: progress(first + (last - first) * share, message)
+
+
 def run(
     experiment: Experiment, planned: Sequence[Planned], *, workers: int | None = None, progress: Progress = silent
 ) -> Iterator[Run]:
     """All crawls in the order of topics, starts and strategies; nothing is cached."""
-    make = partial(_AllCrawls, CrawlSource(experiment))
+    make = partial(_all_crawls, CrawlSource(experiment))
     n_strategies = len(experiment.strategies)
     for group in in_parallel(make, planned, workers=workers, progress=progress, units_per_item=n_strategies):
         yield from group
 
 
-class _AllCrawls:
-    def __init__(self, source: CrawlSource) -> None:
-        self._crawls = source.open()
-
-    def __call__(self, planned: Planned) -> list[Run]:
-        return self._crawls.of(*planned)
+def _all_crawls(source: CrawlSource) -> Callable[[Planned], list[Run]]:
+    crawls = source.open()
+    return lambda planned: crawls.of(*planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,15 +319,16 @@ def crawl_all(
     """Make the crawls that are not in the cache, in the order of topics and starts."""
     if source.cache is not None:
         TraceCache(source.cache).make_folder()
-    make, n_strategies = partial(_VisitedPages, source), len(source.experiment.strategies)
+    make, n_strategies = partial(_visited_pages, source), len(source.experiment.strategies)
     return in_parallel(make, planned, workers=workers, progress=progress, units_per_item=n_strategies)
 
 
-class _VisitedPages:
-    def __init__(self, source: CrawlSource) -> None:
-        self._crawls = source.open()
+def _visited_pages(source: CrawlSource) -> Callable[[Planned], Crawled]:
+    crawls = source.open()
 
-    def __call__(self, planned: Planned) -> Crawled:
-        n_before = self._crawls.n_made
-        visited = np.unique(np.concatenate([run.crawl.pages for run in self._crawls.of(*planned)]))
-        return Crawled(visited, self._crawls.n_made - n_before)
+    def crawl(planned: Planned) -> Crawled:
+        n_before = crawls.n_made
+        visited = np.unique(np.concatenate([run.crawl.pages for run in crawls.of(*planned)]))
+        return Crawled(visited, crawls.n_made - n_before)
+
+    return crawl

@@ -1,13 +1,13 @@
-"""What a recorded web is like, in numbers by which a made-up one can be held against real ones.
+"""Statistics of a recorded web, to compare synthetic webs with real ones.
 
 Rules
-- Links are counted between pages: aliases followed, each pair once, none of a page to itself, and none that asks not to
-  be followed.
-- The exponent of a tail is the likeliest one for the power law that the largest tenth of the degrees would follow:
+- Links are counted between pages: aliases followed, each pair once, without links of a page to itself and nofollow
+  links.
+- The exponent of a tail is the maximum likelihood estimate for a power law of the largest tenth of the degrees:
   1 + n / sum of ln(x / (x_min - 1/2)) (Clauset, Shalizi, Newman: Power-law distributions in empirical data, 2009,
   Eq. 3.7).
-- The topic of a page is one of its labels. How it lives on along links is estimated from pages drawn by the generator
-  that is handed in: from each the web is walked breadth first, and the pages at each distance are looked at.
+- The topic of a page is one of its labels. Topic locality along links is estimated from randomly drawn pages, by the
+  topics of the pages at each distance from them.
 """
 
 from collections.abc import Iterator
@@ -27,18 +27,18 @@ QUANTILES = (0.1, 0.5, 0.9, 0.99)
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """How many links pages have."""
+    """The distribution of links per page."""
 
     mean: float
     none: float  #: share of pages without any
     quantiles: tuple[float, ...]  #: at QUANTILES
     most: int
-    tail_exponent: float  #: NaN where there is no tail
+    tail_exponent: float  #: NaN if there is no tail
 
 
 @dataclass(frozen=True, slots=True)
 class TopicAtDistance:
-    """The mean chance that a page so many links away from a page of a topic is of it, and how many pages are there."""
+    """The mean probability that a page at a distance from a page of a topic is of it, and the number of such pages."""
 
     distance: int
     chance: float  #: NaN if nothing is that far away
@@ -47,8 +47,8 @@ class TopicAtDistance:
 
 @dataclass(frozen=True, slots=True)
 class Realism:
-    """`labelled` is the share of pages with a topic, `base_rate` the chance that any page is of the topic of another,
-    and `autocorrelation` how that chance grows near it."""
+    """`labelled` is the share of pages with a topic, `base_rate` the probability that any page is of the topic of
+    another, and `autocorrelation` that probability by distance."""
 
     pages: int
     links: int
@@ -65,7 +65,7 @@ class Realism:
 
 
 def realism(web: RecordedWeb, rng: np.random.Generator, n_walks: int = 200) -> Realism:
-    """Measure a web; BadInput if nothing in it has a label."""
+    """Measure a web; InvalidInput if no page has a label."""
     links = page_links(web)
     n_in, n_out = np.bincount(links.target, minlength=web.n_pages), np.diff(links.offset)
     source = np.repeat(np.arange(web.n_pages), n_out)
@@ -91,7 +91,7 @@ def realism(web: RecordedWeb, rng: np.random.Generator, n_walks: int = 200) -> R
 
 
 def page_links(web: RecordedWeb) -> PageGraph:
-    """The links that count."""
+    """The links that are counted."""
     source = np.repeat(np.arange(web.n_pages, dtype=np.int32), np.diff(web.link_offset))
     target = web.url_page[web.link_url]
     target[(target == source) | web.link_nofollow] = -1
@@ -109,7 +109,7 @@ def degrees_of(n_links: LongArray) -> Degrees:
 
 
 def tail_exponent(values: LongArray) -> float:
-    """Of the largest tenth of the values; NaN if they are all alike, or 0."""
+    """The exponent for the largest tenth of the values; NaN if they are all equal, or 0."""
     least = max(1, int(np.quantile(values, 1 - TAIL_SHARE)))
     tail = values[values >= least]
     if not len(tail) or tail.max() == least:
@@ -120,17 +120,17 @@ def tail_exponent(values: LongArray) -> float:
 def topic_by_distance(
     web: RecordedWeb, links: PageGraph, rng: np.random.Generator, n_walks: int
 ) -> tuple[float, tuple[TopicAtDistance, ...]]:
-    """The chance that any page is of a topic, and the chances by distance from a page of it; means over walks."""
+    """The probability that any page is of a topic, and the same by distance from a page of it; means over walks."""
     of_topic = np.zeros(web.n_pages, np.bool_)
     chances = np.full((n_walks, MOST_DISTANCE + 1), np.nan)
     n_pages = np.zeros((n_walks, MOST_DISTANCE + 1))
     base_rates = np.zeros(n_walks)
     label_page = np.repeat(np.arange(web.n_pages), np.diff(web.label_offset))
-    for walk, place in enumerate(rng.integers(0, len(web.label), n_walks).tolist()):
+    for walk, drawn in enumerate(rng.integers(0, len(web.label), n_walks).tolist()):
         of_topic[:] = False
-        of_topic[label_page[web.label == web.label[place]]] = True
+        of_topic[label_page[web.label == web.label[drawn]]] = True
         base_rates[walk] = _share(of_topic)
-        for distance, pages in enumerate(_levels(links, int(label_page[place]))):
+        for distance, pages in enumerate(_levels(links, int(label_page[drawn]))):
             chances[walk, distance], n_pages[walk, distance] = _share(of_topic[pages]), len(pages)
     return float(base_rates.mean()), tuple(
         TopicAtDistance(distance, _mean_known(chances[:, distance]), float(n_pages[:, distance].mean()))
@@ -155,9 +155,9 @@ def _levels(links: PageGraph, start: int) -> Iterator[IntArray]:
 def _is_reciprocal(source: LongArray, links: PageGraph) -> BoolArray:
     there = source * links.n_pages + links.target
     back = np.sort(links.target.astype(np.int64) * links.n_pages + source)
-    # Both are ascending, so that looking one up in the other goes along both.
-    place = np.searchsorted(back, there)
-    is_there: BoolArray = back[place.clip(max=len(back) - 1)] == there
+    # Both are ascending, so that the search has good locality.
+    index = np.searchsorted(back, there)
+    is_there: BoolArray = back[index.clip(max=len(back) - 1)] == there
     return is_there
 
 

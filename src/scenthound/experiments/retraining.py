@@ -1,9 +1,30 @@
-"""A guide trained anew on what a person said of the pages of a crawl, and handed to it.
+"""Retrain the relevance model of a crawl on labelled pages, measure it, and pass it to the crawl.
 
 Rules
-- The crawl scores by it from the next page on, or from its next run on if nobody is crawling. What it scored before
-  stays as it is: neither labels nor guides change what is stored of visits.
-- A guide that is measured to be worse than the one so far is made, but not handed over, unless that is asked for.
+- A running crawl scores by the new model from the next page on, any other from its next run on. Scores of earlier
+  visits do not change.
+- A model that is measured to be worse than the current one is written, but not used unless that is requested.
+
+Training pages
+- Positives are the pages labelled relevant and the visited seeds, unless those are labelled otherwise. Negatives are
+  the pages labelled irrelevant. The training folder that the crawl started with stays part of the training pages.
+- A page is a text file named by its visit: title and text without markup, so that nothing in it runs when somebody
+  opens it. Pages from a recording have stems only, from which words are made.
+- The folders are `relevance_models/1`, `relevance_models/2`, ... in the crawl folder, each complete or absent. They are
+  never changed: a crawl that uses one reads it again when it is resumed.
+
+Quality of a model
+- It is the area under the ROC curve: the share of pairs of a relevant and an irrelevant page in which the relevant one
+  scores higher; a tie counts half. 0.5 is chance, 1 is perfect.
+- The current model is measured by the scores it gave during the crawl, without pages that it was trained on. Scores of
+  earlier models are not used; without a pair its area is unknown.
+- Both models are measured on the same pages, so that their areas can be compared. If the area of the current one is
+  unknown, the new one is measured on all labelled pages.
+- Scores of two models have no common scale, so pairs count only if both pages were scored by one model.
+- A page is never scored by a model that was trained on it. With few pairs, each pair is held out in turn. Single pages
+  would not do: without a relevant page a model expects fewer, and scores that page lower. With more pairs there are
+  folds.
+- Seeds, and pages of the initial training folder, are trained on but never measured.
 """
 
 import codecs
@@ -33,26 +54,20 @@ from scenthound.store.training_folder import read_training, training_files
 from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
 
-# The pages of a crawl that a new guide learns from, and the folder that they are put into.
-#
-# Rules
-# - Positives are the pages that a person called relevant and the seeds that were taken, unless a person called those
-#   otherwise. Negatives are the pages that he called irrelevant. What the crawl was given to learn from when it began
-#   stays: such pages are taken along.
-# - A page is a text file named by its visit: title and text, as a reader sees them, and no markup, so that nothing in
-#   it runs when somebody opens it. Of a page that came from a recording there are only its stems, and they are
-#   spelled.
-# - The folders are `guides/1`, `guides/2`, ... in that of the crawl, each whole or not at all. They are never
-#   changed: a crawl that took one up reads it again when it is resumed.
-
-GUIDES_FOLDER = "relevance_models"
+MODELS_FOLDER = "relevance_models"
 #: Fewer pages of a kind teach nothing that could be measured.
-LEAST_OF_A_KIND = 3
+MIN_PAGES_OF_A_KIND = 3
+#: Each pair costs the training of a model: some milliseconds.
+MAX_PAIRS_HELD_OUT = 36
+MAX_FOLDS = 5
+
+#: The scores of the pages with these indices, by a model that was trained on none of them.
+HeldOut = Callable[[list[int]], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class TextToLearn:
-    """A page to learn from; `relevance` is what the crawl gave it. A seed that nobody labelled judges no guide."""
+class TrainingPage:
+    """A page to train on; `relevance` is its score in the crawl. Quality is measured on labelled pages only."""
 
     visit: int
     text: str
@@ -63,117 +78,99 @@ class TextToLearn:
 
 @dataclass(frozen=True, slots=True)
 class TrainingPages:
-    """The pages of the crawl, in order of visit, and the folder that it learnt from when it began, if there was one."""
+    """The pages of the crawl, in order of visit, and the training folder that it started with."""
 
-    pages: tuple[TextToLearn, ...]
-    given: Path | None = None
+    pages: tuple[TrainingPage, ...]
+    initial: Path | None = None
 
     @property
-    def labelled(self) -> tuple[TextToLearn, ...]:
+    def labelled(self) -> tuple[TrainingPage, ...]:
         return tuple(page for page in self.pages if page.is_labelled)
 
-    def of_kind(self, *, positive: bool) -> tuple[TextToLearn, ...]:
+    def of_kind(self, *, positive: bool) -> tuple[TrainingPage, ...]:
         return tuple(page for page in self.pages if page.is_positive == positive)
 
 
 def missing_for_training(folder: Path) -> str | None:
-    """What a person has to label before a guide can learn, in a sentence; None if nothing."""
+    """What must be labelled before a model can be trained, in a sentence; None if nothing."""
     with StoredCrawl.open(folder) as crawl:
         labels = Labels.of(crawl)
         n_positive = len(labels.relevant) + len(_unlabelled_seeds(crawl, labels))
     more = [
-        f"{LEAST_OF_A_KIND - n} more {kind}"
+        f"{MIN_PAGES_OF_A_KIND - n} more {kind}"
         for n, kind in ((n_positive, "relevant"), (len(labels.irrelevant), "irrelevant"))
-        if n < LEAST_OF_A_KIND
+        if n < MIN_PAGES_OF_A_KIND
     ]
     if not more:
         return None
-    few = LEAST_OF_A_KIND
-    return f"Label {' and '.join(more)}: training needs at least {few} pages of each kind; seeds count as relevant."
+    needed = MIN_PAGES_OF_A_KIND
+    return f"Label {' and '.join(more)}: training needs at least {needed} pages of each kind; seeds count as relevant."
 
 
 def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
-    """BadInput if too few of them have a text that can be read."""
+    """The training pages of a crawl; InvalidInput if too few of them have a text that can be read."""
     plan = CrawlSettings.from_settings(crawl.about.settings)
     texts = _Texts(crawl, plan)
     wanted = {label.visit: label.is_relevant for label in labels.pages}
     wanted |= dict.fromkeys(_unlabelled_seeds(crawl, labels), True)
     labelled = {label.visit for label in labels.pages}
     pages = tuple(
-        TextToLearn(visit, text, row.relevance, wanted[visit], visit in labelled)
+        TrainingPage(visit, text, row.relevance, wanted[visit], visit in labelled)
         for visit in sorted(wanted)
         if (row := next(crawl.visits(visit), None)) is not None and row.visit == visit and (text := texts.of(row))
     )
     found = TrainingPages(pages, None if plan.train_from is None else Path(plan.train_from))
-    if min(len(found.of_kind(positive=kind)) for kind in (True, False)) < LEAST_OF_A_KIND:
+    if min(len(found.of_kind(positive=kind)) for kind in (True, False)) < MIN_PAGES_OF_A_KIND:
         n_empty = len(wanted) - len(pages)
         raise InvalidInput(
-            f"{n_empty} of {len(wanted)} pages to learn from have no text that can be read: label {LEAST_OF_A_KIND} "
-            "relevant and as many irrelevant pages that have some."
+            f"{n_empty} of {len(wanted)} training pages have no readable text: label {MIN_PAGES_OF_A_KIND} relevant "
+            "and as many irrelevant pages with text."
         )
     return found
 
 
-def write_training(folder: Path, training: TrainingPages, beside: Sequence[tuple[str, str]] = ()) -> str:
-    """Make the next folder of guides, and answer with its name in that of the crawl. `beside` are names and texts of
-    further files to put there, which nobody learns from."""
-    relevance_models = folder / GUIDES_FOLDER
-    if relevance_models.is_symlink():
-        raise InvalidInput(
-            f"{printable(relevance_models)} is a symbolic link, which is not followed: replace it with a folder."
-        )
+def write_training(folder: Path, training: TrainingPages, other_files: Sequence[tuple[str, str]] = ()) -> str:
+    """Write the next training folder, and return its path in the crawl folder. `other_files` are names and texts of
+    files beside the training pages."""
+    models = folder / MODELS_FOLDER
+    if models.is_symlink():
+        raise InvalidInput(f"{printable(models)} is a symbolic link, which is not followed: replace it with a folder.")
     while True:
-        place = relevance_models / str(_next_number(relevance_models))
+        numbers = [int(path.name) for path in models.glob("[0-9]*") if path.name.isdecimal()]
+        target = models / str(max(numbers, default=0) + 1)
         try:
-            _write_relevance_model(place, training, beside)
+            with new_folder(target) as unfinished:
+                for kind in ("positive", "negative"):
+                    _write_kind(unfinished / kind, kind, training)
+                for name, text in other_files:
+                    (unfinished / name).write_text(text, encoding="utf-8")
         except InvalidInput:
-            # Somebody else who trains a guide of this crawl may have taken the number meanwhile.
-            if not place.exists():
+            # Another process that trains a model of this crawl may have used the number meanwhile.
+            if not target.exists():
                 raise
         except OSError as reason:
             raise Failure(
-                f"{printable(relevance_models)} cannot be written: {reason.strerror}; make room, and train again."
+                f"Cannot write to {printable(models)}: {reason.strerror}. Free some space, and train again."
             ) from None
         else:
-            return f"{GUIDES_FOLDER}/{place.name}"
+            return f"{MODELS_FOLDER}/{target.name}"
 
 
-def _next_number(relevance_models: Path) -> int:
-    taken = (
-        [int(place.name) for place in relevance_models.glob("[0-9]*") if place.name.isdecimal()]
-        if relevance_models.is_dir()
-        else []
-    )
-    return max(taken, default=0) + 1
-
-
-def _write_relevance_model(place: Path, training: TrainingPages, beside: Sequence[tuple[str, str]]) -> None:
-    with new_folder(place) as unfinished:
-        for kind in ("positive", "negative"):
-            _write_kind(unfinished / kind, kind, training)
-        for name, text in beside:
-            (unfinished / name).write_text(text, encoding="utf-8")
-
-
-def _write_kind(place: Path, kind: str, training: TrainingPages) -> None:
-    place.mkdir()
+def _write_kind(folder: Path, kind: str, training: TrainingPages) -> None:
+    folder.mkdir()
     for page in training.of_kind(positive=kind == "positive"):
-        # The mark at the beginning says that it is UTF-8, whatever else the text says of itself.
+        # The byte order mark says that it is UTF-8, whatever the text says about itself.
         content = codecs.BOM_UTF8 + page.text.encode("utf-8", "replace")
-        (place / f"{page.visit:08}.txt").write_bytes(content)
-    if training.given is not None:
-        _copy_given(training.given, kind, place / "given")
-
-
-def _copy_given(given: Path, kind: str, place: Path) -> None:
-    for file in training_files(given, kind):
-        target = place / file.relative_to(given / kind)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, target)
+        (folder / f"{page.visit:08}.txt").write_bytes(content)
+    if training.initial is not None:
+        for file in training_files(training.initial, kind):
+            target = folder / "given" / file.relative_to(training.initial / kind)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
 
 
 def _unlabelled_seeds(crawl: StoredCrawl, labels: Labels) -> list[int]:
-    """The visits of seeds that nobody labelled. Seeds have the first numbers of a crawl."""
+    """The visits of seeds without a label. Seeds have the first numbers of a crawl."""
     seeds = set(crawl.about.settings.get("seeds", ()))
     rows = [row for page in range(len(seeds)) if (row := crawl.visit_of_page(page)) is not None]
     labelled = labels.by_visit()
@@ -181,11 +178,11 @@ def _unlabelled_seeds(crawl: StoredCrawl, labels: Labels) -> list[int]:
 
 
 class _Texts:
-    """The texts of a crawl's pages, wherever they came from."""
+    """The texts of pages that were fetched or read from a recording."""
 
     def __init__(self, crawl: StoredCrawl, plan: CrawlSettings) -> None:
         self._crawl = crawl
-        self._recording_place = plan.web
+        self._recording_path = plan.web
         self._recording: RecordedWeb | None = None
 
     def of(self, row: VisitRecord) -> str:
@@ -193,40 +190,17 @@ class _Texts:
 
     def _recorded(self, url: str) -> str:
         if self._recording is None:
-            if self._recording_place is None:
+            if self._recording_path is None:
                 return ""
-            self._recording = open_web(self._recording_place)
+            self._recording = open_web(self._recording_path)
         page = self._recording.page_of(url)
         return "" if page is None else page_text(self._recording, page)
 
 
-# How well a guide tells labelled pages apart: the one that scored them, and one that would learn from them.
-#
-# Rules
-# - It is told by the area under the ROC curve: of all pairs of a relevant page and another one, the share in which
-#   the relevant one scores higher; a tie counts half. 0.5 is what chance comes to, 1 is without fault.
-# - The guide in use is told by what it scored itself while the crawl ran, pages that it had learnt from left out.
-#   What earlier guides scored says nothing of it; with no pair left its area is not known.
-# - Both guides are told by the same pages, so that the areas can be compared. Where that of the guide in use is not
-#   known, the new one is told by all labelled pages.
-# - Scores of two models have no common scale, so only pairs are counted of which both pages were scored by one model.
-# - A page is never scored by a model that learnt from it. With few pairs each is left out in turn, and its two pages
-#   are scored by a model that learnt from all others. Pages left out one by one would not do: without a relevant page
-#   the model expects fewer, and scores that page lower for it. With more pairs than that there are folds.
-# - Seeds, and pages that were given when the crawl began, are learnt from and never judged by.
-
-#: A pair costs the training of a model: some milliseconds.
-MOST_PAIRS_LEFT_OUT = 36
-MOST_FOLDS = 5
-
-#: The scores of the pages in these places, by a model that learnt from none of them.
-HeldOut = Callable[[list[int]], FloatArray]
-
-
 @dataclass(frozen=True, slots=True)
 class ModelQuality:
-    """Areas of the guide in use and of the new one; None where there is no pair to tell them by. `n_positive` and
-    `n_negative` are the labelled pages that they are told by."""
+    """Areas of the current model and of the new one; None if there is no pair to measure them on. `n_positive` and
+    `n_negative` are the labelled pages that they are measured on."""
 
     area_before: float | None
     area_after: float | None
@@ -235,12 +209,12 @@ class ModelQuality:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the new guide was measured to be worse; not so where the one in use is not known."""
+        """Whether the new model was measured to be worse; False if the quality of the current one is unknown."""
         return self.area_after is not None and self.area_before is not None and self.area_after < self.area_before
 
 
 def area_under_roc(scores: FloatArray, is_relevant: BoolArray, scored_by: IntArray | None = None) -> float | None:
-    """Of the pairs that were scored by one model, if that is told; None if there are none."""
+    """The area over pairs that were scored by one model; None if there are none. By default one model scored all."""
     by = np.zeros(len(scores), np.int32) if scored_by is None else scored_by
     above = scores[is_relevant][:, None] - scores[~is_relevant][None, :]
     counts = by[is_relevant][:, None] == by[~is_relevant][None, :]
@@ -248,29 +222,29 @@ def area_under_roc(scores: FloatArray, is_relevant: BoolArray, scored_by: IntArr
 
 
 def model_quality(training: TrainingPages, since: int, model: RelevanceModel, topic: Topic) -> ModelQuality:
-    """`since` is the first visit that the guide in use scored."""
+    """Measure both models. `since` is the first visit that the current model scored."""
     learner = _Learner(training, model, topic)
     labelled = training.labelled
-    by_both = [place for place, page in enumerate(labelled) if page.visit >= since and not learner.was_given(page)]
-    scores = np.array([labelled[place].relevance for place in by_both], dtype=np.float64)
-    area_before = area_under_roc(scores, _are_relevant(labelled, by_both))
-    places = list(range(len(labelled))) if area_before is None else by_both
-    is_relevant = _are_relevant(labelled, places)
-    area_after = area_held_out(is_relevant, lambda some: learner.held_out([places[each] for each in some]))
+    by_both = [page for page in labelled if page.visit >= since and not learner.is_initial(page)]
+    scores = np.array([page.relevance for page in by_both], dtype=np.float64)
+    area_before = area_under_roc(scores, _are_relevant(by_both))
+    pages = labelled if area_before is None else by_both
+    is_relevant = _are_relevant(pages)
+    area_after = area_held_out(is_relevant, lambda indices: learner.held_out([pages[index] for index in indices]))
     n_positive = int(is_relevant.sum())
-    return ModelQuality(area_before, area_after, n_positive, len(places) - n_positive)
+    return ModelQuality(area_before, area_after, n_positive, len(pages) - n_positive)
 
 
-def _are_relevant(pages: Sequence[TextToLearn], places: list[int]) -> BoolArray:
-    return np.array([pages[place].is_positive for place in places], dtype=np.bool_)
+def _are_relevant(pages: Sequence[TrainingPage]) -> BoolArray:
+    return np.array([page.is_positive for page in pages], dtype=np.bool_)
 
 
 def area_held_out(is_relevant: BoolArray, held_out: HeldOut) -> float | None:
-    """The area of models that did not learn from the pages that they score."""
+    """The area of models that were not trained on the pages that they score."""
     relevant, others = np.flatnonzero(is_relevant).tolist(), np.flatnonzero(~is_relevant).tolist()
     if not relevant or not others:
         return None
-    if len(relevant) * len(others) <= MOST_PAIRS_LEFT_OUT:
+    if len(relevant) * len(others) <= MAX_PAIRS_HELD_OUT:
         above = [np.subtract(*held_out([one, other])) for one, other in product(relevant, others)]
         return float(np.mean((np.sign(above) + 1) / 2))
     return _area_in_folds(is_relevant, held_out)
@@ -278,66 +252,64 @@ def area_held_out(is_relevant: BoolArray, held_out: HeldOut) -> float | None:
 
 def _area_in_folds(is_relevant: BoolArray, held_out: HeldOut) -> float | None:
     n_relevant = int(is_relevant.sum())
-    n_folds = max(2, min(MOST_FOLDS, n_relevant, len(is_relevant) - n_relevant))
+    n_folds = max(2, min(MAX_FOLDS, n_relevant, len(is_relevant) - n_relevant))
     # Every fold has its share of both kinds.
     fold = np.where(is_relevant, np.cumsum(is_relevant), np.cumsum(~is_relevant)) % n_folds
     scores = np.zeros(len(is_relevant))
     for number in range(n_folds):
-        places = np.flatnonzero(fold == number).tolist()
-        if places:
-            scores[places] = held_out(places)
+        indices = np.flatnonzero(fold == number).tolist()
+        if indices:
+            scores[indices] = held_out(indices)
     return area_under_roc(scores, is_relevant, fold.astype(np.int32))
 
 
 class _Learner:
-    """Trains models on all pages but some."""
+    """Trains models on all pages except some."""
 
     def __init__(self, training: TrainingPages, model: RelevanceModel, topic: Topic) -> None:
         self._model, self._topic = model, topic
-        scanner = WordScanner()
-        self._index = scanner
-        self._words = {page.visit: scanner.scan(page.text) for page in training.pages}
+        self._scanner = WordScanner()
+        self._words = {page.visit: self._scanner.scan(page.text) for page in training.pages}
         self._pages = training.pages
-        self._labelled = training.labelled
-        self._given = Training((), ()) if training.given is None else read_training(training.given, self._index)
-        # What cannot be learnt at all is refused here, also where nothing can be measured.
-        self._model.for_topic(topic, self._index, self._without(()))
+        initial = training.initial
+        self._initial = Training((), ()) if initial is None else read_training(initial, self._scanner)
+        # Raises if nothing can be learned, also if nothing can be measured.
+        self._model.for_topic(topic, self._scanner, self._without(()))
 
-    def was_given(self, page: TextToLearn) -> bool:
-        """Whether the crawl learnt from this page when it began. Given pages come without their stop words, which are
-        0 here."""
+    def is_initial(self, page: TrainingPage) -> bool:
+        """Whether the crawl started with this training page. Those have no stop words, which are 0 here."""
         words = self._words[page.visit]
-        given = (*self._given.positives, *self._given.negatives)
-        return any(np.array_equal(words[words != 0], each) for each in given)
+        known = (*self._initial.positives, *self._initial.negatives)
+        return any(np.array_equal(words[words != 0], each) for each in known)
 
-    def held_out(self, places: list[int]) -> FloatArray:
-        out = [self._labelled[place] for place in places]
-        learnt = self._model.for_topic(self._topic, self._index, self._without(out))
-        words = [self._words[page.visit] for page in out]
-        return np.array([learnt.page(each, word_norm(each)) for each in words], dtype=np.float64)
+    def held_out(self, pages: Sequence[TrainingPage]) -> FloatArray:
+        """The scores of pages by a model that is trained on all others."""
+        trained = self._model.for_topic(self._topic, self._scanner, self._without(pages))
+        words = [self._words[page.visit] for page in pages]
+        return np.array([trained.page(each, word_norm(each)) for each in words], dtype=np.float64)
 
-    def _without(self, out: Sequence[TextToLearn]) -> Training:
-        left_out = {page.visit for page in out}
-        kept = [page for page in self._pages if page.visit not in left_out]
+    def _without(self, excluded: Sequence[TrainingPage]) -> Training:
+        visits = {page.visit for page in excluded}
+        kept = [page for page in self._pages if page.visit not in visits]
         positives = tuple(self._words[page.visit] for page in kept if page.is_positive)
         negatives = tuple(self._words[page.visit] for page in kept if not page.is_positive)
-        return Training((*positives, *self._given.positives), (*negatives, *self._given.negatives))
+        return Training((*positives, *self._initial.positives), (*negatives, *self._initial.negatives))
 
 
 @dataclass(frozen=True, slots=True)
 class Retraining:
-    """`folder_name` is where the pages are that the guide learns from, in the folder of the crawl. `taken_up`: a
-    running crawl scores by it within a second or so. `command` starts a new crawl by it, `says` tells it in words."""
+    """`folder_name` is the folder of the training pages in the crawl folder. If `is_used_now`, a running crawl scores
+    by the model within about a second. `command` starts a new crawl with it; `says` describes the result."""
 
     quality: ModelQuality
     folder_name: str
-    taken_up: bool
+    is_used_now: bool
     command: str
     says: str
 
 
 def retrain(folder: Path, *, even_if_worse: bool = False) -> Retraining:
-    """WrongUse if there are too few labels; MissingExtra without scikit-learn."""
+    """Train a model on the labels of a crawl. UsageError if they are too few; MissingExtra without scikit-learn."""
     if missing := missing_for_training(folder):
         raise UsageError(missing)
     goals = StopConditions.read(folder)
@@ -348,61 +320,63 @@ def retrain(folder: Path, *, even_if_worse: bool = False) -> Retraining:
         quality = model_quality(training, first_scored(crawl, goals), model, plan.topic)
         is_alive = crawl_state(crawl).is_alive
     name = write_training(folder, training, new_crawl(folder, plan, goals, "").files)
-    is_handed_over = even_if_worse or not quality.is_worse
-    happens = use_relevance_model(folder, name) if is_handed_over else _not_handed_over(is_alive)
+    is_used = even_if_worse or not quality.is_worse
+    effect = use_relevance_model(folder, name) if is_used else _not_used(is_alive)
     command = new_crawl(folder, plan, goals, name)
     return Retraining(
         quality,
         name,
-        taken_up=is_handed_over and is_alive,
+        is_used_now=is_used and is_alive,
         command=command.line,
-        says=f"{_measured(quality)} {happens}{_unsaid(command)}",
+        says=f"{_describe(quality)} {effect}{_unsaid(command)}",
     )
 
 
 def first_scored(crawl: StoredCrawl, goals: StopConditions) -> int:
-    """The first visit that the guide in use scored; a guide that waits for the next run has scored none."""
+    """The first visit that the current model scored; a model that waits for the next run has scored none."""
     relevance_models = crawl.relevance_models()
-    taken_up = relevance_models[-1].folder if relevance_models else None
-    if goals.relevance_model != taken_up:
+    current = relevance_models[-1].folder if relevance_models else None
+    if goals.relevance_model != current:
         return crawl.n_visits()
     return relevance_models[-1].visit if relevance_models else 0
 
 
 def learning_model(plan: CrawlSettings) -> str:
-    """What the crawl would score by if it were given pages to learn from."""
+    """The name of the model that the crawl would use with a training folder."""
     return (
-        with_relevance_model(plan, Path(), StopConditions(relevance_model=GUIDES_FOLDER)).relevance or TRAINABLE_MODEL
+        with_relevance_model(plan, Path(), StopConditions(relevance_model=MODELS_FOLDER)).relevance or TRAINABLE_MODEL
     )
 
 
 def new_crawl(folder: Path, plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> ReproduceCommand:
-    """Starts a crawl for the same, as this one was told, by the new guide. It reads what this one has got instead of
-    fetching it. Files that the command reads are beside the pages of the guide."""
+    """The command that starts a crawl with the same settings and the new model. It reads pages of this crawl instead of
+    fetching them. Files that the command reads are beside the training pages."""
     # A crawl that read a recording does not have those pages itself.
-    by_guide = replace(
+    retrained = replace(
         plan, relevance=learning_model(plan), train_from=str(folder / relevance_model), web=plan.web or str(folder)
     )
-    return reproduce_command(by_guide, goals, f"{folder}-{relevance_model.replace('/', '-')}", folder / relevance_model)
+    return reproduce_command(
+        retrained, goals, f"{folder}-{relevance_model.replace('/', '-')}", folder / relevance_model
+    )
 
 
 def _unsaid(command: ReproduceCommand) -> str:
     """Settings that the command leaves out."""
-    return f" No option of a new crawl says {', '.join(command.unsaid)}." if command.unsaid else ""
+    return f" The command cannot set {', '.join(command.unsaid)}." if command.unsaid else ""
 
 
-def _not_handed_over(is_alive: bool) -> str:
-    goes = "goes" if is_alive else "would go"
-    return f"That is worse, so the crawl {goes} on with its current model: label more pages, and train again."
+def _not_used(is_alive: bool) -> str:
+    continues = "continues" if is_alive else "would continue"
+    return f"That is worse, so the crawl {continues} with its current model: label more pages, and train again."
 
 
-def _measured(quality: ModelQuality) -> str:
+def _describe(quality: ModelQuality) -> str:
     if quality.area_after is None:
         return "The new model cannot be evaluated: that needs labelled pages of both kinds."
-    told = (
-        f"On {quality.n_positive} relevant and {quality.n_negative} irrelevant pages that it did not learn from, the "
+    measured = (
+        f"On {quality.n_positive} relevant and {quality.n_negative} irrelevant pages that it was not trained on, the "
         f"new model scores a relevant page above an irrelevant one in {quality.area_after:.0%} of pairs"
     )
     if quality.area_before is None:
-        return f"{told}. The quality of the current model is unknown: too few of the pages that it scored are labelled."
-    return f"{told}; the current model in {quality.area_before:.0%}."
+        return f"{measured}. The quality of the current model is unknown: too few pages that it scored are labelled."
+    return f"{measured}; the current model in {quality.area_before:.0%}."

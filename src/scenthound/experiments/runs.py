@@ -1,4 +1,4 @@
-"""Run folders: the traces of an experiment, the starts of its crawls, and everything that is needed to repeat it.
+"""Run folders: the traces of an experiment, the starts of its crawls, and everything that is needed to reproduce it.
 
 traces.parquet   topic, strategy, seed, step, url, relevance, cpu_us, time_s: one row per visited page
 crawls.jsonl     one line per crawl: why it ended, pages visited, pages missing in the recording, simulated running time
@@ -12,8 +12,9 @@ without a clock. Folders of older versions may lack training pages, modes and ti
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
@@ -34,7 +35,7 @@ from scenthound.topics.files import read_topics, write_topics
 
 RUN_FILE = "run.json"
 #: The lists of pages in a line of starts.jsonl, in the order of `Start`; older folders lack the later ones.
-START_PAGES = ("seeds", "targets", "training", "negatives", "judging", "judging_negatives")
+START_PAGES = tuple(each.name for each in fields(Start)[2:])
 LATER_START_PAGES = START_PAGES[2:]
 #: Fields that older folders lack.
 LATER_CRAWL_FIELDS = ("running_s",)
@@ -137,23 +138,23 @@ class RunFolder:
         group = 0
         try:
             with require_parquet().ParquetFile(file) as traces:
-                for note in self.crawls():
-                    if note.pages:
-                        yield self._trace(note, traces.read_row_group(group), page_of)
+                for row in self.crawls():
+                    if row.pages:
+                        yield self._trace(row, traces.read_row_group(group), page_of)
                         group += 1
                     else:
-                        yield Trace(note.topic, note.strategy, note.seed, np.zeros(0, np.int32), np.zeros(0))
+                        yield Trace(row.topic, row.strategy, row.seed, np.zeros(0, np.int32), np.zeros(0))
         except (OSError, ValueError, LookupError) as reason:
             raise InvalidInput(f"Cannot read {file} ({reason}): simulate again.") from None
 
-    def _trace(self, note: CrawlRow, table: Any, page_of: dict[str, int]) -> Trace:
-        whose = (table["topic"][0].as_py(), table["strategy"][0].as_py(), table["seed"][0].as_py(), table.num_rows)
-        if whose != (note.topic, note.strategy, note.seed, note.pages):
+    def _trace(self, row: CrawlRow, table: Any, page_of: dict[str, int]) -> Trace:
+        stored = *(table[name][0].as_py() for name in ("topic", "strategy", "seed")), table.num_rows
+        if stored != (row.topic, row.strategy, row.seed, row.pages):
             raise InvalidInput(f"{self.path}: traces.parquet and crawls.jsonl do not match: simulate again.")
         return Trace(
-            topic=note.topic,
-            strategy=note.strategy,
-            seed=note.seed,
+            topic=row.topic,
+            strategy=row.strategy,
+            seed=row.seed,
             pages=self._page_ids(table["url"].combine_chunks(), page_of),
             relevance=table["relevance"].to_numpy(),
             cpu_us=table["cpu_us"].to_numpy().astype(np.float64),
@@ -253,14 +254,14 @@ def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for done in runs:
             n_pages = len(done.crawl.pages)
-            pages, place = np.unique(done.crawl.pages, return_inverse=True)
+            pages, index = np.unique(done.crawl.pages, return_inverse=True)
             zeros = np.zeros(n_pages, dtype=np.int32)
             columns = [
                 pa.DictionaryArray.from_arrays(zeros, [done.start.topic]),
                 pa.DictionaryArray.from_arrays(zeros, [done.strategy]),
                 np.full(n_pages, done.start.seed, dtype=np.int32),
                 np.arange(1, n_pages + 1, dtype=np.int32),
-                pa.DictionaryArray.from_arrays(place.astype(np.int32), [web.url(page) for page in pages.tolist()]),
+                pa.DictionaryArray.from_arrays(index.astype(np.int32), [web.url(page) for page in pages.tolist()]),
                 done.crawl.relevance,
                 done.crawl.cpu_us.astype(np.float32),
                 pa.nulls(n_pages, pa.float64()) if done.crawl.time_s is None else done.crawl.time_s,
@@ -280,8 +281,8 @@ class Simulation:
     out: Path
     experiment: Experiment
     skipped_topics: dict[str, str]  #: the reason, by topic
-    missing: tuple[str, ...]  #: examples and targets of the others that are not in the web
-    pages_wanted: int  #: the page budget asked for; crawls get at most the number of pages in the web
+    missing: tuple[str, ...]  #: examples and targets of the topics that are not in the web
+    pages_wanted: int  #: the requested page budget; crawls have at most as many pages as the web
     n_crawls: int
     n_pages: int
     n_not_recorded: int
@@ -307,10 +308,17 @@ def simulate_topics(
     chosen = setup.choose_topics(recorded)
     experiment = setup.experiment(recorded, chosen)
     planned = plan(experiment, recorded)
-    tally = _Tally(experiment.page_budget)
+    counts: Counter[str] = Counter()
+
+    def counted(done: Run) -> Run:
+        n_pages = len(done.crawl.pages)
+        counts.update(n_crawls=1, n_pages=n_pages, n_not_recorded=done.crawl.n_missing)
+        counts.update(n_ended_early=n_pages < experiment.page_budget, n_compiled=done.crawl.is_compiled)
+        return done
+
     with ResultFolder.create(out, kind="run", force=force) as folder:
         runs = run(experiment, planned, workers=workers, progress=progress)
-        write_run(folder, experiment, recorded, [start for _, start in planned], map(tally.count, runs))
+        write_run(folder, experiment, recorded, [start for _, start in planned], map(counted, runs))
     starts = setup.starts(recorded)
     return Simulation(
         out=out,
@@ -318,26 +326,5 @@ def simulate_topics(
         skipped_topics=dict(chosen.skipped),
         missing=tuple(url for topic in chosen.topics for url in starts.missing(topic)),
         pages_wanted=setup.page_budget,
-        n_crawls=tally.n_crawls,
-        n_pages=tally.n_pages,
-        n_not_recorded=tally.n_missing,
-        n_ended_early=tally.n_early,
-        n_compiled=tally.n_compiled,
+        **counts,
     )
-
-
-class _Tally:
-    """Counts crawls as they pass by."""
-
-    def __init__(self, page_budget: int) -> None:
-        self._page_budget = page_budget
-        self.n_crawls = self.n_pages = self.n_missing = self.n_early = self.n_compiled = 0
-
-    def count(self, done: Run) -> Run:
-        n_pages = len(done.crawl.pages)
-        self.n_crawls += 1
-        self.n_pages += n_pages
-        self.n_missing += done.crawl.n_missing
-        self.n_early += n_pages < self._page_budget
-        self.n_compiled += done.crawl.is_compiled
-        return done

@@ -1,7 +1,8 @@
 """The setup of an experiment: which web, topics, starts, strategies and budget.
 
-`ExperimentSetup` is what a user asks for: paths and names. `Experiment` is the same with the web opened and the topics
-read, so that it decides every trace. Both share `CrawlConditions`, in which every condition is defined once.
+`ExperimentSetup` is what a user specifies: paths and names. `Experiment` is the same with the web opened and the topics
+read, so that it decides every trace. Both share `CrawlConditions`, in which every condition is defined once, with its
+default and its command line option.
 """
 
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from scenthound.command_line import Option
 from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.experiments.starts import (
     DEFAULT_START,
@@ -21,6 +23,7 @@ from scenthound.experiments.starts import (
     parse_task,
 )
 from scenthound.model import Topic
+from scenthound.records import column
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.modes import SEQUENTIAL, parse_mode
 from scenthound.store.recorded_web import RecordedWeb
@@ -32,9 +35,13 @@ MOST_REPEATS = 10_000
 #: Plain (not compiled) code crawls this many pages in a few seconds.
 FEW_VISITS = 100_000
 
-
-#: Names of settings in files of version 0.6, with today's.
+#: Names of settings in files of version 0.6, with their current names.
 RENAMED_SETTINGS = {"n_seeds": "repeats", "obey_nofollow": "respect_nofollow"}
+
+
+def fitting_pages(wanted: int, n_pages: int) -> int:
+    """The page budget, or half of a web that is too small for it: a crawl of most pages says little of a strategy."""
+    return max(1, min(wanted, n_pages // 2))
 
 
 def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,22 +62,33 @@ class CrawlConditions:
 
     strategies: tuple[str, ...] = ()
     page_budget: int = 2000
-    task: Task = Task.EXAMPLES
-    n_start: int = DEFAULT_START
-    closed_world: bool = False
-    respect_nofollow: bool = True
-    relevance: str | None = None
-    n_train: int = 0
-    n_judge: int = 0
-    as_published: bool = False
-    train_from: Path | None = None
-    mode: str = str(SEQUENTIAL)
-    plain: bool = False
+    task: Task = column(default=Task.EXAMPLES, option="--task")
+    n_start: int = column(default=DEFAULT_START, option="--start")
+    closed_world: bool = column(default=False, option="--closed-world")
+    respect_nofollow: bool = column(default=True, option="--follow-nofollow")
+    relevance: str | None = column(default=None, option="--relevance")
+    n_train: int = column(default=0, option="--train")
+    n_judge: int = column(default=0, option="--judge")
+    as_published: bool = column(default=False, option="--as-published")
+    train_from: Path | None = column(default=None, option="--train-from")
+    mode: str = column(default=str(SEQUENTIAL), option="--mode")
+    plain: bool = column(default=False, option="--plain")
+
+
+def condition_options(settings: Mapping[str, Any]) -> list[Option]:
+    """The command line options for conditions that differ from their defaults; those that are missing do not."""
+    options: list[Option] = []
+    for each in fields(CrawlConditions):
+        value = settings.get(each.name, each.default)
+        option = each.metadata.get("options", {}).get("option")
+        if option and value != each.default:
+            options.append((option, value if not isinstance(value, bool) else True))
+    return options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentSetup(CrawlConditions):
-    """What to crawl, as a user asks for it. `web` is the folder of a recorded web or of a crawl. `repeats` is how many
+    """What to crawl, as a user specifies it. `web` is the folder of a recorded web or of a crawl. `repeats` is how many
     starts are drawn for each topic; None lets the command choose."""
 
     web: Path
@@ -124,7 +142,7 @@ class Experiment(CrawlConditions):
         if (self.n_train > 0) + self.as_published + (self.train_from is not None) > 1:
             raise InvalidParameter("--train, --train-from and --as-published exclude each other; choose one of them.")
         if not self.strategies:
-            raise InvalidParameter("No strategy is given; `scenthound strategies` lists them.")
+            raise InvalidParameter("There is no strategy to crawl with; `scenthound strategies` lists them.")
         if not self.topics:
             raise InvalidTopic("There is no topic to crawl for.")
         if self.train_from is not None and len(self.topics) > 1:

@@ -35,9 +35,9 @@ WANG2009_POSITIVES = 75
 WANG2009_NEGATIVES_PER_POSITIVE = 2
 
 
-def seed_positives(examples: Collection[int], seeds: Collection[int], rng: Random) -> tuple[int, ...]:
-    """The seeds that are examples, at most as many as the study trains on."""
-    known = sorted(set(examples) & set(seeds))
+def draw_positives(pages: Collection[int], rng: Random) -> tuple[int, ...]:
+    """At most as many of the pages as the study trains on."""
+    known = sorted(set(pages))
     return tuple(sorted(rng.sample(known, min(WANG2009_POSITIVES, len(known)))))
 
 
@@ -49,19 +49,14 @@ def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: in
 
 
 def shared_out(
-    spare: Collection[int], n_guide: int, n_judge: int, n_seeds: int, rng: Random
+    spare: Collection[int], n_model: int, n_judge: int, n_seeds: int, rng: Random
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Divide spare pages between the relevance model, which has some seeds already, and evaluation."""
     n_even = (len(spare) + n_seeds + 1) // 2
-    least = len(spare) - n_guide
+    least = len(spare) - n_model
     n_judging = min(n_judge, len(spare), max(n_even, least))
     judging = set(rng.sample(sorted(spare), n_judging)) if n_judging else set()
     return tuple(sorted(set(spare) - judging)), tuple(sorted(judging))
-
-
-def published_positives(pages: Collection[int], rng: Random) -> tuple[int, ...]:
-    """Any pages of the topic, targets included."""
-    return tuple(sorted(rng.sample(sorted(set(pages)), min(WANG2009_POSITIVES, len(set(pages))))))
 
 
 class NegativePool:
@@ -178,6 +173,14 @@ class Starts:
         start = self._around(recorded, seed, rng) if self._task is Task.NEIGHBOURS else self._among(recorded, seed, rng)
         return self._with_training(start, recorded, rng) if self._trains or self._n_judge else start
 
+    def problem(self, topic: Topic) -> str:
+        """Why no crawl can start for a topic; empty if it can."""
+        try:
+            self.draw(topic, 0)
+        except InvalidTopic as reason:
+            return str(reason)
+        return ""
+
     def example_pages(self, topic: Topic) -> tuple[int, ...]:
         """The recorded pages that a topic gives as its examples."""
         return self._pages(topic.examples)
@@ -190,17 +193,17 @@ class Starts:
         """The topic with the recorded URLs of its pages, so that a page and its alias are one."""
         return replace(
             topic,
-            examples=self._addresses(topic.examples),
-            seeds=self._addresses(topic.seeds),
-            targets=self._addresses(topic.targets),
-            description_from=self._addresses(topic.description_from),
+            examples=self._recorded_urls(topic.examples),
+            seeds=self._recorded_urls(topic.seeds),
+            targets=self._recorded_urls(topic.targets),
+            description_from=self._recorded_urls(topic.description_from),
         )
 
     def missing(self, topic: Topic) -> list[str]:
         """The examples and targets of a topic that are not in the web, and are ignored."""
         return [url for url in dict.fromkeys((*topic.examples, *topic.targets)) if not self._is_recorded(url)]
 
-    def _addresses(self, urls: Sequence[str]) -> tuple[str, ...]:
+    def _recorded_urls(self, urls: Sequence[str]) -> tuple[str, ...]:
         pages = ((url, self._page_of(url)) for url in urls)
         return tuple(dict.fromkeys(url if page is None else self._web.url(page) for url, page in pages))
 
@@ -245,9 +248,9 @@ class Starts:
     def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
         examples, named_targets = set(self._pages(topic.examples)), set(self._pages(topic.targets))
         if self._as_published:
-            anything = published_positives(examples | named_targets, rng)
-            return replace(start, training=anything, judging=anything if self._n_judge else ())
-        positives = seed_positives(examples, start.seeds, rng)
+            positives = draw_positives(examples | named_targets, rng)
+            return replace(start, training=positives, judging=positives if self._n_judge else ())
+        positives = draw_positives(examples.intersection(start.seeds), rng)
         n_more = min(self._n_train, WANG2009_POSITIVES - len(positives)) if self._trains else 0
         # Targets given in the topic file are not used for training.
         spare = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more + self._n_judge, rng)
@@ -295,26 +298,17 @@ def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
         if wanted not in listed:
             raise UnknownName.among("topic", wanted, listed, printable(choice.file))
     named = [listed[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(listed.values())
-    skipped = _without_start(named, starts) if choice.skip_missing else {}
-    taken = [topic for topic in named if topic.id not in skipped]
-    if not taken:
+    problems = {topic.id: starts.problem(topic) for topic in named} if choice.skip_missing else {}
+    skipped = {topic_id: problem for topic_id, problem in problems.items() if problem}
+    usable = [topic for topic in named if topic.id not in skipped]
+    if not usable:
         first = next(iter(skipped.values()))
         raise InvalidInput(
             f"No crawl can start for any of the {len(skipped)} topics of {choice.file}; the first: {first}"
         )
-    topics = tuple(taken[: choice.most])
+    topics = tuple(usable[: choice.most])
     ids = {topic.id for topic in topics}
     return ChosenTopics(topics, tuple(topic for topic in listed.values() if topic.id not in ids), skipped)
-
-
-def _without_start(topics: list[Topic], starts: Starts) -> dict[str, str]:
-    reasons = {}
-    for topic in topics:
-        try:
-            starts.draw(topic, 0)
-        except InvalidTopic as reason:
-            reasons[topic.id] = str(reason)
-    return reasons
 
 
 def parse_task(name: str) -> Task:

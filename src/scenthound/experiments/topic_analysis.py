@@ -1,12 +1,12 @@
-"""Which topics a strategy wins and loses, and what about a topic goes with that.
+"""Which topics a strategy wins and loses, and which features of topics correlate with that.
 
 Rules
-- One number per topic and strategy: crawls of a topic from several seeds are averaged before they come here. More is
-  better; who has a measure of which less is better turns its sign.
-- A strategy against the field is held against the best of the others on each topic: it wins where it beats them all.
-- A feature that cannot be measured for a topic is not-a-number, and the topic is left out of what is said of it.
-- Correlations are Spearman's, by ranks, so that neither long tails nor logarithms matter. Their p-values are corrected
-  after Holm, over all features. They say what goes together, and not why.
+- There is one number per topic and strategy, averaged over random seeds. More is better; callers negate measures of
+  which less is better.
+- A strategy against the field is compared with the best of the others on each topic.
+- A feature that cannot be measured for a topic is NaN, and the topic is left out of its correlation.
+- Correlations are Spearman's, by ranks, so that neither long tails nor logarithms matter. Their p values have Holm's
+  correction over all features. They are no evidence of a cause.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,7 @@ import numpy as np
 
 from scenthound.errors import InvalidInput, UnknownName
 from scenthound.experiments.starts import Start, known_relevant
-from scenthound.experiments.statistics import MIN_TOPICS, aligned_differences, holm, wins_ties_losses
-from scenthound.experiments.statistics.samples import scipy_stats
+from scenthound.experiments.statistics import MIN_TOPICS, aligned_differences, holm, scipy_stats, wins_ties_losses
 from scenthound.metrics.page_graph import UNREACHED, PageGraph, distances_from
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.store.recorded_web import RecordedWeb
@@ -27,7 +26,7 @@ from scenthound.text.vectors import TermRows, tf_idf_weights
 
 @dataclass(frozen=True, slots=True)
 class TopicFeatures:
-    """What a topic is like in a recorded web; its relevant pages are those known to belong to it."""
+    """The features of a topic in a recorded web; its relevant pages are those known to belong to it."""
 
     topic: str
     size: float  #: relevant pages
@@ -42,8 +41,7 @@ FEATURES = tuple(field.name for field in fields(TopicFeatures) if field.name != 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """How a feature goes with differences. Without an answer (not-a-number) if there are too few topics, or if all of
-    them are alike."""
+    """The correlation of a feature with differences; NaN if there are too few topics, or if all values are equal."""
 
     feature: str
     rho: float
@@ -76,15 +74,15 @@ def analyse_topics(
 
 
 def against(values: Mapping[str, FloatArray], strategy: str, other: str) -> FloatArray:
-    """How much more one strategy has than another, topic by topic; rounding counts as no difference."""
+    """By topic, how much better one strategy is than another."""
     return aligned_differences(_values_of(values, strategy), _values_of(values, other))
 
 
 def against_field(values: Mapping[str, FloatArray], strategy: str) -> FloatArray:
-    """How much more one strategy has than the best of the others, topic by topic."""
+    """By topic, how much better one strategy is than the best of the others."""
     others = [_values_of(values, name) for name in values if name != strategy]
     if not others:
-        raise InvalidInput(f"There is no strategy beside {strategy} to hold it against; name at least two.")
+        raise InvalidInput(f"There is no strategy to compare {strategy} with; name at least two.")
     return aligned_differences(_values_of(values, strategy), np.fmax.reduce(others))
 
 
@@ -95,7 +93,7 @@ def _values_of(values: Mapping[str, FloatArray], strategy: str) -> FloatArray:
 
 
 def topic_features(web: RecordedWeb, graph: PageGraph, topic: Topic, start: Start) -> TopicFeatures:
-    """Measure a topic. `graph` has the links that crawls are shown; the distance is that of one start."""
+    """Measure a topic. `graph` has the links that crawls see; the distance is that of one start."""
     relevant = known_relevant(web, topic)
     return TopicFeatures(
         topic=topic.id,
@@ -114,9 +112,9 @@ def heterogeneity(rows: TermRows, n_words: int) -> float:
         return nan
     weights = tf_idf_weights(rows, rows.document_frequency(n_words), len(rows))
     norms = np.sqrt(rows.row_sums(weights * weights))
-    # Of vectors of length 1, the cosines of all pairs add up to what the square of their sum has beside the lengths.
-    of_length_1 = weights / np.repeat(norms, np.diff(rows.offset))
-    total = np.bincount(rows.term, of_length_1)
+    # The square of the sum of unit vectors is their number plus the cosines of all ordered pairs.
+    unit = weights / np.repeat(norms, np.diff(rows.offset))
+    total = np.bincount(rows.term, unit)
     mean_cosine = (float(total @ total) - n_documents) / (n_documents * (n_documents - 1))
     return 1 - mean_cosine
 
@@ -144,12 +142,12 @@ def _density(graph: PageGraph, relevant: IntArray) -> float:
 
 
 def _sources(graph: PageGraph) -> IntArray:
-    """The page that each link stands on."""
+    """The page of each link."""
     return np.repeat(np.arange(graph.n_pages, dtype=np.int32), np.diff(graph.offset))
 
 
 def explain_differences(differences: FloatArray, features: Sequence[TopicFeatures]) -> list[Correlation]:
-    """How each feature goes with the differences, one for each topic in the order of `features`."""
+    """The correlation of each feature with the differences, which are by topic in the order of `features`."""
     if len(differences) != len(features):
         raise InvalidInput(f"There are {len(differences)} differences and the features of {len(features)} topics.")
     columns = {name: np.array([getattr(each, name) for each in features], np.float64) for name in FEATURES}

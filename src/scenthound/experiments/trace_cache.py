@@ -11,14 +11,13 @@ import json
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -59,16 +58,13 @@ def _version(library: str) -> str:
         return "none"
 
 
-def _sources(folder: Traversable) -> list[Traversable]:
-    if folder.is_file():
-        return [folder]
-    found: list[Traversable] = []
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir() and entry.name != EVALUATORS:
-            found += _sources(entry)
-        elif entry.name.endswith(".py"):
-            found.append(entry)
-    return found
+def _sources(path: Traversable) -> Iterator[Traversable]:
+    if path.is_file():
+        yield path
+        return
+    for entry in sorted(path.iterdir(), key=lambda entry: entry.name):
+        if (entry.is_dir() and entry.name != EVALUATORS) or entry.name.endswith(".py"):
+            yield from _sources(entry)
 
 
 def plug_in_digest(made: object) -> str:
@@ -94,13 +90,6 @@ FORM = 2
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlName:
-    """The digest that a crawl is stored under."""
-
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Provenance:
     """What decides crawls besides the settings of their experiment: the web, the code, and the training folder if there
     is one. It is computed once per run, so that a run stays consistent while a file is edited."""
@@ -116,7 +105,7 @@ class Provenance:
 
 def crawl_names(
     experiment: Experiment, provenance: Provenance, strategy: str, topic: Topic, start: Start
-) -> tuple[CrawlName, ...]:
+) -> tuple[str, ...]:
     """The name under which a new crawl is stored, followed by alternatives that may be loaded instead. Compiled crawls
     visit the same pages, but have no CPU time, which only a plain experiment needs."""
     decides = {
@@ -125,7 +114,7 @@ def crawl_names(
         "strategy": strategy,
         "strategy_code": _strategy_code(strategy),
         "relevance_model": experiment.relevance_model_of(strategy),
-        "guide_code": plug_in_digest(RELEVANCE.make(experiment.relevance_model_of(strategy))),
+        "relevance_model_code": plug_in_digest(RELEVANCE.make(experiment.relevance_model_of(strategy))),
         "web": provenance.web_fingerprint,
         "topic": [topic.keywords, topic.description],
         "random": random_seed_of(start),
@@ -136,14 +125,13 @@ def crawl_names(
         "closed_world": experiment.closed_world,
         "respect_nofollow": experiment.respect_nofollow,
     }
-    timed, untimed = (_named({**decides, "timed": is_timed}) for is_timed in (True, False))
+    timed, untimed = (
+        hashlib.sha256(json.dumps({**decides, "timed": is_timed}, sort_keys=True).encode()).hexdigest()
+        for is_timed in (True, False)
+    )
     if experiment.plain:
         return (timed,)
     return (untimed, timed) if experiment.may_compile else (timed, untimed)
-
-
-def _named(decides: Mapping[str, Any]) -> CrawlName:
-    return CrawlName(hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest())
 
 
 def _strategy_code(strategy: str) -> str:
@@ -169,11 +157,11 @@ class TraceCache:
                 f"Cannot store crawls in {printable(self._folder)}: {why}. Choose another folder."
             ) from None
 
-    def first_of(self, names: Iterable[CrawlName]) -> Crawl | None:
+    def first_of(self, names: Iterable[str]) -> Crawl | None:
         """The first of these crawls that is stored."""
         return next((crawl for name in names if (crawl := self.load(name)) is not None), None)
 
-    def load(self, name: CrawlName) -> Crawl | None:
+    def load(self, name: str) -> Crawl | None:
         """None if there is no such crawl, or if its file is damaged."""
         try:
             with self._path(name).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -190,7 +178,7 @@ class TraceCache:
         except (OSError, ValueError, LookupError, EOFError, TypeError, RuntimeError, BadZipFile, zlib.error):
             return None
 
-    def save(self, name: CrawlName, crawl: Crawl) -> None:
+    def save(self, name: str, crawl: Crawl) -> None:
         """Write atomically, without waiting for the disk: what a power failure loses is crawled again."""
         about = {"ended": crawl.ended.value, "n_missing": crawl.n_missing, "n_repeated": crawl.n_repeated}
         arrays = {"pages": crawl.pages, "relevance": crawl.relevance, "cpu_us": crawl.cpu_us}
@@ -204,5 +192,5 @@ class TraceCache:
         unfinished.write_bytes(content.getvalue())
         os.replace(unfinished, path)
 
-    def _path(self, name: CrawlName) -> Path:
-        return self._folder / name.digest[:2] / f"{name.digest}.npz"
+    def _path(self, name: str) -> Path:
+        return self._folder / name[:2] / f"{name}.npz"

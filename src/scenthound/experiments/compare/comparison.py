@@ -4,11 +4,16 @@ The CPU time of a strategy is that of one crawl of at most 200 pages from the fi
 process: compiled crawls are not timed, and crawls in parallel disturb each other.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
+from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from scenthound.command_line import command_line
 from scenthound.experiments.compare.live_command import (
     CANNOT_BE_NAMED,
     ModelPages,
@@ -17,70 +22,139 @@ from scenthound.experiments.compare.live_command import (
     training_note,
 )
 from scenthound.experiments.compare.measures import (
+    MeanCurves,
     Measurements,
     check_metric,
     collect,
     crawled,
     measure_starts,
-    part_of,
 )
 from scenthound.experiments.compare.ranking import (
-    HeldOut,
-    Placed,
+    MARGIN_SHARE,
+    Mark,
+    RankingRow,
     TopicsWon,
     describe_scope,
     held_out,
-    ranking_of,
+    ranking_order,
+    ranking_rows,
     reading_notes,
+    rounded,
     topics_won,
 )
 from scenthound.experiments.compare.settings import ComparisonSettings, Contestant, Prepared, prepared
-from scenthound.experiments.setup import Experiment, ExperimentSetup
-from scenthound.experiments.statistics.samples import scipy_stats
+from scenthound.experiments.pipeline import part_of
+from scenthound.experiments.results import versions
+from scenthound.experiments.setup import Experiment, ExperimentSetup, condition_options
+from scenthound.experiments.starts import Task
+from scenthound.experiments.statistics import scipy_stats
 from scenthound.model import Progress, silent
+from scenthound.store.folder import KNOWN_KINDS
 from scenthound.store.record import open_web
 
 #: Pages of the crawl that is timed.
 TIMED_PAGES = 200
 #: The share of the work that is done after each step.
 CRAWLED, TIMED = 0.75, 0.85
+#: What the marks mean.
+MARKS = {
+    Mark.WORSE: "clearly worse than the best",
+    Mark.ALIKE: f"as good as the best: shown to differ by less than {100 * MARGIN_SHARE:.0f} % of it",
+    Mark.UNCLEAR: "not clear either way",
+}
+#: How to read the ranking.
+READING = (
+    "Differences are to the best, in pairs of crawls from the same start; intervals are 95 % BCa bootstrap intervals. "
+    "p is of a permutation test, corrected by Holm's method for all comparisons with the best."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedContestant:
+    """A contestant, and the place of its row in the ranking."""
+
+    strategy: str
+    base: str
+    swept: tuple[Any, ...]
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The single observations: topics, or the starts of one topic."""
+
+    of: str = "topics"
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The mean of the metric in random crawls and in those of the greedy oracle; NaN if it has no bounds."""
+
+    random: float
+    oracle: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonResult:
+    """The result of a comparison; its fields are the content of `comparison.json`. Files of older versions lack some
+    fields. Contestants with equal crawls share a row of the ranking."""
+
+    format: str = KNOWN_KINDS["comparison"].format
+    version: int = KNOWN_KINDS["comparison"].version
+    scenthound: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    web: Path
+    web_fingerprint: str
+    topics_file: Path
+    topics: tuple[str, ...]
+    by: str
+    lower_is_better: bool
+    pages: int  #: the page budget
+    seeds: int  #: starts of each topic
+    task: Task
+    start: int
+    mode: str
+    relevance: str | None = None
+    sweeps: Mapping[str, tuple[str, ...]]
+    says: str  #: what was observed, and what the result applies to
+    reading: str
+    marks: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...]
+    observed: Observed = Observed()
+    ranking: tuple[RankingRow, ...]
+    contestants: tuple[RankedContestant, ...] = ()
+    curves: MeanCurves | None = None  #: of the deciding metric, in the order of the ranking
+    bounds: Bounds
+    held_out: float  #: what the choice of the best is expected to have on other observations
+    topics_won: TopicsWon | None  #: by the best; None if topics are not the observations, or if it is alone
+    winner: str
+    command: str  #: starts the best strategy live; empty if it cannot be written
+    command_note: str
+    repeat: str = ""  #: the command that repeats the comparison
+    crawls_made: int  #: crawls that were not cached
+
+    @property
+    def metric(self) -> str:
+        """The name of the deciding metric, without the number of pages."""
+        return self.by.partition("@")[0].replace("_", " ")
+
+    @property
+    def step(self) -> int:
+        """The number of pages after which the metric decides."""
+        return int(self.by.rpartition("@")[2])
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyComparison:
-    """A finished comparison. `contestants` and `measured` are in the same order; the ranking, and `held_out`, have one
-    of the contestants with equal crawls."""
+    """A finished comparison: the result, and the measurements behind it. `contestants` and `measured` are in the same
+    order. `model_pages` are those that the winner's relevance model was trained on."""
 
-    setup: ExperimentSetup
-    settings: ComparisonSettings
+    result: ComparisonResult
     experiment: Experiment
-    web_fingerprint: str
-    by: str
-    lower_is_better: bool
     contestants: tuple[Contestant, ...]
     measured: Measurements
-    ranking: tuple[Placed, ...]
-    cpu_us: dict[str, float]  #: per page, by contestant
-    held_out: HeldOut | None
-    topics_won: TopicsWon | None  #: by the winner; None if topics are not the observations, or if it is alone
-    says: str  #: what was observed, and what the result applies to
-    notes: tuple[str, ...]
-    command: str  #: starts the winner live; empty if it cannot be written
-    command_note: str  #: a note on the command; usually empty
-    model_pages: ModelPages | None  #: that the winner's relevance model was trained on
-    n_made: int  #: crawls that were not cached
-
-    @property
-    def topics_file(self) -> Path:
-        return self.setup.topics.file
-
-    @property
-    def winner(self) -> Placed:
-        return self.ranking[0]
-
-    def chosen_share(self, placed: Placed) -> float:
-        """The share of halvings in which it was chosen."""
-        return self.held_out.chosen[placed.place - 1] if self.held_out else float("nan")
+    model_pages: ModelPages | None
 
 
 def compare_strategies(
@@ -88,14 +162,14 @@ def compare_strategies(
     settings: ComparisonSettings,
     cache: Path,
     *,
-    learnt_from: Path | None = None,
+    training_folder: Path | None = None,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> StrategyComparison:
     """Find out which strategy is best for the topics. Without strategies in the setup, all installed ones take part.
 
-    Crawls are cached in the folder `cache`. If `setup.web` is a crawl, its pages are recorded first. `learnt_from` is
-    the folder that `model_pages` will be written to, for the command to name; None if they will not be written.
+    Crawls are cached in the folder `cache`. If `setup.web` is a crawl, its pages are recorded first. `training_folder`
+    is where `model_pages` will be written, for the command to name; None if they will not be written.
     """
     scipy_stats()  # Raises before any work is done if it is not installed.
     recorded = open_web(setup.web, progress)
@@ -108,7 +182,17 @@ def compare_strategies(
     starts = measure_starts(ready, cache, workers=workers, progress=part_of(progress, TIMED, 1.0))
     topic_ids = [topic.id for topic in ready.experiment.topics]
     measured = collect(starts, topic_ids, ready.experiment.repeats, ready.point)
-    return _ranked(ready, setup, settings, measured, learnt_from=learnt_from, cpu_us=cpu_us, n_made=n_made)
+    result = _ranked(ready, setup, settings, measured, cpu_us=cpu_us, training_folder=training_folder, n_made=n_made)
+    pages = model_pages(ready, measured.topics[0], result.winner)
+    return StrategyComparison(result, ready.experiment, ready.contestants, measured, pages)
+
+
+def _timed(ready: Prepared, cache: Path, progress: Progress) -> dict[str, float]:
+    """CPU time per page, by contestant."""
+    short = replace(ready.experiment, plain=True, repeats=1, page_budget=min(TIMED_PAGES, ready.experiment.page_budget))
+    crawls = replace(ready, experiment=short).source(cache).open().of(*ready.planned[0])
+    progress(1.0, "CPU time measured")
+    return {each.strategy: float(np.mean(each.crawl.cpu_us)) for each in crawls if len(each.crawl.cpu_us)}
 
 
 def _ranked(
@@ -117,42 +201,94 @@ def _ranked(
     settings: ComparisonSettings,
     measured: Measurements,
     *,
-    learnt_from: Path | None,
-    cpu_us: dict[str, float],
+    cpu_us: Mapping[str, float],
+    training_folder: Path | None,
     n_made: int,
-) -> StrategyComparison:
+) -> ComparisonResult:
     """Rank what was measured."""
     experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
-    ranking = ranking_of(measured, ready.contestants, lower_is_better=is_low)
-    winner, first_topic = ranking[0].contestant.spec, measured.topics[0]
-    command = live_command(setup.topics.file, first_topic, winner, experiment, learnt_from)
-    in_order = [ready.contestants.index(placed.contestant) for placed in ranking]
-    return StrategyComparison(
-        setup=setup,
-        settings=settings,
-        experiment=experiment,
+    order = ranking_order(measured, lower_is_better=is_low)
+    halves = held_out(measured.observations[order], lower_is_better=is_low)
+    ranking = ranking_rows(
+        measured,
+        order,
+        ready.contestants,
+        lower_is_better=is_low,
+        chosen=halves.chosen if halves else None,
+        relevance_models=experiment.relevance_models(),
+        cpu_us=cpu_us,
+    )
+    winner = ranking[0].strategy
+    command = live_command(setup.topics.file, measured.topics[0], winner, experiment, training_folder)
+    return ComparisonResult(
+        scenthound=version("scenthound"),
+        versions=versions(),
+        web=experiment.web,
         web_fingerprint=ready.provenance.web_fingerprint,
+        topics_file=setup.topics.file,
+        topics=measured.topics,
         by=str(ready.point),
         lower_is_better=is_low,
-        contestants=ready.contestants,
-        measured=measured,
-        ranking=ranking,
-        cpu_us=cpu_us,
-        held_out=held_out(measured.observations[in_order], lower_is_better=is_low),
-        topics_won=topics_won(measured, in_order, lower_is_better=is_low),
+        pages=experiment.page_budget,
+        seeds=experiment.repeats,
+        task=experiment.task,
+        start=experiment.n_start,
+        mode=experiment.mode,
+        relevance=experiment.relevance,
+        sweeps={sweep.parameter: sweep.values for sweep in settings.sweeps},
         says=describe_scope(measured),
+        reading=READING,
+        marks={str(mark): meaning for mark, meaning in MARKS.items()},
         notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
+        observed=_observed(measured),
+        ranking=ranking,
+        contestants=_contestants(ready, ranking),
+        curves=_curves(measured.curves, order),
+        bounds=Bounds(float(measured.random.mean()), float(measured.oracle.mean())),
+        held_out=halves.mean if halves else nan,
+        topics_won=topics_won(measured, order, lower_is_better=is_low),
+        winner=winner,
         command=command,
-        command_note=training_note(winner, experiment, learnt_from) if command else CANNOT_BE_NAMED,
-        model_pages=model_pages(ready, first_topic, winner),
-        n_made=n_made,
+        command_note=training_note(winner, experiment, training_folder) if command else CANNOT_BE_NAMED,
+        repeat=reproduce_command(setup, settings, experiment),
+        crawls_made=n_made,
     )
 
 
-def _timed(ready: Prepared, cache: Path, progress: Progress) -> dict[str, float]:
-    """CPU time per page, by contestant."""
-    short = replace(ready.experiment, plain=True, repeats=1, page_budget=min(TIMED_PAGES, ready.experiment.page_budget))
-    first = ready.planned[0]
-    crawls = replace(ready, experiment=short).source(cache).open().of(*first)
-    progress(1.0, "CPU time measured")
-    return {each.strategy: float(np.mean(each.crawl.cpu_us)) for each in crawls if len(each.crawl.cpu_us)}
+def _observed(measured: Measurements) -> Observed:
+    if len(measured.topics) > 1:
+        return Observed("topics", measured.topics)
+    return Observed("starts", tuple(f"start {seed + 1}" for seed in range(measured.values.shape[2])))
+
+
+def _contestants(ready: Prepared, ranking: tuple[RankingRow, ...]) -> tuple[RankedContestant, ...]:
+    """All contestants, also those that share a row, in the order in which they were given."""
+    place_of = {spec: row.place for row in ranking for spec in (row.strategy, *row.also)}
+    return tuple(
+        RankedContestant(each.spec, each.base, tuple(each.swept.values()), place_of[each.spec])
+        for each in ready.contestants
+    )
+
+
+def _curves(curves: MeanCurves, order: list[int]) -> MeanCurves:
+    means, errors = rounded(curves.mean[order]), rounded(curves.standard_error[order])
+    return MeanCurves(curves.pages, means, errors, rounded(curves.random), rounded(curves.oracle))
+
+
+def reproduce_command(setup: ExperimentSetup, settings: ComparisonSettings, experiment: Experiment) -> str:
+    """The `scenthound compare` command that repeats the comparison; empty if it cannot be written as a command line.
+    Topics are listed by id, so that topics added to the file later change nothing."""
+    return command_line(
+        ("scenthound", "compare"),
+        [
+            ("--web", experiment.web),
+            ("--topics", setup.topics.file.absolute()),
+            ("--topic", tuple(topic.id for topic in experiment.topics)),
+            ("--strategy", setup.strategies),
+            ("--sweep", tuple(f"{each.parameter}={','.join(each.values)}" for each in settings.sweeps)),
+            ("--by", settings.by),
+            ("--pages", setup.page_budget),
+            ("--repeats", experiment.repeats),
+            *condition_options(asdict(replace(setup, train_from=experiment.train_from))),
+        ],
+    )

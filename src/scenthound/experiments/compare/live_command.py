@@ -9,12 +9,11 @@ which stems to it: the stem itself, or with a suffix. Stop words are left out, a
 one in 200,000.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from scenthound.command_line import shell_word
+from scenthound.command_line import command_line
 from scenthound.errors import printable
 from scenthound.experiments.compare.settings import Prepared
 from scenthound.experiments.setup import Experiment
@@ -29,44 +28,43 @@ CANNOT_BE_NAMED = "It cannot be started from a command line: a name has a NUL ch
 
 
 def live_command(
-    topics: Path, topic_id: str, strategy: str, experiment: Experiment, learnt_from: Path | None = None
+    topics: Path, topic_id: str, strategy: str, experiment: Experiment, training_folder: Path | None = None
 ) -> str:
     """`scenthound crawl` with the strategy, its relevance model and page budget, quoted for a shell. Empty if it cannot
-    be written. `learnt_from` is the folder with the training pages."""
-    words = ["scenthound", "crawl", str(topics), "--topic", topic_id, "--strategy", strategy]
+    be written. `training_folder` is the folder with the training pages."""
     relevance_model = experiment.relevance_model_of(strategy)
-    if experiment.relevance is not None or _learns(relevance_model):
-        words += ["--relevance", relevance_model]
-    if _learns(relevance_model):
-        words += ["--train-from", str(experiment.train_from or learnt_from or PLACEHOLDER)]
-    if not experiment.respect_nofollow:
-        words.append("--follow-nofollow")
-    words += ["--pages", str(experiment.page_budget)]
-    return "" if any("\0" in word for word in words) else " ".join(map(shell_word, words))
+    learns = trains(RELEVANCE.make(relevance_model))
+    return command_line(
+        ("scenthound", "crawl", str(topics)),
+        [
+            ("--topic", topic_id),
+            ("--strategy", strategy),
+            ("--relevance", relevance_model if experiment.relevance is not None or learns else None),
+            ("--train-from", (experiment.train_from or training_folder or PLACEHOLDER) if learns else None),
+            ("--follow-nofollow", not experiment.respect_nofollow),
+            ("--pages", experiment.page_budget),
+        ],
+    )
 
 
-def training_note(strategy: str, experiment: Experiment, learnt_from: Path | None = None) -> str:
+def training_note(strategy: str, experiment: Experiment, training_folder: Path | None = None) -> str:
     """A note on a relevance model that was trained on pages of the web; empty for others."""
     if not learns_from_web(strategy, experiment):
         return ""
-    relevance_model = experiment.relevance_model_of(strategy)
-    who = f"{printable(strategy)} uses {printable(relevance_model)}"
-    learnt = f"{who}, which was trained on start pages and on examples of other topics."
-    if learnt_from is not None:
-        return f"{learnt} Those of the first start are in {printable(learnt_from)}; the live crawl is trained on them."
+    model = printable(experiment.relevance_model_of(strategy))
+    trained = f"{printable(strategy)} uses {model}, which was trained on start pages and on examples of other topics."
+    if training_folder is not None:
+        folder = printable(training_folder)
+        return f"{trained} Those of the first start are in {folder}; the live crawl is trained on them."
     return (
-        f"{learnt} A live crawl trains on a folder: put pages of the topic into {PLACEHOLDER}/positive and others into "
-        f"{PLACEHOLDER}/negative, or compare again with --out, which writes the training pages used here."
+        f"{trained} A live crawl trains on a folder: put pages of the topic into {PLACEHOLDER}/positive and others "
+        f"into {PLACEHOLDER}/negative, or compare again with --out, which writes the training pages used here."
     )
 
 
 def learns_from_web(strategy: str, experiment: Experiment) -> bool:
     """Whether the relevance model of a strategy was trained on pages of the recorded web."""
-    return experiment.train_from is None and _learns(experiment.relevance_model_of(strategy))
-
-
-def _learns(relevance_model: str) -> bool:
-    return trains(RELEVANCE.make(relevance_model))
+    return experiment.train_from is None and trains(RELEVANCE.make(experiment.relevance_model_of(strategy)))
 
 
 #: Suffixes that Porter's stemmer removes, the most useful ones first.
@@ -101,14 +99,11 @@ def model_pages(ready: Prepared, topic_id: str, strategy: str) -> ModelPages | N
 
 def page_text(web: RecordedWeb, page: int) -> str:
     """A text whose words have the stems of a page."""
-    return " ".join(spelled(web.vocabulary[word] for word in web.words(page).tolist() if word))
-
-
-def spelled(stems: Iterable[str]) -> list[str]:
-    """A word for each stem."""
-    return [word for word in map(_word_of, stems) if word is not None]
+    words = (word_of(web.vocabulary[word]) for word in web.words(page).tolist() if word)
+    return " ".join(word for word in words if word is not None)
 
 
 @cache
-def _word_of(stem: str) -> str | None:
+def word_of(stem: str) -> str | None:
+    """A word with this stem; None if no suffix restores it."""
     return next((stem + ending for ending in ENDINGS if stems_of(stem + ending) == [stem]), None)

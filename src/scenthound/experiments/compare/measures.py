@@ -14,7 +14,7 @@ fail; crawls are cached, so that little is done twice.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -22,20 +22,22 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.errors import InvalidTopic, LeakageError, PluginError, printable
-from scenthound.experiments.bounds import greedy_oracle, mean_curve, random_bound
+from scenthound.experiments.bounds import StartBounds
 from scenthound.experiments.compare.settings import Prepared
 from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
-from scenthound.experiments.pipeline import Planned, Run, crawl_all, in_parallel
+from scenthound.experiments.pipeline import Planned, crawl_all, in_parallel, part_of
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MIN_TOPICS, PairedSample
-from scenthound.metrics.base import GroundTruth, Metric, Point
+from scenthound.metrics.base import Metric, Point
 from scenthound.metrics.retrieval import Precision, Recall
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
 from scenthound.store.recorded_web import RecordedWeb
 
 #: Evenly spaced points of a curve.
 CURVE_STEPS = 60
+#: Errors of a strategy that breaks its contract.
+FAILURES = (PluginError, LeakageError)
 
 
 def kept_steps(last_step: int) -> IntArray:
@@ -43,129 +45,7 @@ def kept_steps(last_step: int) -> IntArray:
     return curve_steps(last_step, n_points=CURVE_STEPS)
 
 
-@dataclass(frozen=True, slots=True)
-class MeanCurves:
-    """`mean` and `standard_error` are by contestant and step; the bounds by step, NaN if there are none."""
-
-    steps: IntArray
-    mean: FloatArray
-    standard_error: FloatArray
-    random: FloatArray
-    oracle: FloatArray
-
-    @classmethod
-    def of(cls, steps: IntArray, curves: FloatArray, random: FloatArray, oracle: FloatArray) -> "MeanCurves":
-        """From `curves[contestant, topic, seed, step]` and bounds by topic, seed and step."""
-        means, errors = zip(*map(_mean_and_error, curves), strict=True)
-        return cls(steps, np.array(means), np.array(errors), _mean_and_error(random)[0], _mean_and_error(oracle)[0])
-
-
-def _mean_and_error(curves: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """At each step, of curves by topic and seed."""
-    samples = [PairedSample(curves[..., step].astype(np.float64)) for step in range(curves.shape[-1])]
-    return np.array([each.mean for each in samples]), np.array([each.standard_error for each in samples])
-
-
-#: Metrics of known pages, which have bounds; so has the area under their curves.
-BOUNDED = ("precision", "recall", "target_recall")
-#: The lower bound is the mean of this many crawls.
-RANDOM_CRAWLS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredStart:
-    """The crawls from one start, by contestant, and the bounds, NaN where there are none. Curves are at the
-    `kept_steps`; the last value decides."""
-
-    value: FloatArray
-    curves: FloatArray
-    precision: FloatArray
-    recall: FloatArray
-    n_pages: IntArray
-    n_missing: IntArray
-    digests: tuple[str, ...]  #: of the visited pages in their order
-    random: FloatArray
-    oracle: FloatArray
-
-
-def measure_starts(
-    ready: Prepared, cache_folder: Path, *, workers: int | None = None, progress: Progress = silent
-) -> list[MeasuredStart]:
-    """Measure cached crawls, in the order of the starts."""
-    make = partial(StartMeasurer, ready, cache_folder)
-    return list(in_parallel(make, ready.planned, workers=workers, progress=progress, unit="starts measured"))
-
-
-class StartMeasurer:
-    """Measures starts in one process."""
-
-    def __init__(self, ready: Prepared, cache_folder: Path) -> None:
-        self._ready = ready
-        self._point = ready.point
-        self._kept_places = kept_steps(ready.point.step) - 1
-        self._crawls = ready.source(cache_folder).open()
-        self._web, self._links, self._graph = self._crawls.web, self._crawls.links, self._crawls.graph
-        self._starts = [*(start for _, start in ready.planned), *ready.other_starts]
-        self._page_rank = cache(lambda: crawled_page_rank(self._graph, self._all_traces()))
-        self._ground_truth: tuple[str, TopicGroundTruth] | None = None
-
-    def __call__(self, planned: Planned) -> MeasuredStart:
-        topic, start = planned
-        ground_truth = self._ground_truth_of(topic).ground_truth(start, self._starts)
-        crawls = self._crawls.of(topic, start)
-        random, oracle = self._bounds(start, ground_truth)
-        deciding = self._curves(self._point.metric, crawls, ground_truth)
-        return MeasuredStart(
-            value=deciding[:, -1],
-            curves=self._kept_of(deciding),
-            precision=self._curves(Precision(), crawls, ground_truth)[:, -1],
-            recall=self._curves(Recall(), crawls, ground_truth)[:, -1],
-            n_pages=np.array([len(each.crawl.pages) for each in crawls], np.int32),
-            n_missing=np.array([each.crawl.n_missing for each in crawls], np.int32),
-            digests=tuple(hashlib.sha256(each.crawl.pages.tobytes()).hexdigest() for each in crawls),
-            random=random,
-            oracle=oracle,
-        )
-
-    def _ground_truth_of(self, topic: Topic) -> TopicGroundTruth:
-        """Evaluation needs all crawls of a topic; starts come topic by topic."""
-        if self._ground_truth is None or self._ground_truth[0] != topic.id:
-            traces = [
-                run.trace
-                for planned in self._ready.planned
-                if planned[0].id == topic.id
-                for run in self._crawls.of(*planned)
-            ]
-            self._ground_truth = topic.id, TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
-        return self._ground_truth[1]
-
-    def _all_traces(self) -> Iterator[Trace]:
-        return (run.trace for planned in self._ready.planned for run in self._crawls.of(*planned))
-
-    def _curves(self, metric: Metric, crawls: list[Run], ground_truth: GroundTruth) -> FloatArray:
-        return np.array([checked_curve(metric, each.trace, ground_truth, self._point.step) for each in crawls])
-
-    def _kept_of(self, curves: FloatArray) -> FloatArray:
-        return curves[..., self._kept_places].astype(np.float32)
-
-    def _bounds(self, start: Start, ground_truth: GroundTruth) -> tuple[FloatArray, FloatArray]:
-        """The curves of a random crawl and of the greedy oracle."""
-        metric, step = self._point.metric, self._point.step
-        about = getattr(metric, "of", metric.name)
-        wanted = ground_truth.targets if about == "target_recall" else ground_truth.relevant
-        if about not in BOUNDED or not len(wanted):
-            nothing = np.full(len(self._kept_places), np.nan)
-            return nothing, nothing
-        lowest = random_bound(self._web, self._links, start, wanted, page_budget=step, n_crawls=RANDOM_CRAWLS)
-        highest = greedy_oracle(self._graph, start, wanted, page_budget=step)
-        return (
-            mean_curve(metric, lowest, ground_truth, step)[self._kept_places],
-            metric.curve(highest, ground_truth, step)[self._kept_places],
-        )
-
-
-#: Errors of a strategy that breaks its contract.
-FAILURES = (PluginError, LeakageError)
+# Crawls
 
 
 def crawled(
@@ -173,38 +53,30 @@ def crawled(
 ) -> tuple[Prepared, int]:
     """Make the crawls that are not cached. Returns the comparison without strategies that failed, and the number of new
     crawls."""
-    onward = _onward(progress)
+    forward = _never_decreasing(progress)
     try:
-        return ready, _n_made(ready, ready.experiment, cache, workers, onward)
+        return ready, _n_made(ready, ready.experiment, cache, workers, forward)
     except FAILURES:
         if not may_skip:
             raise
-    return _each_alone(ready, cache, workers, onward)
-
-
-def _each_alone(ready: Prepared, cache: Path, workers: int | None, progress: Progress) -> tuple[Prepared, int]:
     strategies, n_made = ready.experiment.strategies, 0
     failed: dict[str, PluginError | LeakageError] = {}
-    for place, strategy in enumerate(strategies):
-        alone = ready.experiment.only(strategy)
-        part = part_of(progress, place / len(strategies), (place + 1) / len(strategies))
+    for index, strategy in enumerate(strategies):
+        part = part_of(forward, index / len(strategies), (index + 1) / len(strategies))
         try:
-            n_made += _n_made(ready, alone, cache, workers, part)
+            n_made += _n_made(ready, ready.experiment.only(strategy), cache, workers, part)
         except FAILURES as reason:
             failed[strategy] = reason
     if len(failed) == len(strategies):
         raise next(iter(failed.values()))
-    return _without(ready, failed), n_made
-
-
-def _without(ready: Prepared, failed: dict[str, PluginError | LeakageError]) -> Prepared:
-    able = tuple(strategy for strategy in ready.experiment.strategies if strategy not in failed)
-    return replace(
+    usable = tuple(strategy for strategy in strategies if strategy not in failed)
+    without_failed = replace(
         ready,
-        experiment=replace(ready.experiment, strategies=able),
-        contestants=tuple(each for each in ready.contestants if each.spec in able),
+        experiment=replace(ready.experiment, strategies=usable),
+        contestants=tuple(each for each in ready.contestants if each.spec in usable),
         notes=(*ready.notes, *(f"Skipped: {name}. {printable(reason)}" for name, reason in failed.items())),
     )
+    return without_failed, n_made
 
 
 def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: int | None, progress: Progress) -> int:
@@ -212,25 +84,84 @@ def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: int |
     return sum(piece.n_made for piece in crawl_all(source, ready.planned, workers=workers, progress=progress))
 
 
-def part_of(progress: Progress, first: float, last: float) -> Progress:
-    """Report the progress of a part of the work as progress of all of it."""
-
-    def told(share: float, words: str) -> None:
-        progress(first + share * (last - first), words)
-
-    return told
-
-
-def _onward(progress: Progress) -> Progress:
+def _never_decreasing(progress: Progress) -> Progress:
     """Progress that never decreases when work is restarted."""
     reached = 0.0
 
-    def told(share: float, words: str) -> None:
+    def report(share: float, message: str) -> None:
         nonlocal reached
         reached = max(reached, share)
-        progress(reached, words)
+        progress(reached, message)
 
-    return told
+    return report
+
+
+# Measures
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredStart:
+    """The crawls from one start. `numbers` are by contestant, `curves` by contestant and `bounds` by bound at the
+    `kept_steps`; bounds are NaN if there are none."""
+
+    numbers: Mapping[str, FloatArray]
+    curves: FloatArray
+    bounds: FloatArray
+    digests: tuple[str, ...]  #: of the visited pages in their order
+
+
+def measure_starts(
+    ready: Prepared, cache_folder: Path, *, workers: int | None = None, progress: Progress = silent
+) -> list[MeasuredStart]:
+    """Measure cached crawls, in the order of the starts."""
+    make = partial(_StartMeasurer, ready, cache_folder)
+    return list(in_parallel(make, ready.planned, workers=workers, progress=progress, unit="starts measured"))
+
+
+class _StartMeasurer:
+    """Measures starts in one process."""
+
+    def __init__(self, ready: Prepared, cache_folder: Path) -> None:
+        self._ready = ready
+        self._steps = kept_steps(ready.point.step)
+        self._metrics: dict[str, Metric] = {"values": ready.point.metric, "precision": Precision(), "recall": Recall()}
+        self._crawls = ready.source(cache_folder).open()
+        self._starts = ready.starts
+        self._page_rank = cache(lambda: crawled_page_rank(self._crawls.graph, self._traces(ready.planned)))
+        self._ground_truth: tuple[str, TopicGroundTruth] | None = None
+
+    def __call__(self, planned: Planned) -> MeasuredStart:
+        topic, start = planned
+        ground_truth = self._ground_truth_of(topic).ground_truth(start, self._starts)
+        crawls = self._crawls.of(topic, start)
+        curves = {
+            name: np.array([checked_curve(metric, run.trace, ground_truth, self._ready.point.step) for run in crawls])
+            for name, metric in self._metrics.items()
+        }
+        bounds = StartBounds(self._crawls.web, self._crawls.links, self._crawls.graph, start, ground_truth).curves(
+            self._ready.point.metric, self._steps
+        )
+        return MeasuredStart(
+            numbers={
+                **{name: curve[:, -1] for name, curve in curves.items()},
+                "n_pages": np.array([len(run.crawl.pages) for run in crawls], np.float64),
+                "n_missing": np.array([run.crawl.n_missing for run in crawls], np.float64),
+            },
+            curves=curves["values"][:, self._steps - 1].astype(np.float32),
+            bounds=np.full((2, len(self._steps)), np.nan) if bounds is None else bounds,
+            digests=tuple(hashlib.sha256(run.crawl.pages.tobytes()).hexdigest() for run in crawls),
+        )
+
+    def _ground_truth_of(self, topic: Topic) -> TopicGroundTruth:
+        """Evaluation needs all crawls of a topic; starts come topic by topic."""
+        if self._ground_truth is None or self._ground_truth[0] != topic.id:
+            traces = list(self._traces(planned for planned in self._ready.planned if planned[0].id == topic.id))
+            truth = TopicGroundTruth(self._crawls.web, topic, traces, page_rank=self._page_rank)
+            self._ground_truth = topic.id, truth
+        return self._ground_truth[1]
+
+    def _traces(self, planned: Iterable[Planned]) -> Iterator[Trace]:
+        return (run.trace for each in planned for run in self._crawls.of(*each))
 
 
 def check_metric(ready: Prepared, web: RecordedWeb) -> None:
@@ -246,8 +177,7 @@ def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) ->
     trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
     # Any PageRank will do.
     known = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages))
-    starts = [*(planned for _, planned in ready.planned), *ready.other_starts]
-    curve = checked_curve(ready.point.metric, trace, known.ground_truth(start, starts), len(pages))
+    curve = checked_curve(ready.point.metric, trace, known.ground_truth(start, ready.starts), len(pages))
     return not np.isnan(curve).any()
 
 
@@ -260,6 +190,33 @@ def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
         f"There is no {point.metric} for {where}{needs}: {judges}choose another metric with --by; `scenthound metrics` "
         "lists them."
     )
+
+
+# All starts together
+
+
+@dataclass(frozen=True, slots=True)
+class MeanCurves:
+    """`mean` and `standard_error` are by contestant and step; the bounds by step, NaN if there are none."""
+
+    pages: IntArray  #: the steps
+    mean: FloatArray
+    standard_error: FloatArray
+    random: FloatArray
+    oracle: FloatArray
+
+    @classmethod
+    def of(cls, pages: IntArray, curves: FloatArray, bounds: FloatArray) -> "MeanCurves":
+        """From `curves[contestant, topic, seed, step]` and `bounds[bound, topic, seed, step]`."""
+        means, errors = zip(*map(_mean_and_error, curves), strict=True)
+        random, oracle = (_mean_and_error(each)[0] for each in bounds)
+        return cls(pages, np.array(means), np.array(errors), random, oracle)
+
+
+def _mean_and_error(curves: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """At each step, of curves by topic and seed."""
+    samples = [PairedSample(curves[..., step]) for step in range(curves.shape[-1])]
+    return np.array([each.mean for each in samples]), np.array([each.standard_error for each in samples])
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,47 +247,39 @@ class Measurements:
         means: FloatArray = self.values.mean(axis=2 if self.over_topics else 1)
         return means
 
+    @property
+    def single_observations(self) -> FloatArray:
+        """By contestant: a mean for each topic, or the starts of a single topic."""
+        values: FloatArray = self.values.mean(axis=2) if len(self.topics) > 1 else self.values[:, 0]
+        return values
+
     def twins(self, contestant: int) -> list[int]:
         """The others with the same crawls."""
         return [other for other, first in enumerate(self.twin_of) if first == contestant != other]
 
 
 def collect(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: int, point: Point) -> Measurements:
-    """From starts in the order of topics and seeds."""
-    values = _by_topic(starts, "value", topics, n_seeds)
-    is_known: BoolArray = np.array([bool(np.isfinite(values[:, topic]).all()) for topic in range(len(topics))])
-    if not is_known.any():
+    """Combine starts, which are in the order of topics and seeds."""
+
+    def by_topic(arrays: Sequence[FloatArray]) -> FloatArray:
+        """From an array for each start, insert axes for topics and seeds after the first axis."""
+        stacked: FloatArray = np.stack(arrays, axis=1).astype(np.float64)
+        return stacked.reshape(len(stacked), len(topics), n_seeds, *stacked.shape[2:])
+
+    numbers = {name: by_topic([start.numbers[name] for start in starts]) for name in starts[0].numbers}
+    has_value: BoolArray = np.asarray(np.isfinite(numbers["values"]).all(axis=(0, 2)))
+    if not has_value.any():
         raise no_value(point, topics)
-    by_topic = {
-        name: _by_topic(starts, name, topics, n_seeds)[:, is_known]
-        for name in ("precision", "recall", "n_pages", "n_missing")
-    }
-    bounds = {name: _by_start(starts, name, n_seeds)[is_known] for name in ("random", "oracle")}
-    curves = np.stack([start.curves for start in starts], axis=1)
-    curves = curves.reshape(len(curves), len(topics), n_seeds, -1)[:, is_known]
-    return Measurements(
-        topics=tuple(topic for topic, has_value in zip(topics, is_known, strict=True) if has_value),
-        lacking=tuple(topic for topic, has_value in zip(topics, is_known, strict=True) if not has_value),
-        values=values[:, is_known],
-        **by_topic,
-        **{name: curve[..., -1] for name, curve in bounds.items()},
-        curves=MeanCurves.of(kept_steps(point.step), curves, **bounds),
-        twin_of=_twins([start.digests for start in starts]),
-    )
-
-
-def _by_start(starts: Sequence[MeasuredStart], name: str, n_seeds: int) -> FloatArray:
-    """By topic, seed and step, from one curve for each start."""
-    stacked: FloatArray = np.stack([getattr(start, name) for start in starts])
-    return stacked.reshape(-1, n_seeds, stacked.shape[-1])
-
-
-def _by_topic(starts: Sequence[MeasuredStart], name: str, topics: Sequence[str], n_seeds: int) -> FloatArray:
-    """By contestant, topic and seed, from one array by contestant for each start."""
-    stacked: FloatArray = np.stack([getattr(start, name) for start in starts], axis=1).astype(np.float64)
-    return stacked.reshape(len(stacked), len(topics), n_seeds)
-
-
-def _twins(digests: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    bounds = by_topic([start.bounds for start in starts])[:, has_value]
+    curves = by_topic([start.curves for start in starts])[:, has_value]
     first: dict[tuple[str, ...], int] = {}
-    return tuple(first.setdefault(crawls, place) for place, crawls in enumerate(zip(*digests, strict=True)))
+    digests = zip(*(start.digests for start in starts), strict=True)
+    return Measurements(
+        topics=tuple(topic for topic, has in zip(topics, has_value, strict=True) if has),
+        lacking=tuple(topic for topic, has in zip(topics, has_value, strict=True) if not has),
+        **{name: values[:, has_value] for name, values in numbers.items()},
+        random=bounds[0, ..., -1],
+        oracle=bounds[1, ..., -1],
+        curves=MeanCurves.of(kept_steps(point.step), curves, bounds),
+        twin_of=tuple(first.setdefault(crawls, index) for index, crawls in enumerate(digests)),
+    )

@@ -8,13 +8,13 @@ Rules
   corrected in the same way. A small difference that is significant is still small, so equivalence decides the mark
   first.
 - Contestants that crawled the same pages in the same order are ranked and tested once, as the first of them.
-- The mean of the best is optimistic, since it was selected. `held_out` estimates what the selection is worth: one half
+- The mean of the best is optimistic, since it was selected. `held_out` estimates the mean without this bias: one half
   of the observations selects, the other half measures, averaged over many random halvings. Half of the observations
   select worse than all of them, so the estimate is slightly too low.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil, log2, nan
 
@@ -24,130 +24,152 @@ from scenthound.errors import printable
 from scenthound.experiments.compare.measures import Measurements
 from scenthound.experiments.compare.settings import Contestant, Prepared
 from scenthound.experiments.statistics import (
+    ALPHA,
     MIN_TOPICS,
     Effect,
     PairedSample,
     differences_of,
     equivalence,
     holm,
-    sign_flip_p,
+    paired_p,
     wins_ties_losses,
 )
-from scenthound.experiments.statistics.tests import ALPHA
 from scenthound.experiments.topic_analysis import against_field
 from scenthound.metrics.measures import share_of_gap_closed
 from scenthound.model import FloatArray
-from scenthound.registry import format_value
+from scenthound.records import column
+from scenthound.registry import Value, format_value
 
 #: Share of the best mean below which a difference is negligible.
 MARGIN_SHARE = 0.05
 
 
 class Mark(StrEnum):
-    """The result of testing a contestant against the best."""
+    """The result of testing a contestant against the best. Older files have `~` and `=`."""
 
     BEST = ""
     WORSE = "*"
     ALIKE = "≈"
     UNCLEAR = "?"
 
-
-#: Marks in files of older versions.
-_EARLIER = {"~": Mark.ALIKE, "=": Mark.UNCLEAR}
-
-
-def mark_of(sign: str) -> str:
-    """The mark in a file, as it is written today."""
-    return _EARLIER.get(sign, sign)
+    @classmethod
+    def _missing_(cls, value: object) -> "Mark | None":
+        return {"~": cls.ALIKE, "=": cls.UNCLEAR}.get(str(value))
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingRow:
     """A row of the ranking. `difference` is to the best, in units of the metric, and None for the best itself; what
     cannot be computed is NaN."""
 
     place: int
-    contestant: Contestant
+    strategy: str
+    name: str = ""  #: with the other values of a sweep that led to the same crawls
+    also: tuple[str, ...] = ()  #: other strategies with the same crawls
+    swept: Mapping[str, Value] = field(default_factory=dict)
+    relevance_model: str = column(default="", aliases=("guide",))
     mean: float
     standard_error: float
     difference: Effect | None
     p: float
     p_corrected: float
-    p_alike: float  #: of the equivalence test, corrected
+    p_equivalence_corrected: float
     mark: Mark
     precision: float
     recall: float
     gap_closed: float  #: share of the gap between the bounds
+    chosen_share: float  #: share of halvings in which it was selected
+    cpu_us_per_page: float
     missing_per_page: float  #: requested pages that are not in the recording, per visited page
-    also: tuple[Contestant, ...] = ()  #: other contestants with the same crawls
+    observations: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
-def ranking_of(
-    measured: Measurements, contestants: Sequence[Contestant], *, lower_is_better: bool
-) -> tuple[Placed, ...]:
-    """The best first; ties in the given order."""
-    sign = -1.0 if lower_is_better else 1.0
+def ranking_order(measured: Measurements, *, lower_is_better: bool) -> list[int]:
+    """The contestants, best first; ties stay in their order. Of those with equal crawls only the first is ranked."""
+    means = measured.values.mean(axis=(1, 2))
+    return sorted(dict.fromkeys(measured.twin_of), key=lambda index: -_sign(lower_is_better) * means[index])
+
+
+def _sign(lower_is_better: bool) -> float:
+    return -1.0 if lower_is_better else 1.0
+
+
+def ranking_rows(
+    measured: Measurements,
+    order: Sequence[int],
+    contestants: Sequence[Contestant],
+    *,
+    lower_is_better: bool,
+    chosen: Sequence[float] | None = None,
+    relevance_models: Mapping[str, str] | None = None,
+    cpu_us: Mapping[str, float] | None = None,
+) -> tuple[RankingRow, ...]:
+    """The rows of the ranking, each tested against the first. `chosen` is by row, the others by strategy."""
+    best, *others = order
+    margin = MARGIN_SHARE * abs(float(measured.values[best].mean()))
+    effects = [PairedSample(measured.values[other] - measured.values[best]).effect() for other in others]
+    differences = [differences_of(measured.observations[other], measured.observations[best]) for other in others]
+    p = np.array([nan, *map(paired_p, differences)])
+    corrected = holm(p)
+    alike = holm(np.array([nan, *(equivalence(each, margin).p if margin > 0 else nan for each in differences)]))
+    sign = _sign(lower_is_better)
     means = sign * measured.values.mean(axis=(1, 2))
-    order = sorted(dict.fromkeys(measured.twin_of), key=lambda contestant: -means[contestant])
-    tests = _Tests(measured, order)
-    bounds = sign * float(measured.random.mean()), sign * float(measured.oracle.mean())
-    return tuple(
-        Placed(
-            place=place + 1,
-            contestant=contestants[contestant],
-            mean=float(measured.values[contestant].mean()),
-            standard_error=PairedSample(measured.values[contestant]).standard_error,
-            difference=tests.effects[place],
-            p=tests.p[place],
-            p_corrected=tests.p_corrected[place],
-            p_alike=tests.p_alike[place],
-            mark=_mark(place, tests.p_corrected[place], tests.p_alike[place]),
-            precision=float(measured.precision[contestant].mean()),
-            recall=float(measured.recall[contestant].mean()),
-            gap_closed=share_of_gap_closed(float(means[contestant]), *bounds),
-            missing_per_page=_missing_per_page(measured, contestant),
-            also=tuple(contestants[other] for other in measured.twins(contestant)),
+    bounds = [sign * float(bound.mean()) for bound in (measured.random, measured.oracle)]
+    rows = []
+    for row, index in enumerate(order):
+        contestant, twins = contestants[index], [contestants[other] for other in measured.twins(index)]
+        n_pages = int(measured.n_pages[index].sum())
+        rows.append(
+            RankingRow(
+                place=row + 1,
+                strategy=contestant.spec,
+                name=_row_name(contestant, twins),
+                also=tuple(other.spec for other in twins),
+                swept=contestant.swept,
+                relevance_model=(relevance_models or {}).get(contestant.spec, ""),
+                mean=float(measured.values[index].mean()),
+                standard_error=PairedSample(measured.values[index]).standard_error,
+                difference=effects[row - 1] if row else None,
+                p=float(p[row]),
+                p_corrected=float(corrected[row]),
+                p_equivalence_corrected=float(alike[row]),
+                mark=_mark(row, float(corrected[row]), float(alike[row])),
+                precision=float(measured.precision[index].mean()),
+                recall=float(measured.recall[index].mean()),
+                gap_closed=share_of_gap_closed(float(means[index]), *bounds),
+                chosen_share=chosen[row] if chosen else nan,
+                cpu_us_per_page=(cpu_us or {}).get(contestant.spec, nan),
+                missing_per_page=float(measured.n_missing[index].sum()) / n_pages if n_pages else nan,
+                observations=rounded(measured.single_observations[index]),
+            )
         )
-        for place, contestant in enumerate(order)
-    )
+    return tuple(rows)
 
 
-class _Tests:
-    """All others against the best, in the order of the ranking."""
-
-    def __init__(self, measured: Measurements, order: Sequence[int]) -> None:
-        best, *others = order
-        observed = measured.observations
-        margin = MARGIN_SHARE * abs(float(measured.values[best].mean()))
-        samples = [PairedSample(measured.values[other] - measured.values[best]) for other in others]
-        differences = [differences_of(observed[other], observed[best]) for other in others]
-        p = np.array([nan, *(_p(each) for each in differences)])
-        p_alike = np.array([nan, *(_p_alike(each, margin) for each in differences)])
-        self.effects: list[Effect | None] = [None, *(sample.effect() for sample in samples)]
-        self.p: list[float] = p.tolist()
-        self.p_corrected: list[float] = holm(p).tolist()
-        self.p_alike: list[float] = holm(p_alike).tolist()
-
-
-def _p(differences: FloatArray) -> float:
-    return sign_flip_p(differences) if len(differences) > 1 else nan
-
-
-def _p_alike(differences: FloatArray, margin: float) -> float:
-    return equivalence(differences, margin).p if margin > 0 else nan
-
-
-def _mark(place: int, p_corrected: float, p_alike: float) -> Mark:
-    if not place:
+def _mark(row: int, p_corrected: float, p_alike: float) -> Mark:
+    if not row:
         return Mark.BEST
     if p_alike < ALPHA:
         return Mark.ALIKE
     return Mark.WORSE if p_corrected < ALPHA else Mark.UNCLEAR
 
 
-def _missing_per_page(measured: Measurements, contestant: int) -> float:
-    n_pages = int(measured.n_pages[contestant].sum())
-    return float(measured.n_missing[contestant].sum()) / n_pages if n_pages else nan
+def _row_name(contestant: Contestant, twins: Sequence[Contestant]) -> str:
+    """The strategy, with other values of a sweep that led to the same crawls: `... (also 256, 1024)`. Twins are named
+    in full if they differ in more than one value."""
+    values = [
+        format_value(next(iter(other.swept.values())))
+        if other.base == contestant.base and len(other.swept) == 1
+        else other.spec
+        for other in twins
+        if other.swept
+    ]
+    return f"{contestant.spec} (also {', '.join(values)})" if values else contestant.spec
+
+
+def rounded(values: FloatArray) -> FloatArray:
+    """Six significant digits."""
+    return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
 
 
 def observations_needed(n_contestants: int) -> int:
@@ -182,8 +204,7 @@ def held_out(observations: FloatArray, *, lower_is_better: bool) -> HeldOut | No
     rng = np.random.default_rng(HALVING_SEED)
     n_choosing = n_observed // 2
     chooses = rng.permuted(np.tile(np.arange(n_observed) < n_choosing, (N_HALVINGS, 1)), axis=1).T.astype(np.float64)
-    sign = -1.0 if lower_is_better else 1.0
-    seen = np.round(sign * (observations @ chooses) / n_choosing, DECIMALS)
+    seen = np.round(_sign(lower_is_better) * (observations @ chooses) / n_choosing, DECIMALS)
     unseen = observations @ (1 - chooses) / (n_observed - n_choosing)
     is_best = seen == seen.max(axis=0)
     shares = is_best / is_best.sum(axis=0)
@@ -199,13 +220,12 @@ class TopicsWon:
     losses: int
 
 
-def topics_won(measured: Measurements, in_order: Sequence[int], *, lower_is_better: bool) -> TopicsWon | None:
-    """Topics won by the first of these contestants; None if topics are not the observations."""
-    if not measured.over_topics or len(in_order) < 2:
+def topics_won(measured: Measurements, order: Sequence[int], *, lower_is_better: bool) -> TopicsWon | None:
+    """Topics won by the first of these contestants; None if topics are not the observations, or if it is alone."""
+    if not measured.over_topics or len(order) < 2:
         return None
-    sign = -1.0 if lower_is_better else 1.0
-    values = {str(place): sign * measured.observations[place] for place in in_order}
-    return TopicsWon(*wins_ties_losses(against_field(values, str(in_order[0]))))
+    values = {str(index): _sign(lower_is_better) * measured.observations[index] for index in order}
+    return TopicsWon(*wins_ties_losses(against_field(values, str(order[0]))))
 
 
 def describe_scope(measured: Measurements) -> str:
@@ -226,53 +246,26 @@ def describe_scope(measured: Measurements) -> str:
     )
 
 
-def reading_notes(ready: Prepared, measured: Measurements, ranking: Sequence[Placed]) -> list[str]:
-    """Notes on skipped topics, equal strategies, and tests without power."""
-    return [
-        *_lacking_notes(ready, measured.lacking),
-        *_twin_notes(ranking),
-        *_test_notes(measured, len(ranking)),
+def reading_notes(ready: Prepared, measured: Measurements, rows: Sequence[RankingRow]) -> list[str]:
+    """Notes on skipped topics, strategies with equal crawls, and tests without power. Values of a sweep with equal
+    crawls share a row instead of a note."""
+    notes, metric, by_spec = [], ready.point.metric, {each.spec: each for each in ready.contestants}
+    if measured.lacking:
+        skipped = f"Topics without {metric} are skipped: {', '.join(map(printable, measured.lacking))}."
+        notes.append(f"{skipped} It needs {metric.needs}." if metric.needs else skipped)
+    notes += [
+        f"{printable(other)} crawled the same pages in the same order as {printable(row.strategy)}."
+        for row in rows
+        for other in row.also
+        if not by_spec[other].swept
     ]
-
-
-def _lacking_notes(ready: Prepared, lacking: tuple[str, ...]) -> list[str]:
-    if not lacking:
-        return []
-    named = f"Topics without {ready.point.metric} are skipped: {', '.join(map(printable, lacking))}."
-    return [f"{named} It needs {ready.point.metric.needs}." if ready.point.metric.needs else named]
-
-
-def _twin_notes(ranking: Sequence[Placed]) -> list[str]:
-    """Strategies with equal crawls; values of a sweep with equal crawls share a row instead."""
-    return [
-        f"{printable(other.spec)} crawled the same pages in the same order as {printable(placed.contestant.spec)}."
-        for placed in ranking
-        for other in placed.also
-        if not other.swept
-    ]
-
-
-def row_name(placed: Placed) -> str:
-    """The name of a row, with other values of a sweep that gave the same crawls: `... (also 256, 1024)`."""
-    values = [_swept_value(placed, other) for other in placed.also if other.swept]
-    return f"{placed.contestant.spec} (also {', '.join(values)})" if values else placed.contestant.spec
-
-
-def _swept_value(placed: Placed, other: Contestant) -> str:
-    """Only the value, unless the strategy differs or several parameters are swept."""
-    is_plain = other.base == placed.contestant.base and len(other.swept) == 1
-    return format_value(other.swept[0]) if is_plain else other.spec
-
-
-def _test_notes(measured: Measurements, n_ranked: int) -> list[str]:
-    """A note if there are too few observations for any difference to be significant."""
-    n_observed, needed = measured.observations.shape[1], observations_needed(n_ranked)
-    if n_ranked < 2 or n_observed >= needed:
-        return []
-    more = "topics" if measured.over_topics else "starts, with --repeats"
-    if n_observed == 1:
-        return [f"One start shows no spread, so significance cannot be tested: use at least {needed} {more}."]
-    return [
-        f"With {n_observed} observations no difference among {n_ranked} strategies can be significant, however large: "
-        f"use at least {needed} {more}."
-    ]
+    n_observed, needed = measured.observations.shape[1], observations_needed(len(rows))
+    if len(rows) > 1 and n_observed < needed:
+        more = f"use at least {needed} {'topics' if measured.over_topics else 'starts, with --repeats'}."
+        notes.append(
+            f"One start shows no spread, so significance cannot be tested: {more}"
+            if n_observed == 1
+            else f"With {n_observed} observations no difference among {len(rows)} strategies can be significant, "
+            f"however large: {more}"
+        )
+    return notes

@@ -8,33 +8,21 @@ parameter, and must not set it already. A strategy with a parameter `max_pages` 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path
+from math import prod
 
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
-from scenthound.experiments.pipeline import CrawlSource, Planned, plan
-from scenthound.experiments.setup import Experiment, ExperimentSetup
-from scenthound.experiments.starts import ChosenTopics, Start, Starts, TopicChoice
+from scenthound.experiments.pipeline import Planned, PlannedCrawls, plan
+from scenthound.experiments.setup import Experiment, ExperimentSetup, fitting_pages
+from scenthound.experiments.starts import Start, Starts, TopicChoice
 from scenthound.experiments.statistics import MIN_TOPICS
-from scenthound.experiments.study.arms import can_start
-from scenthound.experiments.study.settings import fitting_pages
 from scenthound.experiments.trace_cache import Provenance
 from scenthound.metrics.base import Metric, Point, parse_metric
 from scenthound.registry import Value, format_value
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
-
-
-def budget_notes(wanted: int, pages: int, n_pages: int) -> list[str]:
-    """A note if crawls are shorter than requested."""
-    if pages == wanted:
-        return []
-    return [
-        f"The web has {n_pages:,} pages. A crawl of most of them says little about a strategy, so the page budget is "
-        f"{pages:,}, half of the web, instead of {wanted:,}."
-    ]
 
 
 def check_length(start: Start, point: Point, pages: int, n_pages: int) -> None:
@@ -71,11 +59,11 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """One strategy with its parameters. `base` is the strategy as given, `swept` the value of each sweep."""
+    """A strategy with its parameters. `base` is the strategy as the user wrote it, `swept` its values of the sweeps."""
 
     spec: str
     base: str
-    swept: tuple[Value, ...] = ()
+    swept: Mapping[str, Value] = field(default_factory=dict)
 
 
 def parse_sweep(text: str) -> Sweep:
@@ -92,21 +80,17 @@ def parse_sweep(text: str) -> Sweep:
 def contestants_of(strategies: Sequence[str], sweeps: Sequence[Sweep], page_budget: int) -> tuple[Contestant, ...]:
     """All contestants; of equal ones the first."""
     _check_sweeps(strategies, sweeps)
-    n_wanted = len(strategies)
-    for sweep in sweeps:
-        n_wanted *= len(sweep.values)
+    n_wanted = len(strategies) * prod(len(sweep.values) for sweep in sweeps)
     if n_wanted > MAX_CONTESTANTS:
         raise InvalidParameter(
             f"That makes {n_wanted:,} strategies to compare, and at most {MAX_CONTESTANTS} are allowed: "
             "sweep fewer values, or give fewer strategies."
         )
-    made = [each for strategy in strategies for each in _grid(strategy, sweeps, page_budget)]
-    distinct = set(STRATEGIES.distinct(each.spec for each in made))
-    kept: dict[str, Contestant] = {}
-    for each in made:
-        if each.spec in distinct:
-            kept.setdefault(each.spec, each)
-    return tuple(kept.values())
+    by_spec: dict[str, Contestant] = {}
+    for strategy in strategies:
+        for each in _grid(strategy, sweeps, page_budget):
+            by_spec.setdefault(each.spec, each)
+    return tuple(by_spec[spec] for spec in STRATEGIES.distinct(by_spec))
 
 
 def _check_sweeps(strategies: Sequence[str], sweeps: Sequence[Sweep]) -> None:
@@ -138,7 +122,10 @@ def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[
             for sweep, value in zip(sweeps, written_values, strict=True)
         }
         spec = _spelled(strategy, swept)
-        yield Contestant(_with_page_budget(spec, page_budget), str(base), tuple(swept.values()))
+        choice = STRATEGIES.parse(spec)
+        if PAGE_BUDGET in STRATEGIES.parameters(choice.name) and PAGE_BUDGET not in STRATEGIES.values(choice):
+            spec = _spelled(spec, {PAGE_BUDGET: page_budget})
+        yield Contestant(spec, str(base), swept)
 
 
 def _spelled(strategy: str, values: dict[str, Value]) -> str:
@@ -148,13 +135,7 @@ def _spelled(strategy: str, values: dict[str, Value]) -> str:
     return str(STRATEGIES.parse(f"{strategy}{separator}{more}" if more else strategy))
 
 
-def _with_page_budget(spec: str, page_budget: int) -> str:
-    choice = STRATEGIES.parse(spec)
-    needs_budget = PAGE_BUDGET in STRATEGIES.parameters(choice.name) and PAGE_BUDGET not in STRATEGIES.values(choice)
-    return _spelled(spec, {PAGE_BUDGET: page_budget}) if needs_budget else spec
-
-
-#: Enough starts to tell fifteen strategies apart.
+#: Enough starts to distinguish fifteen strategies.
 DEFAULT_REPEATS = 10
 
 
@@ -186,26 +167,25 @@ def deciding_point(by: str, page_budget: int) -> Point:
     return parsed
 
 
-#: Topics listed in the message that asks to choose one.
-SHOWN_TOPICS = 10
+#: Topics listed in the message that requests a choice.
+LISTED_TOPICS = 10
 #: Errors of a strategy that cannot take part.
 REFUSALS = (UsageError, PluginError)
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Everything that the crawls need. `other_starts` are those of other topics, which some classifiers learn from."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(PlannedCrawls):
+    """A comparison that is ready to crawl. `other_starts` are those of other topics, which some classifiers learn
+    from."""
 
-    experiment: Experiment
-    provenance: Provenance
     contestants: tuple[Contestant, ...]
     point: Point
-    planned: tuple[Planned, ...]
     other_starts: tuple[Start, ...]
     notes: tuple[str, ...]
 
-    def source(self, cache: Path) -> CrawlSource:
-        return CrawlSource(self.experiment, provenance=self.provenance, cache=cache)
+    @property
+    def starts(self) -> list[Start]:
+        return [*(start for _, start in self.planned), *self.other_starts]
 
 
 def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSettings) -> Prepared:
@@ -213,11 +193,21 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
     _check_choice(setup.topics)
     chosen = setup.choose_topics(web)
     starts = Starts(web, setup.task, setup.n_start, n_judge=setup.n_judge)
-    _check_only_topic(setup.topics, chosen, starts)
+    if len(chosen.topics) == 1 and (setup.topics.ids or not chosen.others):
+        starts.draw(chosen.topics[0], 0)  # The only topic cannot be skipped, so its message must not suggest it.
     pages = fitting_pages(setup.page_budget, web.n_pages)
     point = deciding_point(settings.by, pages)
-    usable, unusable = ([*setup.strategies], []) if setup.strategies or settings.sweeps else _installed()
+    usable, notes = ([*setup.strategies], []) if setup.strategies or settings.sweeps else _installed()
     entrants = contestants_of(usable, settings.sweeps, pages)
+    if chosen.skipped:
+        topics = ", ".join(map(printable, chosen.skipped))
+        notes.insert(0, f"Skipped topics, because no crawl can start for them: {topics}.")
+    if pages != setup.page_budget:
+        notes.insert(
+            0,
+            f"The web has {web.n_pages:,} pages. A crawl of most of them says little about a strategy, so the page "
+            f"budget is {pages:,}, half of the web, instead of {setup.page_budget:,}.",
+        )
     requested = setup.experiment(
         web,
         chosen,
@@ -231,17 +221,24 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
     return Prepared(
         experiment=experiment,
         provenance=Provenance.of(web.fingerprint, experiment.train_from),
+        planned=tuple(planned),
         contestants=tuple(each for each in entrants if each.spec in experiment.strategies),
         point=point,
-        planned=tuple(planned),
         other_starts=_other_starts(point.metric, experiment, starts),
-        notes=(
-            *budget_notes(setup.page_budget, pages, web.n_pages),
-            *_skipped_notes(chosen.skipped),
-            *unusable,
-            *skipped_notes,
-        ),
+        notes=(*notes, *skipped_notes),
     )
+
+
+def _check_choice(topics: TopicChoice) -> None:
+    if topics.ids or topics.most is not None:
+        return
+    listed = [topic.id for topic in read_topics(topics.file)]
+    if len(listed) > 1:
+        some = ", ".join(map(printable, listed[:LISTED_TOPICS]))
+        raise UsageError(
+            f"{printable(topics.file)} has {len(listed):,} topics: choose one with --topic, for example {some}; "
+            "or several, or limit their number with --topics-max."
+        )
 
 
 def _installed() -> tuple[list[str], list[str]]:
@@ -256,30 +253,6 @@ def _installed() -> tuple[list[str], list[str]]:
     return usable, notes
 
 
-def _check_only_topic(topics: TopicChoice, chosen: ChosenTopics, starts: Starts) -> None:
-    """InvalidTopic if no crawl can start for the only topic, which cannot be skipped."""
-    if len(chosen.topics) == 1 and (topics.ids or not chosen.others):
-        starts.draw(chosen.topics[0], 0)
-
-
-def _check_choice(topics: TopicChoice) -> None:
-    if topics.ids or topics.most is not None:
-        return
-    listed = [topic.id for topic in read_topics(topics.file)]
-    if len(listed) > 1:
-        some = ", ".join(map(printable, listed[:SHOWN_TOPICS]))
-        raise UsageError(
-            f"{printable(topics.file)} has {len(listed):,} topics: choose one with --topic, for example {some}; "
-            "or several, or limit their number with --topics-max."
-        )
-
-
-def _skipped_notes(skipped: Mapping[str, str]) -> list[str]:
-    if not skipped:
-        return []
-    return [f"Skipped topics, because no crawl can start for them: {', '.join(map(printable, skipped))}."]
-
-
 def _planned(requested: Experiment, web: RecordedWeb, *, may_skip: bool) -> tuple[Experiment, list[Planned], list[str]]:
     """The starts of all topics; without strategies that cannot crawl for them, if they may be skipped."""
     try:
@@ -287,33 +260,24 @@ def _planned(requested: Experiment, web: RecordedWeb, *, may_skip: bool) -> tupl
     except REFUSALS:
         if not may_skip:
             raise
-    refused = {
-        strategy: _refusal(replace(requested.only(strategy), repeats=1), web) for strategy in requested.strategies
-    }
-    usable = tuple(strategy for strategy, reason in refused.items() if not reason)
+    skipped: dict[str, list[str]] = {}
+    for strategy in requested.strategies:
+        try:
+            plan(replace(requested.only(strategy), repeats=1), web)
+        except REFUSALS as reason:
+            skipped.setdefault(printable(reason), []).append(strategy)
+    unusable = [strategy for strategies in skipped.values() for strategy in strategies]
+    usable = tuple(strategy for strategy in requested.strategies if strategy not in unusable)
     if not usable:
         return requested, plan(requested, web), []
     experiment = replace(requested, strategies=usable)
-    unusable: dict[str, list[str]] = {}
-    for strategy, reason in refused.items():
-        if reason:
-            unusable.setdefault(reason, []).append(strategy)
-    notes = [f"Skipped: {', '.join(strategies)}. {reason}" for reason, strategies in unusable.items()]
+    notes = [f"Skipped: {', '.join(strategies)}. {reason}" for reason, strategies in skipped.items()]
     return experiment, plan(experiment, web), notes
-
-
-def _refusal(alone: Experiment, web: RecordedWeb) -> str:
-    """Why a strategy cannot crawl; empty if it can."""
-    try:
-        plan(alone, web)
-    except REFUSALS as reason:
-        return printable(reason)
-    return ""
 
 
 def _other_starts(metric: Metric, experiment: Experiment, starts: Starts) -> tuple[Start, ...]:
     """Starts of other topics, which take a while to draw; only the classifiers of menczer2001 learn from them."""
     if "classified" not in str(metric):
         return ()
-    startable = [topic for topic in experiment.other_topics if can_start(starts, topic)]
+    startable = [topic for topic in experiment.other_topics if not starts.problem(topic)]
     return tuple(starts.draw(topic, seed) for topic in startable for seed in range(experiment.repeats))

@@ -18,12 +18,12 @@ from scenthound.experiments.johnson2003.study import (
     named_findings,
 )
 from scenthound.experiments.results import Renderer
-from scenthound.experiments.statistics import PairedSample, spread_told
+from scenthound.experiments.statistics import PairedSample, describe_spread
 from scenthound.experiments.study.arms import hosts_of_pages
 from scenthound.experiments.study.results import StudyFiles, common_findings, common_values, run_into
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.study import FinishedStudy
-from scenthound.experiments.study.tables import Table, file_name, shown
+from scenthound.experiments.study.tables import Table, file_name, format_number
 from scenthound.experiments.validate.crawls import FINAL_MEASURES, SEED_SETS
 from scenthound.experiments.validate.results import CRAWLS_FILE, crawls_csv
 from scenthound.experiments.validate.results import READING as VALIDATION_READING
@@ -153,7 +153,7 @@ def _measures_table(validation: Validation, labels: Sequence[str], group: str, t
     columns = {f"fitness at {budget:,}": ("fitness", index) for index, budget in enumerate(settings.budgets)}
     columns |= {name.replace("_", " "): (name, len(settings.budgets) - 1) for name in FINAL_MEASURES}
     samples = measured.samples(labels, topics, columns.values())
-    spread = spread_told(sample for row in samples.values() for sample in row)
+    spread = describe_spread(sample for row in samples.values() for sample in row)
     return Table(
         name=f"measures-{file_name(group)}",
         caption=f"Measurements on {group}",
@@ -165,7 +165,7 @@ def _measures_table(validation: Validation, labels: Sequence[str], group: str, t
 
 
 def _cell(sample: PairedSample) -> str:
-    mean, error = shown(sample.mean), shown(sample.standard_error)
+    mean, error = format_number(sample.mean), format_number(sample.standard_error)
     return mean if error == "-" else f"{mean} ± {error}"
 
 

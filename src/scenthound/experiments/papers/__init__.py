@@ -1,16 +1,16 @@
-"""The papers: which findings each has, and what its figures and tables show. One file for each."""
+"""The papers, one module each: findings, figures and tables."""
 
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
 from scenthound.experiments.findings import Finding
-from scenthound.experiments.study.measured import ArmMeasurements
+from scenthound.experiments.study.measures import ArmMeasurements
 from scenthound.experiments.study.tables import Picture, Table
 
 
 class Paper(Protocol):
-    """What a file of this folder has. It is given the arms of its study, measured, in the order of the settings."""
+    """What a module of this package provides, from the measured arms of its study in the order of the settings."""
 
     def findings(self, arms: Sequence[ArmMeasurements]) -> Iterable[Finding]: ...
 

@@ -1,6 +1,6 @@
 """Menczer, Pant, Ruiz, Srinivasan: Evaluating topic-driven web crawlers, SIGIR 2001. Findings H1 to H4.
 
-Our readings of the paper's words
+How we interpret the paper
 - The points of its tests, 100, 500 and 1,000 pages, are a tenth, a half and all of the page budget.
 - "Equivalent" (BestFirst and InfoSpiders after a tenth) is a mean rank within a twentieth of BestFirst's.
 - "Narrows late": PageRank is less far behind BestFirst at the end than after a half of the pages.
@@ -14,7 +14,7 @@ import numpy as np
 
 from scenthound.experiments.findings import Finding, PendingClaim, finding_of, is_about_equal, is_more
 from scenthound.experiments.statistics import aligned_differences
-from scenthound.experiments.study.measured import ArmMeasurements, arm_named
+from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
     Panel,
     Picture,
@@ -27,11 +27,11 @@ from scenthound.experiments.study.tables import (
 )
 
 BEST, SPIDERS, PAGERANK = "BestFirst", "InfoSpiders", "PageRank"
-#: Of the classifiers, with the names that the paper's Figure 5 gives them.
+#: The classifiers, with their names in Figure 5 of the paper.
 CLASSIFIERS = {"rocchio": "Rocchio", "widrow_hoff": "Widrow-Hoff", "exponentiated_gradient": "Exponentiated Gradient"}
 POINTS = (0.1, 0.5, 1.0)
 EARLY, MIDDLE, END = POINTS
-#: Mean ranks this near, as a share of BestFirst's, are taken for the same.
+#: Mean ranks that differ by less than this share of BestFirst's are equivalent.
 NEAR = 0.05
 RANK, SIMILARITY = "rank:by=lexical", "mean_similarity"
 
@@ -51,9 +51,9 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
     yield finding_of("H4", "mean lexical rank: PageRank's distance narrows late", "", _narrowing(arm))
 
 
-def _in_order(arm: ArmMeasurements, measure: str, step: int, words: str) -> Iterator[PendingClaim]:
+def _in_order(arm: ArmMeasurements, measure: str, step: int, context: str) -> Iterator[PendingClaim]:
     for one, other in ((BEST, SPIDERS), (SPIDERS, PAGERANK)):
-        yield is_more(f"{words}: {one} better than {other}", arm.better(measure, one, other, step))
+        yield is_more(f"{context}: {one} better than {other}", arm.better(measure, one, other, step))
 
 
 def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim]:
@@ -63,12 +63,12 @@ def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     early = arm.step(EARLY)
-    margin = NEAR * float(np.nanmean(arm.of(RANK).at(early)[arm.place(BEST)]))
-    told = f"after {early:,} pages"
+    margin = NEAR * float(np.nanmean(arm.of(RANK).at(early)[arm.index(BEST)]))
+    context = f"after {early:,} pages"
     near = arm.better(RANK, BEST, SPIDERS, early)
-    yield is_about_equal(f"{told}: BestFirst and InfoSpiders within {margin:,.0f} ranks", near, margin)
+    yield is_about_equal(f"{context}: BestFirst and InfoSpiders within {margin:,.0f} ranks", near, margin)
     for crawler in (BEST, SPIDERS):
-        yield is_more(f"{told}: {crawler} better than PageRank", arm.better(RANK, crawler, PAGERANK, early))
+        yield is_more(f"{context}: {crawler} better than PageRank", arm.better(RANK, crawler, PAGERANK, early))
     for share in (MIDDLE, END):
         yield from _in_order(arm, RANK, arm.step(share), f"after {arm.step(share):,} pages")
 
@@ -109,7 +109,7 @@ def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
 
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterator[Table]:
-    """Values at the end, the paper's t-tests, cost, and what all studies show."""
+    """Final values, the paper's t-tests, cost, and the tables of all studies."""
     arm = arms[0]
     heads = {f"classified:by={judge}": name for judge, name in CLASSIFIERS.items()}
     heads |= {RANK: "mean SMART rank", SIMILARITY: "mean similarity", "precision": "precision", "recall": "recall"}

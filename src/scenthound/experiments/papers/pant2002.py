@@ -3,7 +3,7 @@
 Task 1 starts from examples, task 2 from their neighbours. Static: the share of the pool's n best pages that a crawler
 visited, by lexical and by linkage rank. Dynamic: the mean rank of the pages visited so far, where low is good.
 
-Our readings of the paper's words
+How we interpret the paper
 - A static comparison is of the mean over all n of the figure.
 - "Throughout" is after a tenth, a quarter, a half and all of the pages; "early" is after a tenth.
 - "The others between": the mean of BFS16, BFS64 and BFS128.
@@ -18,7 +18,7 @@ import numpy as np
 
 from scenthound.experiments.findings import Finding, PendingClaim, finding_of, is_more
 from scenthound.experiments.statistics import aligned_differences
-from scenthound.experiments.study.measured import ArmMeasurements, arm_named
+from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
     PAGES_VISITED,
     Panel,
@@ -51,7 +51,7 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
 
 def _coverage(arm: ArmMeasurements, rank: str, crawler: str) -> FloatArray:
     """By topic, the mean share over all n."""
-    values: FloatArray = arm.of(f"coverage:by={rank}").values[arm.place(crawler)].mean(axis=-1)
+    values: FloatArray = arm.values(f"coverage:by={rank}", crawler).mean(axis=-1)
     return values
 
 
@@ -60,16 +60,16 @@ def _in_order(arm: ArmMeasurements) -> Iterator[PendingClaim]:
         greedy, exploring = _coverage(arm, rank, GREEDY), _coverage(arm, rank, EXPLORING)
         between = np.mean([_coverage(arm, rank, crawler) for crawler in BETWEEN], axis=0)
         yield is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
-        told = f"{rank}: BFS256 covers more than the others in the mean"
-        yield is_more(told, aligned_differences(exploring, between))
+        claim = f"{rank}: BFS256 covers more than the others in the mean"
+        yield is_more(claim, aligned_differences(exploring, between))
         yield is_more(f"{rank}: the others in the mean cover more than BFS1", aligned_differences(between, greedy))
 
 
 def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     for rank in RANKS:
         measured = arm.of(f"coverage:by={rank}")
-        gap = measured.values[arm.place(EXPLORING)] - measured.values[arm.place(GREEDY)]
-        # Whatever sizes the settings name, the first and the last of them are compared.
+        gap = measured.values[arm.index(EXPLORING)] - measured.values[arm.index(GREEDY)]
+        # At least the first and the last size of the settings are compared.
         few = max(round(FEW_TOP * arm.page_budget), int(measured.x[0]))
         many = min(round(MANY_TOP * arm.page_budget), int(measured.x[-1]))
         narrow, wide = gap[:, measured.x <= few].mean(axis=1), gap[:, measured.x >= many].mean(axis=1)
@@ -120,38 +120,24 @@ def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
 
 
 def _panels(arm: str, crawlers: tuple[str, ...]) -> tuple[Panel, ...]:
-    panels = []
-    for rank in RANKS:
-        static = f"coverage:by={rank}"
-        panels.append(
-            Panel(f"static, {rank}", arm, (static,), "share of them visited", "number of top pages", crawlers=crawlers)
-        )
-        panels.append(
-            Panel(
-                f"dynamic, {rank}",
-                arm,
-                (f"rank:by={rank}",),
-                "mean rank (low is good)",
-                PAGES_VISITED,
-                crawlers=crawlers,
-            )
-        )
-    return tuple(panels)
+    schemes = (
+        ("static", "coverage", "share of them visited", "number of top pages"),
+        ("dynamic", "rank", "mean rank (low is good)", PAGES_VISITED),
+    )
+    return tuple(
+        Panel(f"{scheme}, {rank}", arm, (f"{measure}:by={rank}",), y_label, x_label, crawlers=crawlers)
+        for rank in RANKS
+        for scheme, measure, y_label, x_label in schemes
+    )
 
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
-    """Values at the end, cost, and what all studies show."""
+    """Final values, cost, and the tables of all studies."""
+    heads = {f"coverage:by={rank}": f"{rank} coverage" for rank in RANKS}
+    heads |= {f"rank:by={rank}": f"mean {rank} rank" for rank in RANKS}
+    heads |= {"target_recall": "example recall", "precision": "precision", "recall": "recall"}
+    heads |= {"area:of=recall": "area under recall"}
     for name in (TASK_1, TASK_2):
-        measures = {
-            "coverage:by=lexical": "lexical coverage",
-            "coverage:by=linkage": "linkage coverage",
-            "rank:by=lexical": "mean lexical rank",
-            "rank:by=linkage": "mean linkage rank",
-            "target_recall": "example recall",
-            "precision": "precision",
-            "recall": "recall",
-            "area:of=recall": "area under recall",
-        }
-        yield end_table(arm_named(arms, name), measures)
+        yield end_table(arm_named(arms, name), heads)
     yield from cost_tables(arm_named(arms, COST))
     yield from extra_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, "target_recall")

@@ -1,15 +1,15 @@
 """Wang, Guan, Chen and others: focused crawling by on-line topical importance estimation, 2009. Findings H11 to H16.
 
-The findings on crawls are judged twice: by the paper's set-up, in which targets train guide and judges and the guide is
-one of its own judges, and by the corrected one, in which they do not.
+The findings on crawls are tested twice: by the paper's protocol, in which targets train the relevance model and the
+classifiers and the model is one of its own classifiers, and by the corrected one, in which they do not.
 
-Our readings of the paper's words
+How we interpret the paper
 - "Near 2,000" of 20,000 pages is a tenth of the budget, so link-context "leads first" is after a twentieth.
-- "About" the same, "almost equally": within a tenth of what the second has; "little above" is above, and by less than
-  that. "Immaterial" (d): within a twentieth. "Far above": twice as much, as in our reading of johnson2003.
+- "About" the same, "almost equally": within a tenth of the second value; "little above" is above, and by less than
+  that. "Immaterial" (d): within a twentieth. "Far above": twice as much, as we interpret johnson2003.
 - "Larger a": from 0.85 to 1.5, the ends of the range in which the paper sees a trend.
 - "Takes 2.9 times as long": longer, and at least twice as long. Where the pages are on fewer hosts than there are
-  workers, resting hosts leave no choice, and nothing can be said.
+  workers, waiting hosts leave no choice, and the claim is undecided.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ from scenthound.experiments.findings import (
     is_more,
 )
 from scenthound.experiments.statistics import aligned_differences
-from scenthound.experiments.study.measured import ArmMeasurements, arm_named
+from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
     Panel,
     Picture,
@@ -49,7 +49,7 @@ ABOUT, IMMATERIAL = 0.1, 0.05
 FAR_ABOVE = 2.0
 USUAL, SMALL_A, LARGE_A = "a=0.85, d=3", "a=0.50, d=3", "a=1.50, d=3"
 OTHER_D = ("a=0.85, d=1", "a=0.85, d=5")
-#: What the paper's Table 2 says: 4,115.73 against 1,437.93 minutes.
+#: Table 2 of the paper: 4,115.73 and 1,437.93 minutes.
 PUBLISHED_RATIO = 4115.73 / 1437.93
 AT_LEAST = 2.0
 WORKERS = 30
@@ -91,8 +91,8 @@ def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 
 def _margin(arm: ArmMeasurements, measure: str, crawler: str, share: float = ABOUT) -> float:
-    """A share of what a crawler has in the mean, as a number with which one can say it."""
-    mean = float(np.nanmean(arm.of(measure).values[arm.place(crawler), :, -1]))
+    """A share of the mean of a crawler, rounded to two digits."""
+    mean = float(np.nanmean(arm.values(measure, crawler)[:, -1]))
     return float(f"{share * mean:.2g}")
 
 
@@ -111,10 +111,10 @@ def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 def _overtaking(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     early = arm.step(EARLY)
     for other in (OTIE, OPIC, BLIND):
-        told = f"after {early:,} pages link-context recalls more than {other}"
-        yield is_more(told, arm.better(RECALL, CONTEXT, other, early))
-    told = f"after {arm.page_budget:,} pages OTIE recalls more than link-context"
-    yield is_more(told, arm.better(RECALL, OTIE, CONTEXT))
+        claim = f"after {early:,} pages link-context recalls more than {other}"
+        yield is_more(claim, arm.better(RECALL, CONTEXT, other, early))
+    claim = f"after {arm.page_budget:,} pages OTIE recalls more than link-context"
+    yield is_more(claim, arm.better(RECALL, OTIE, CONTEXT))
 
 
 def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim]:
@@ -131,16 +131,15 @@ def _harvest(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 
 def _far_above(arm: ArmMeasurements, one: str, other: str) -> PendingClaim:
-    values = arm.of(HARVEST).values[:, :, -1]
-    beyond = aligned_differences(values[arm.place(one)], FAR_ABOVE * values[arm.place(other)])
-    return is_more(f"{one} harvests at least {FAR_ABOVE:g} times as much as {other}", beyond)
+    excess = aligned_differences(arm.values(HARVEST, one)[:, -1], FAR_ABOVE * arm.values(HARVEST, other)[:, -1])
+    return is_more(f"{one} harvests at least {FAR_ABOVE:g} times as much as {other}", excess)
 
 
 def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    """Of the logarithm of the ratio, so that twice and half as long weigh alike."""
+    """By the logarithm of the ratio, so that twice and half as long have the same weight."""
     if arm.n_hosts < WORKERS:
         hosts = f"{arm.n_hosts} host{'s' if arm.n_hosts != 1 else ''}"
-        why = f"The pages are on {hosts}, fewer than the {WORKERS} workers: resting hosts leave no choice."
+        why = f"The pages are on {hosts}, fewer than the {WORKERS} workers: waiting hosts leave no choice."
         yield Claim("link-context takes longer than OTIE", None, Verdict.UNDECIDED, why)
         return
     ratio = _log_ratio(arm)
@@ -152,8 +151,7 @@ def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
 
 
 def _log_ratio(arm: ArmMeasurements) -> FloatArray:
-    seconds = arm.of(TIME).values[:, :, 0]
-    ratio: FloatArray = np.log(seconds[arm.place(CONTEXT)] / seconds[arm.place(OTIE)])
+    ratio: FloatArray = np.log(arm.values(TIME, CONTEXT)[:, 0] / arm.values(TIME, OTIE)[:, 0])
     return ratio
 
 
@@ -176,7 +174,7 @@ def _both(arm: str) -> tuple[Panel, ...]:
 
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
-    """Values at the end, the paper's t-tests, Table 2, and what all studies show."""
+    """Final values, the paper's t-tests, Table 2, and the tables of all studies."""
     for words in PROTOCOLS.values():
         for name in (f"crawls, {words}", f"revision, {words}"):
             heads = {RECALL: "target recall", HARVEST: "harvest rate", "precision": "precision", "recall": "recall"}
@@ -196,7 +194,7 @@ def _time_table(arm: ArmMeasurements) -> Table:
         name=f"table-2-{file_name('running times')}",
         caption="Average running time with politeness",
         heads=("algorithm", "simulated minutes"),
-        rows=tuple((label, mean_and_error(minutes[place], 2)) for place, label in enumerate(arm.labels)),
+        rows=tuple((label, mean_and_error(row, 2)) for label, row in zip(arm.labels, minutes, strict=True)),
         note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each, on {arm.n_hosts:,} "
         f"host{'s' if arm.n_hosts != 1 else ''}. Link-context takes {ratio:.2f} times as long as OTIE (geometric "
         f"mean); {PUBLISHED_RATIO:.2f} in the paper.",

@@ -1,25 +1,29 @@
-"""Measure one arm of a study, one topic with all its crawls at a time, because the ground truth needs the topic's pool.
+"""Measure the arms of a study: for each measure of an arm one array by strategy, topic and step.
 
-Measures are those of `metrics`, by name; where an arm names sizes of the top n, also the static scheme at the end of
-the crawls (`coverage:by=lexical` and `coverage:by=linkage`); `cpu_us` is the CPU time per page where it was measured,
-and `target_recall_per_cpu_s` what it bought, and `running_s` the simulated running time where the mode has a clock.
-`extra_measures` tells of the others.
+Crawls of a topic from several random seeds are averaged first; topics are the observations. A measure that is undefined
+for a topic is NaN. Topics are measured one at a time with all their crawls, because the ground truth needs their pool.
+
+Measures are metrics by name, and others:
+- `coverage:by=lexical` and `coverage:by=linkage`: the static scheme at the end of the crawls, by size n of the top n;
+- `cpu_us`: CPU time per page, if it was measured; `target_recall_per_cpu_s`: target recall per second of it;
+- `running_s`: simulated running time, in modes with a clock;
+- `shared_pages` and `shared_hosts`: the overlap of crawls from both halves of the seeds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from scenthound.experiments.bounds import greedy_oracle, mean_curve, random_bound
+from scenthound.errors import UnknownName
+from scenthound.experiments.bounds import BOUNDED, StartBounds
 from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
-from scenthound.experiments.ground_truth import VOTE, TopicGroundTruth, checked_curve, page_rank_among
+from scenthound.experiments.ground_truth import VOTE, TopicGroundTruth, checked_curve, curve_steps, page_rank_among
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
-from scenthound.experiments.starts import Start
+from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
 from scenthound.experiments.study.arms import Arm, hosts_of_pages
-from scenthound.experiments.study.measured import FOUND_PERCENT, ArmMeasurements, Measured, arm_steps
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
 from scenthound.metrics.base import METRICS, GroundTruth, Metric
@@ -30,120 +34,108 @@ from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, agree
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 
-SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
-
-
-def search_lengths(crawls: Sequence[Run], ground_truth: GroundTruth) -> FloatArray:
-    """By crawler and share: the pages visited until that share of the relevant pages was found, or infinity."""
-    to_find = ground_truth.to_find
-    if not len(to_find):
-        return np.full((len(crawls), len(FOUND_PERCENT)), np.nan)
-    lengths = np.array([[search_length(run.trace, to_find, p / 100) for p in FOUND_PERCENT] for run in crawls])
-    return np.where(np.isnan(lengths), np.inf, lengths)
-
-
-def overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: IntArray) -> dict[str, FloatArray]:
-    """The overlap of the crawls from both halves of the seeds, by crawler and step."""
-    both = [overlap(one.trace, other.trace, host_of_page, int(steps[-1])) for one, other in zip(*halves, strict=True)]
-    shared = {SHARED_PAGES: np.array([each.pages[steps - 1] for each in both])}
-    if len(np.unique(host_of_page)) > 1:
-        shared[SHARED_HOSTS] = np.array([each.hosts[steps - 1] for each in both])
-    return shared
-
-
-def classifiers_of(settings: ArmSettings) -> tuple[str, ...]:
-    """The classifiers that evaluate an arm."""
-    seed_judges = [judge for judge in LINEAR_JUDGES if f"classified:by={judge}" in settings.measures]
-    return (*seed_judges, *(VOTING_JUDGES if "harvest" in settings.measures else ()))
-
-
-def classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
-    """Cohen's kappa of each pair of classifiers on the pool, Fleiss' kappa of all, and Cohen's kappa of each, and of
-    the vote, with the known relevant pages. Empty if one of them could not be trained."""
-    verdicts = {name: accepted for name in judges if (accepted := ground_truth.facts.accepted_by(name)) is not None}
-    if not judges or len(verdicts) < len(judges):
-        return {}
-    found = agreement(verdicts)
-    told = {f"{pair.first} and {pair.second}": pair.kappa for pair in found.pairs}
-    told["all of them (Fleiss)"] = found.fleiss
-    is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)
-    voted = ground_truth.facts.accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
-    for name, accepted in (*verdicts.items(), *([(VOTE, voted)] if voted is not None else [])):
-        told[f"{name} and the known pages"] = cohen_kappa(accepted, is_relevant)
-    return told
-
-
+#: The shares of the page budget after which findings compare crawls.
+CLAIMED_SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
+#: Search lengths are pages until these shares of the relevant pages, in per cent, are found.
+FOUND_PERCENT = (25, 50, 75)
+#: The rows of the bounds, in this order.
+BOUNDS = ("random", "oracle")
 #: Of the static scheme.
 STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage")
+SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
+#: Whether low values are good, for measures that are not metrics.
+LOWER_IS_BETTER = {SHARED_PAGES: False, SHARED_HOSTS: False, PER_CPU_S: False, CPU_US: True, RUNNING_S: True}
+
+
+def step_after(share: float, page_budget: int, n_start: int) -> int:
+    """The number of pages after a share of the budget; at least twice the start pages, since all crawlers visit those
+    first."""
+    return min(page_budget, max(round(page_budget * share), 2 * n_start))
+
+
+def arm_steps(settings: ArmSettings, page_budget: int) -> IntArray:
+    """The steps at which curves of an arm are kept: evenly spaced, and at the shares that claims are about."""
+    return curve_steps(page_budget, [step_after(share, page_budget, settings.start) for share in CLAIMED_SHARES])
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredTopic:
-    """The measures of one topic, averaged over random seeds: `values[measure][strategy, step]`; the bounds alike."""
+class Measured:
+    """`values[strategy, topic, step]`; `x` are the steps: numbers of visited pages, or sizes n of a top n."""
 
-    values: Mapping[str, FloatArray]
-    bounds: Mapping[str, FloatArray]
-    missed: tuple[MissedCounts, ...]
-    features: TopicFeatures
-    search_lengths: FloatArray | None
-    agreement: Mapping[str, float]
+    x: IntArray
+    values: FloatArray
+    lower_is_better: bool = False
 
+    def at(self, x: int) -> FloatArray:
+        """By strategy and topic, at the last step that is not after x."""
+        step = max(0, int(np.searchsorted(self.x, x, side="right")) - 1)
+        values: FloatArray = self.values[:, :, step]
+        return values
 
-def collect(web: RecordedWeb, arm: Arm, topics: Sequence[MeasuredTopic]) -> ArmMeasurements:
-    """All topics of an arm, in their order."""
-    steps = arm_steps(arm.settings, arm.experiment.page_budget)
-    places = {**dict.fromkeys((*arm.settings.measures, SHARED_PAGES, SHARED_HOSTS), steps), **_static_places(arm)}
-    values = _by_measure([topic.values for topic in topics])
-    return ArmMeasurements(
-        settings=arm.settings,
-        page_budget=arm.experiment.page_budget,
-        n_hosts=len(hosts_of_pages(web)),
-        topics=tuple(topic.id for topic in arm.topics),
-        measured={name: Measured(places.get(name, steps[-1:]), value, _is_low(name)) for name, value in values.items()},
-        bounds={
-            name: Measured(steps, value, _is_low(name))
-            for name, value in _by_measure([topic.bounds for topic in topics]).items()
-        },
-        missed=tuple(crawl for topic in topics for crawl in topic.missed),
-        features=tuple(topic.features for topic in topics),
-        search_lengths=_by_measure([_named(topic.search_lengths) for topic in topics]).get(""),
-        agreement={
-            name: np.array([topic.agreement.get(name, np.nan) for topic in topics])
-            for name in dict.fromkeys(name for topic in topics for name in topic.agreement)
-        },
-    )
+    def curve(self, strategy: int) -> MeanCurve:
+        """The mean over topics with its standard error."""
+        return mean_over_topics(self.x, {str(topic): [curve] for topic, curve in enumerate(self.values[strategy])})
 
 
-def _static_places(arm: Arm) -> dict[str, IntArray]:
-    tops = np.array(arm.settings.top_sizes(arm.experiment.page_budget), np.int32)
-    return {f"coverage:by={rank}": tops for rank in STATIC_RANKS}
+@dataclass(frozen=True, slots=True)
+class ArmMeasurements:
+    """One experiment of a study, measured. `bounds` has the measures of random crawls and of the greedy oracle."""
+
+    settings: ArmSettings
+    page_budget: int
+    n_hosts: int  #: of recorded pages
+    topics: tuple[str, ...]
+    measured: Mapping[str, Measured]
+    bounds: Mapping[str, Measured]
+    missed: tuple[MissedCounts, ...]  #: by topic, start and label of the strategy
+    features: tuple[TopicFeatures, ...]  #: by topic
+    #: Pages until a share of the relevant ones was found, or infinity: by strategy, topic and share.
+    search_lengths: FloatArray | None = None
+    agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of classifiers, by topic
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the crawlers in the study."""
+        return tuple(self.settings.strategies)
+
+    def index(self, label: str) -> int:
+        if label not in self.labels:
+            raise UnknownName.among("crawler", label, list(self.labels))
+        return self.labels.index(label)
+
+    def of(self, measure: str) -> Measured:
+        if measure not in self.measured:
+            raise UnknownName.among("measure", measure, list(self.measured))
+        return self.measured[measure]
+
+    def values(self, measure: str, label: str) -> FloatArray:
+        """A measure of one crawler, by topic and step."""
+        values: FloatArray = self.of(measure).values[self.index(label)]
+        return values
+
+    @property
+    def n_ended_early(self) -> int:
+        """Crawls that ended before their page budget was spent."""
+        return sum(crawl.n_pages < self.page_budget for crawl in self.missed)
+
+    def step(self, share: float) -> int:
+        """The number of pages after a share of the budget."""
+        return step_after(share, self.page_budget, self.settings.start)
+
+    def better(self, measure: str, one: str, other: str, x: int | None = None) -> FloatArray:
+        """By topic, how much better one crawler is than another: after x pages, or at the end."""
+        measured = self.of(measure)
+        values = measured.at(int(measured.x[-1]) if x is None else x)
+        ours, theirs = values[self.index(one)], values[self.index(other)]
+        return aligned_differences(theirs, ours) if measured.lower_is_better else aligned_differences(ours, theirs)
 
 
-def _named(lengths: FloatArray | None) -> dict[str, FloatArray]:
-    return {} if lengths is None else {"": lengths}
-
-
-def _by_measure(by_topic: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
-    """`values[strategy, topic, step]` of every measure that any topic has; NaN for the others."""
-    shapes = {name: value.shape for values in by_topic for name, value in values.items()}
-    return {
-        name: np.stack([values.get(name, np.full(shape, np.nan)) for values in by_topic], axis=1)
-        for name, shape in shapes.items()
-    }
-
-
-def _is_low(measure: str) -> bool:
-    """Whether low values of a measure are good."""
-    if measure in {SHARED_PAGES, SHARED_HOSTS, PER_CPU_S}:
-        return False
-    return measure in {CPU_US, RUNNING_S} or METRICS.make(measure).lower_is_better
-
-
-#: The measures with bounds: those of true relevance.
-BOUNDED = ("precision", "recall", "target_recall")
-#: The lower bound is the mean of this many crawls.
-RANDOM_CRAWLS = 3
+def arm_named(arms: Sequence[ArmMeasurements], name: str) -> ArmMeasurements:
+    found = {arm.settings.name: arm for arm in arms}
+    if name not in found:
+        raise UnknownName.among("arm", name, found)
+    return found[name]
 
 
 def measure_arm(
@@ -156,62 +148,78 @@ def measure_arm(
     progress: Progress = silent,
 ) -> ArmMeasurements:
     """Measure cached crawls; `visited` are all pages that any of them visited."""
-    page_rank = _page_rank(web, arm, visited)
-    make = partial(TopicMeasurer, web, arm, cache, page_rank)
-    measured = in_parallel(make, arm.topics, workers=workers, progress=progress, unit="topics measured")
-    return collect(web, arm, list(measured))
+    page_rank = None
+    if arm.settings.tops or any("linkage" in measure for measure in arm.settings.measures):
+        page_rank = page_rank_among(CrawlSource(arm.experiment, web).open().graph, visited)
+    make = partial(_TopicMeasurer, web, arm, cache, page_rank)
+    measured = in_parallel(make, arm.experiment.topics, workers=workers, progress=progress, unit="topics measured")
+    return _collect(web, arm, list(measured))
 
 
-def _page_rank(web: RecordedWeb, arm: Arm, visited: IntArray) -> FloatArray | None:
-    if not arm.settings.tops and not any("linkage" in measure for measure in arm.settings.measures):
-        return None
-    return page_rank_among(CrawlSource(arm.experiment, web).open().graph, visited)
+@dataclass(frozen=True, slots=True)
+class _MeasuredTopic:
+    """The measures of one topic, averaged over random seeds: `values[measure][strategy, step]`; the bounds alike."""
+
+    values: Mapping[str, FloatArray]
+    bounds: Mapping[str, FloatArray]
+    missed: tuple[MissedCounts, ...]
+    features: TopicFeatures
+    search_lengths: FloatArray | None
+    agreement: Mapping[str, float]
 
 
-class TopicMeasurer:
+class _TopicMeasurer:
     """Measures topics in one process."""
 
     def __init__(self, web: RecordedWeb, arm: Arm, cache: Path, page_rank: FloatArray | None) -> None:
         self._web = web
         self._arm = arm
         self._page_rank = page_rank
-        self._crawls = arm.source(web, cache).open()
-        self._links, self._graph = self._crawls.links, self._crawls.graph
+        self._crawls = arm.source(cache, web).open()
         self._metrics: dict[str, Metric] = {name: METRICS.make(name) for name in arm.settings.measures}
         self._steps = arm_steps(arm.settings, arm.experiment.page_budget)
         self._tops = arm.settings.top_sizes(arm.experiment.page_budget)
         self._starts = [start for _, start in arm.planned]
 
-    def __call__(self, topic: Topic) -> MeasuredTopic:
-        starts = self._arm.starts_of(topic)
+    def __call__(self, topic: Topic) -> _MeasuredTopic:
+        settings = self._arm.settings
+        starts = [start for start in self._starts if start.topic == topic.id]
         crawls = [self._crawls.of(topic, start) for start in starts]
         traces = [run.trace for by_strategy in crawls for run in by_strategy]
-        judge = TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
-        judgements = [judge.ground_truth(start, self._starts) for start in starts]
-        values = _mean_of([self._values(*pair) for pair in zip(crawls, judgements, strict=True)])
-        if self._arm.settings.halves:
+        topic_truth = TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
+        truths = [topic_truth.ground_truth(start, self._starts) for start in starts]
+        values = _mean_of([self._values(*pair) for pair in zip(crawls, truths, strict=True)])
+        if settings.halves:
             hosts, pairs = self._web.url_host[: self._web.n_pages], zip(crawls[::2], crawls[1::2], strict=True)
-            values |= _mean_of([overlaps(pair, hosts, self._steps) for pair in pairs])
-        return MeasuredTopic(
+            values |= _mean_of([_overlaps(pair, hosts, self._steps) for pair in pairs])
+        lengths: FloatArray | None = None
+        if "recall" in self._metrics:
+            # Infinity if one of the crawls did not reach the share.
+            lengths = np.mean([_search_lengths(*pair) for pair in zip(crawls, truths, strict=True)], axis=0)
+        bounds = [
+            StartBounds(self._web, self._crawls.links, self._crawls.graph, start, truth)
+            for start, truth in zip(starts, truths, strict=True)
+        ]
+        return _MeasuredTopic(
             values=values,
-            bounds=_mean_of([self._bounds(*pair) for pair in zip(starts, judgements, strict=True)]),
-            missed=tuple(self._missed(crawls, judgements)),
-            features=topic_features(self._web, self._graph, topic, starts[0]),
-            search_lengths=self._search_lengths(crawls, judgements),
-            agreement=classifier_agreement(judgements[0], classifiers_of(self._arm.settings)),
+            bounds=_mean_of([self._bound_curves(each) for each in bounds]),
+            missed=tuple(self._missed(crawls, truths)),
+            features=topic_features(self._web, self._crawls.graph, topic, starts[0]),
+            search_lengths=lengths,
+            agreement=_classifier_agreement(truths[0], _classifiers_of(settings)),
         )
 
     def _values(self, crawls: list[Run], ground_truth: GroundTruth) -> dict[str, FloatArray]:
         """The measures of the crawls from one start."""
-        n_steps, places = int(self._steps[-1]), self._steps - 1
+        n_steps = int(self._steps[-1])
         values = {
-            name: np.array([checked_curve(metric, run.trace, ground_truth, n_steps)[places] for run in crawls])
+            name: np.array([checked_curve(metric, run.trace, ground_truth, n_steps)[self._steps - 1] for run in crawls])
             for name, metric in self._metrics.items()
         }
         for rank in STATIC_RANKS if self._tops else ():
             covered = [coverage_over(run.trace, ground_truth, rank, self._tops) for run in crawls]
             values[f"coverage:by={rank}"] = np.array(covered)
-        values[CPU_US] = np.array([[_mean_cost(run.crawl.cpu_us)] for run in crawls])
+        values[CPU_US] = np.array([[run.crawl.cpu_us.mean() if len(run.crawl.cpu_us) else np.nan] for run in crawls])
         if "target_recall" in values:
             found = zip(values["target_recall"][:, -1].tolist(), crawls, strict=True)
             values[PER_CPU_S] = np.array([[quality_per_cpu_second(end, run.crawl.cpu_us)] for end, run in found])
@@ -219,38 +227,12 @@ class TopicMeasurer:
             values[RUNNING_S] = np.array([[_running_time(run.crawl, n_steps)] for run in crawls])
         return values
 
-    def _search_lengths(self, crawls: list[list[Run]], judgements: list[GroundTruth]) -> FloatArray | None:
-        """Averaged over starts: infinity if one of the crawls did not reach the share."""
-        if "recall" not in self._metrics:
-            return None
-        lengths = [search_lengths(*pair) for pair in zip(crawls, judgements, strict=True)]
-        mean: FloatArray = np.mean(lengths, axis=0)
-        return mean
+    def _bound_curves(self, bounds: StartBounds) -> dict[str, FloatArray]:
+        curves = {name: bounds.curves(self._metrics[name], self._steps) for name in self._metrics if name in BOUNDED}
+        return {name: curve for name, curve in curves.items() if curve is not None}
 
-    def _bounds(self, start: Start, ground_truth: GroundTruth) -> dict[str, FloatArray]:
-        bounded = [name for name in self._arm.settings.measures if name in BOUNDED]
-        if not bounded or not len(ground_truth.relevant):
-            return {}
-        budget = int(self._steps[-1])
-        lowest = random_bound(
-            self._web, self._links, start, ground_truth.relevant, page_budget=budget, n_crawls=RANDOM_CRAWLS
-        )
-        all_known = greedy_oracle(self._graph, start, ground_truth.relevant, page_budget=budget)
-        highest = dict.fromkeys(bounded, all_known)
-        if "target_recall" in highest:
-            highest["target_recall"] = greedy_oracle(self._graph, start, ground_truth.targets, page_budget=budget)
-        return {
-            name: np.array(
-                [
-                    mean_curve(self._metrics[name], lowest, ground_truth, budget)[self._steps - 1],
-                    self._metrics[name].curve(highest[name], ground_truth, budget)[self._steps - 1],
-                ]
-            )
-            for name in bounded
-        }
-
-    def _missed(self, crawls: list[list[Run]], judgements: list[GroundTruth]) -> Iterator[MissedCounts]:
-        for by_strategy, ground_truth in zip(crawls, judgements, strict=True):
+    def _missed(self, crawls: list[list[Run]], truths: list[GroundTruth]) -> Iterator[MissedCounts]:
+        for by_strategy, ground_truth in zip(crawls, truths, strict=True):
             for label, run in zip(self._arm.settings.strategies, by_strategy, strict=True):
                 yield MissedCounts(
                     strategy=label,
@@ -262,6 +244,53 @@ class TopicMeasurer:
                     seed=run.trace.seed,
                     n_relevant_seeds=relevant_seeds(run.trace.pages, ground_truth.seeds, ground_truth.relevant),
                 )
+
+
+def _running_time(crawl: Crawl, page_budget: int) -> float:
+    """The running time of a complete crawl; NaN if it ended early, or if the mode has no clock."""
+    if crawl.time_s is None or len(crawl.pages) < page_budget:
+        return np.nan
+    return float(crawl.time_s[-1])
+
+
+def _search_lengths(crawls: Sequence[Run], ground_truth: GroundTruth) -> FloatArray:
+    """By crawler and share: the pages visited until that share of the relevant pages was found, or infinity."""
+    to_find = ground_truth.to_find
+    if not len(to_find):
+        return np.full((len(crawls), len(FOUND_PERCENT)), np.nan)
+    lengths = np.array([[search_length(run.trace, to_find, p / 100) for p in FOUND_PERCENT] for run in crawls])
+    return np.where(np.isnan(lengths), np.inf, lengths)
+
+
+def _overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: IntArray) -> dict[str, FloatArray]:
+    """The overlap of the crawls from both halves of the seeds, by crawler and step."""
+    both = [overlap(one.trace, other.trace, host_of_page, int(steps[-1])) for one, other in zip(*halves, strict=True)]
+    shared = {SHARED_PAGES: np.array([each.pages[steps - 1] for each in both])}
+    if len(np.unique(host_of_page)) > 1:
+        shared[SHARED_HOSTS] = np.array([each.hosts[steps - 1] for each in both])
+    return shared
+
+
+def _classifiers_of(settings: ArmSettings) -> tuple[str, ...]:
+    """The classifiers that evaluate an arm."""
+    linear = [judge for judge in LINEAR_JUDGES if f"classified:by={judge}" in settings.measures]
+    return (*linear, *(VOTING_JUDGES if "harvest" in settings.measures else ()))
+
+
+def _classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
+    """Cohen's kappa of each pair of classifiers on the pool, Fleiss' kappa of all, and Cohen's kappa of each, and of
+    the vote, with the known relevant pages. Empty if one of them could not be trained."""
+    verdicts = {name: accepted for name in judges if (accepted := ground_truth.facts.accepted_by(name)) is not None}
+    if not judges or len(verdicts) < len(judges):
+        return {}
+    found = agreement(verdicts)
+    kappas = {f"{pair.first} and {pair.second}": pair.kappa for pair in found.pairs}
+    kappas["all of them (Fleiss)"] = found.fleiss
+    is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)
+    voted = ground_truth.facts.accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
+    for name, accepted in (*verdicts.items(), *([(VOTE, voted)] if voted is not None else [])):
+        kappas[f"{name} and the known pages"] = cohen_kappa(accepted, is_relevant)
+    return kappas
 
 
 def _mean_of(by_start: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
@@ -278,11 +307,36 @@ def _defined_mean(values: FloatArray) -> FloatArray:
     return mean
 
 
-def _mean_cost(cpu_us: FloatArray) -> float:
-    return float(cpu_us.mean()) if len(cpu_us) else float("nan")
+def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> ArmMeasurements:
+    """All topics of an arm, in their order."""
+    page_budget = arm.experiment.page_budget
+    steps, tops = arm_steps(arm.settings, page_budget), np.array(arm.settings.top_sizes(page_budget), np.int32)
+    x_of = dict.fromkeys((*arm.settings.measures, SHARED_PAGES, SHARED_HOSTS), steps)
+    x_of |= {f"coverage:by={rank}": tops for rank in STATIC_RANKS}
 
+    def measured(by_topic: Sequence[Mapping[str, FloatArray]]) -> dict[str, Measured]:
+        """Every measure that any topic has; NaN for the other topics."""
+        shapes = {name: value.shape for values in by_topic for name, value in values.items()}
+        found = {}
+        for name, shape in shapes.items():
+            is_low = LOWER_IS_BETTER[name] if name in LOWER_IS_BETTER else METRICS.make(name).lower_is_better
+            values = np.stack([values.get(name, np.full(shape, np.nan)) for values in by_topic], axis=1)
+            found[name] = Measured(x_of.get(name, steps[-1:]), values, is_low)
+        return found
 
-def _running_time(crawl: Crawl, page_budget: int) -> float:
-    """The running time of a complete crawl; NaN if it ended early."""
-    is_whole = crawl.time_s is not None and len(crawl.pages) == page_budget
-    return float(crawl.time_s[-1]) if is_whole and crawl.time_s is not None else float("nan")
+    lengths = [topic.search_lengths for topic in topics if topic.search_lengths is not None]
+    return ArmMeasurements(
+        settings=arm.settings,
+        page_budget=page_budget,
+        n_hosts=len(hosts_of_pages(web)),
+        topics=tuple(topic.id for topic in arm.experiment.topics),
+        measured=measured([topic.values for topic in topics]),
+        bounds=measured([topic.bounds for topic in topics]),
+        missed=tuple(crawl for topic in topics for crawl in topic.missed),
+        features=tuple(topic.features for topic in topics),
+        search_lengths=np.stack(lengths, axis=1) if lengths else None,
+        agreement={
+            name: np.array([topic.agreement.get(name, np.nan) for topic in topics])
+            for name in dict.fromkeys(name for topic in topics for name in topic.agreement)
+        },
+    )

@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -22,50 +22,36 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.experiments.findings import READING, Finding
-from scenthound.experiments.results import Renderer, csv_number, csv_text, versions
-from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured
-from scenthound.experiments.study.settings import StudySettings
+from scenthound.experiments.findings import READING
+from scenthound.experiments.pipeline import part_of
+from scenthound.experiments.results import Renderer, csv_number, csv_text, replace_files, versions
+from scenthound.experiments.study.measures import BOUNDS, ArmMeasurements, Measured
+from scenthound.experiments.study.settings import ArmSettings, Needs, SearchSettings, StudySettings
 from scenthound.experiments.study.study import FinishedStudy, Study, Timing, run_study
 from scenthound.experiments.study.tables import Table
-from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
 from scenthound.records import to_json
 from scenthound.store.folder import ResultFolder, is_kind
 from scenthound.store.record import open_web
 
 
-def findings_as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Plain values: the fields of each finding, its verdict and the reason for it."""
-    return [{**to_json(finding), "verdict": finding.verdict.value, "why": finding.why} for finding in findings]
-
-
-def table_csv(table: Table) -> str:
-    return csv_text(table.heads, table.rows)
-
-
 def table_markdown(table: Table) -> str:
     """With its caption above and its note below."""
     rows = [table.heads, ["---"] * len(table.heads), *table.rows]
-    lines = ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    # What would end a cell is escaped.
+    escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in escaped]
     return "\n".join([f"**{table.caption}**", "", *lines, *(["", table.note] if table.note else [])]) + "\n"
-
-
-def _cell(text: str) -> str:
-    """Escape what would end a cell."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
 def table_files(tables: Iterable[Table]) -> dict[str, str]:
     """Each table as CSV and as Markdown, by the names of their files."""
     texts = {}
     for table in tables:
-        texts[f"tables/{table.name}.csv"] = table_csv(table)
+        texts[f"tables/{table.name}.csv"] = csv_text(table.heads, table.rows)
         texts[f"tables/{table.name}.md"] = table_markdown(table)
     return texts
 
-
-# `measures.csv` has the points of every curve, means over topics; `topics.csv` the final values of each topic.
 
 MEASURES_HEADS = ("arm", "crawler", "measure", "x", "mean", "standard_error", "n_topics")
 TOPICS_HEADS = ("arm", "measure", "x", "topic", "crawler", "value")
@@ -74,19 +60,20 @@ BOUND_NAMES = tuple(f"bound: {bound}" for bound in BOUNDS)
 
 
 def measures_csv(arms: Sequence[ArmMeasurements]) -> str:
-    """One row for each crawler, measure and place; `x` is a number of pages visited, or the n of a top n."""
+    """The points of every curve, means over topics: one row for each crawler, measure and step; `x` is a number of
+    visited pages, or the n of a top n."""
     return csv_text(MEASURES_HEADS, chain.from_iterable(map(_measure_rows, arms)))
 
 
 def topics_csv(arms: Sequence[ArmMeasurements]) -> str:
-    """One row for each measure, topic and crawler, at the last place of the measure."""
+    """One row for each measure, topic and crawler, at the last step of the measure."""
     return csv_text(TOPICS_HEADS, chain.from_iterable(map(_topic_rows, arms)))
 
 
 def _measure_rows(arm: ArmMeasurements) -> Iterator[list[Any]]:
     for names, measure, measured in _all_measured(arm):
-        for place, name in enumerate(names):
-            curve = measured.curve(place)
+        for index, name in enumerate(names):
+            curve = measured.curve(index)
             points = zip(curve.steps.tolist(), curve.mean.tolist(), curve.standard_error.tolist(), strict=True)
             for x, mean, error in points:
                 yield [arm.settings.name, name, measure, x, csv_number(mean), csv_number(error), curve.n_topics]
@@ -101,57 +88,32 @@ def _topic_rows(arm: ArmMeasurements) -> Iterator[list[Any]]:
 
 
 def _all_measured(arm: ArmMeasurements) -> Iterator[tuple[Sequence[str], str, Measured]]:
-    """Who was measured, by what, and the numbers."""
-    groups: tuple[tuple[Sequence[str], Mapping[str, Measured]], ...] = (
-        (arm.labels, arm.measured),
-        (BOUND_NAMES, arm.bounds),
-    )
-    for names, by_measure in groups:
+    """The names of the crawlers or bounds, the measure, and its values."""
+    for names, by_measure in ((arm.labels, arm.measured), (BOUND_NAMES, arm.bounds)):
         for measure, measured in by_measure.items():
             if len(measured.x):
                 yield names, measure, measured
 
 
-# Settings as TOML, which `read_settings` reads.
-
-#: Fields whose tables have another name in the file.
-TABLE_NAMES = {"arms": "arm"}
-
-
 def settings_toml(settings: StudySettings) -> str:
-    """The settings file. Fields that are None or empty are left out."""
-    return "\n".join(_lines(settings, "")).strip() + "\n"
+    """The settings as a file that `read_settings` reads. Fields that are None or empty are left out."""
+    lines = [*_items(settings), "", "[needs]", *_items(settings.needs)]
+    for arm in settings.arms:
+        lines += ["", "[[arm]]", *_items(arm), "", "[arm.strategies]"]
+        lines += [f"{_key(label)} = {_value(spec)}" for label, spec in arm.strategies.items()]
+    if settings.search is not None:
+        lines += ["", "[search]", *_items(settings.search)]
+    return "\n".join(lines) + "\n"
 
 
-def _lines(values: Any, path: str) -> Iterator[str]:
-    """Plain values first: everything after the header of a table belongs to the table."""
-    named = _named(values)
-    for name, value in named.items():
-        if value not in (None, ()) and not _is_table(value) and not _is_tables(value):
-            yield f"{_key(name)} = {_value(value)}"
-    for name, value in named.items():
-        place = f"{path}{_key(TABLE_NAMES.get(name, name))}"
-        for head, table in _tables(place, value):
-            yield from ("", head, *_lines(table, f"{place}."))
-
-
-def _named(values: Any) -> Mapping[str, Any]:
-    return values if isinstance(values, Mapping) else {each.name: getattr(values, each.name) for each in fields(values)}
-
-
-def _tables(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if _is_table(value):
-        yield f"[{place}]", value
-    elif _is_tables(value):
-        yield from ((f"[[{place}]]", table) for table in value)
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping) or is_dataclass(value)
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, tuple) and bool(value) and all(map(_is_table, value))
+def _items(record: StudySettings | ArmSettings | Needs | SearchSettings) -> list[str]:
+    """The fields that are not tables."""
+    values = {each.name: getattr(record, each.name) for each in fields(record)}
+    return [
+        f"{name} = {_value(value)}"
+        for name, value in values.items()
+        if name not in ("needs", "arms", "search", "strategies") and value not in (None, ())
+    ]
 
 
 def _key(name: str) -> str:
@@ -189,14 +151,10 @@ def write_results(
     folder: ResultFolder, contents: Mapping[str, bytes], about: Mapping[str, Any], findings: Mapping[str, Any]
 ) -> None:
     """Write all files of a study: `contents` by path, `about` to study.json, `findings` to findings.json."""
-    out = folder.path
-    earlier = _earlier_files(folder.about) - set(contents)
-    (out / FINDINGS_FILE).unlink(missing_ok=True)
-    for name, content in contents.items():
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(out / name, content)
-    for name in sorted(earlier):
-        _remove_within(out, name)
+    listed = folder.about.get("files")
+    earlier = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    (folder.path / FINDINGS_FILE).unlink(missing_ok=True)
+    replace_files(folder.path, contents, earlier)
     folder.write_json(ABOUT_FILE, {**about, "files": sorted(contents)})
     folder.write_json(FINDINGS_FILE, findings)
 
@@ -217,19 +175,6 @@ def _check(out: Path, study: str, web_fingerprint: str) -> None:
             f"{printable(out)} has {study} on another web ({printable(about.get('web', 'or an older state of it'))}): "
             "choose another folder with --out; crawls can be shared with --cache."
         )
-
-
-def _earlier_files(about: Mapping[str, Any]) -> set[str]:
-    """The files that the previous run wrote."""
-    listed = about.get("files")
-    return {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
-
-
-def _remove_within(out: Path, name: str) -> None:
-    """Remove a file of an earlier run, but nothing outside of the folder, whatever a corrupt list names."""
-    path = out / name
-    if out.resolve() in path.resolve().parents:
-        path.unlink(missing_ok=True)
 
 
 def n_topics(study: Study) -> int:
@@ -269,11 +214,6 @@ def study_values(study: Study) -> dict[str, Any]:
     return common_values(study) | {"arms": arms}
 
 
-def findings_values(study: Study) -> dict[str, Any]:
-    """The values of `findings.json`."""
-    return common_findings(study, n_topics(study), READING)
-
-
 def common_findings(study: FinishedStudy, n_topics: int, reading: str) -> dict[str, Any]:
     """What `findings.json` contains for every study."""
     return {
@@ -283,7 +223,7 @@ def common_findings(study: FinishedStudy, n_topics: int, reading: str) -> dict[s
         "web_fingerprint": study.web_fingerprint,
         "n_topics": n_topics,
         "reading": reading,
-        "findings": findings_as_json(study.findings),
+        "findings": [{**to_json(each), "verdict": each.verdict.value, "why": each.why} for each in study.findings],
     }
 
 
@@ -323,7 +263,7 @@ def study_into(
     files = StudyFiles(
         lambda study: {"measures.csv": measures_csv(study.arms), "topics.csv": topics_csv(study.arms)},
         study_values,
-        findings_values,
+        lambda study: common_findings(study, n_topics(study), READING),
     )
     return run_into(out, settings, web, run, files, render=render, progress=progress)
 
@@ -339,19 +279,15 @@ def run_into(
     progress: Progress,
 ) -> AnyStudy:
     """Run any study in its folder, render it, and write all its files."""
-
-    def part(first: float, last: float) -> Progress:
-        return lambda share, message: progress(first + (last - first) * share, message)
-
     if render is not None:
         render.check()
     with study_folder(out, settings.study, open_web(web, progress).fingerprint) as folder:
-        study = run(part(0.0, SHARE_OF_CRAWLS))
+        study = run(part_of(progress, 0.0, SHARE_OF_CRAWLS))
         texts = {SETTINGS_FILE: settings_toml(settings), **files.csv(study), **table_files(study.tables)}
         contents = {name: text.encode("utf-8") for name, text in texts.items()}
         if render is not None:
             before = perf_counter()
-            images = render.figures(study, part(SHARE_OF_CRAWLS, 1.0))
+            images = render.figures(study, part_of(progress, SHARE_OF_CRAWLS, 1.0))
             study = replace(study, timings=(*study.timings, Timing("drawing figures", perf_counter() - before)))
             contents |= render.files(study, folder.path, images)
         write_results(folder, contents, files.about(study), files.findings(study))

@@ -1,19 +1,18 @@
 """Run a study: check topics, crawl and measure every arm, and test the findings of the paper."""
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
 
 import numpy as np
 
 from scenthound.experiments.findings import Finding
 from scenthound.experiments.papers import paper_of
 from scenthound.experiments.pipeline import crawl_all
-from scenthound.experiments.study.arms import Arm, Prepared, hosts_of_pages, prepared_arms, study_topics
-from scenthound.experiments.study.measured import ArmMeasurements, arm_named
-from scenthound.experiments.study.measures import measure_arm
+from scenthound.experiments.study.arms import Arm, hosts_of_pages, prepared_arms, study_topics
+from scenthound.experiments.study.measures import ArmMeasurements, arm_named, measure_arm
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.tables import Picture, Table
 from scenthound.model import IntArray, Progress, silent
@@ -47,9 +46,6 @@ class FinishedStudy:
     timings: tuple[Timing, ...]
 
 
-Result = TypeVar("Result")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study(FinishedStudy):
     """A finished study that consists of arms."""
@@ -75,12 +71,22 @@ def run_study(
     If `web` is a crawl, its pages are recorded first.
     """
     recorded = open_web(web, progress)
-    clock = _Clock()
-    prepared = clock.timed("drawing starts", lambda: _prepared(settings, recorded, topics))
-    work = _Work(recorded, cache, clock, workers, progress, n_arms=len(prepared.arms))
-    arms = tuple(work.measured(arm) for arm in prepared.arms)
+    timings: list[Timing] = []
+    with _timed(timings, "drawing starts"):
+        prepared, notes = prepared_arms(settings, recorded, study_topics(settings, recorded, topics))
+    arms, n_made = [], 0
+    for index, arm in enumerate(prepared):
+        crawling, measuring = f"crawling, {arm.settings.name}", f"measuring, {arm.settings.name}"
+        with _timed(timings, crawling):
+            part = _part(progress, crawling, 2 * index, 2 * len(prepared))
+            visited, n_new = _crawl(arm, recorded, cache, workers, part)
+            n_made += n_new
+        with _timed(timings, measuring):
+            part = _part(progress, measuring, 2 * index + 1, 2 * len(prepared))
+            arms.append(measure_arm(recorded, arm, visited, cache, workers=workers, progress=part))
     paper = paper_of(settings.study)
-    findings = clock.timed("judging findings", lambda: tuple(paper.findings(arms)))
+    with _timed(timings, "testing findings"):
+        findings = tuple(paper.findings(arms))
     return Study(
         settings=settings,
         web=(recorded.path or web).resolve(),
@@ -88,22 +94,38 @@ def run_study(
         n_pages=recorded.n_pages,
         n_hosts=len(hosts_of_pages(recorded)),
         topics_file=topics.resolve(),
-        arms=arms,
+        arms=tuple(arms),
         findings=findings,
         pictures=tuple(paper.pictures(arms)),
         tables=tuple(paper.tables(arms)),
-        notes=(*prepared.notes, *_early_notes(arms)),
-        n_crawls=sum(len(arm.planned) * len(arm.experiment.strategies) for arm in prepared.arms),
-        n_made=work.n_made,
-        timings=tuple(clock.timings),
+        notes=(*notes, *_early_notes(arms)),
+        n_crawls=sum(len(arm.planned) * len(arm.experiment.strategies) for arm in prepared),
+        n_made=n_made,
+        timings=tuple(timings),
     )
 
 
-def _prepared(settings: StudySettings, web: RecordedWeb, topics: Path) -> Prepared:
-    return prepared_arms(settings, web, study_topics(settings, web, topics))
+@contextmanager
+def _timed(timings: list[Timing], part: str) -> Iterator[None]:
+    before = perf_counter()
+    yield
+    timings.append(Timing(part, perf_counter() - before))
 
 
-def _early_notes(arms: tuple[ArmMeasurements, ...]) -> list[str]:
+def _part(progress: Progress, name: str, n_done: int, n_parts: int) -> Progress:
+    return lambda share, message: progress((n_done + share) / n_parts, f"{name}: {message}")
+
+
+def _crawl(arm: Arm, web: RecordedWeb, cache: Path, workers: int | None, progress: Progress) -> tuple[IntArray, int]:
+    """All pages that the crawls of an arm visited, and the number of crawls that were not cached."""
+    is_visited, n_made = np.zeros(web.n_pages, np.bool_), 0
+    for piece in crawl_all(arm.source(cache, web), arm.planned, workers=workers, progress=progress):
+        is_visited[piece.visited] = True
+        n_made += piece.n_made
+    return np.flatnonzero(is_visited).astype(np.int32), n_made
+
+
+def _early_notes(arms: Sequence[ArmMeasurements]) -> list[str]:
     """Notes on crawls that ended early."""
     return [
         f"{arm.settings.name}: {arm.n_ended_early:,} of {len(arm.missed):,} crawls ended early; the pages that they "
@@ -111,57 +133,3 @@ def _early_notes(arms: tuple[ArmMeasurements, ...]) -> list[str]:
         for arm in arms
         if arm.n_ended_early
     ]
-
-
-class _Clock:
-    """Times the parts of a study."""
-
-    def __init__(self) -> None:
-        self.timings: list[Timing] = []
-
-    def timed(self, part: str, work: Callable[[], Result]) -> Result:
-        before = perf_counter()
-        result = work()
-        self.timings.append(Timing(part, perf_counter() - before))
-        return result
-
-
-class _Work:
-    """Crawls and measures one arm after the other, and reports progress."""
-
-    def __init__(
-        self, web: RecordedWeb, cache: Path, clock: _Clock, workers: int | None, progress: Progress, *, n_arms: int
-    ) -> None:
-        self._web = web
-        self._cache = cache
-        self._clock = clock
-        self._workers = workers
-        self._progress = progress
-        self._n_parts = 2 * n_arms
-        self._n_done = 0
-        self.n_made = 0
-
-    def measured(self, arm: Arm) -> ArmMeasurements:
-        name = arm.settings.name
-        visited = self._part(f"crawling, {name}", lambda told: self._crawled(arm, told))
-        return self._part(f"judging, {name}", lambda told: self._judged(arm, visited, told))
-
-    def _part(self, name: str, work: Callable[[Progress], Result]) -> Result:
-        def told(share: float, words: str) -> None:
-            self._progress((self._n_done + share) / self._n_parts, f"{name}: {words}")
-
-        result = self._clock.timed(name, lambda: work(told))
-        self._n_done += 1
-        return result
-
-    def _crawled(self, arm: Arm, told: Progress) -> IntArray:
-        """All pages that the crawls of an arm visited."""
-        is_visited = np.zeros(self._web.n_pages, np.bool_)
-        source = arm.source(self._web, self._cache)
-        for piece in crawl_all(source, arm.planned, workers=self._workers, progress=told):
-            is_visited[piece.visited] = True
-            self.n_made += piece.n_made
-        return np.flatnonzero(is_visited).astype(np.int32)
-
-    def _judged(self, arm: Arm, visited: IntArray, told: Progress) -> ArmMeasurements:
-        return measure_arm(self._web, arm, visited, self._cache, workers=self._workers, progress=told)

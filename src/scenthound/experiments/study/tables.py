@@ -1,9 +1,9 @@
 """The figures and tables of studies, as data; `ui` draws them.
 
-A figure of a paper is named by its number and has the paper's axes; other figures are named by what they show.
+A figure of a paper is named by its number and has the paper's axes; other figures are named by their content.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import inf, isnan
@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from scenthound.experiments.closed_world import Interval, closed_world_report
-from scenthound.experiments.statistics import Alternative, compare_pairs, paired_t, sign_flip_p, standard_error
-from scenthound.experiments.study.measured import FOUND_PERCENT, ArmMeasurements
+from scenthound.experiments.statistics import Alternative, compare_pairs, defined, paired_t, sign_flip_p, standard_error
+from scenthound.experiments.study.measures import FOUND_PERCENT, ArmMeasurements
 from scenthound.experiments.topic_analysis import TopicAnalysis, analyse_topics
 from scenthound.metrics.measures import share_of_gap_closed
 from scenthound.model import FloatArray
@@ -23,7 +23,7 @@ PAGES_VISITED = "pages visited"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Curves of one measure, or bars of the final values of several. Without `crawlers`, all are shown."""
+    """Curves of one measure, or bars of the final values of several. Without `crawlers`, it has all of them."""
 
     title: str
     arm: str
@@ -56,19 +56,19 @@ class Table:
     note: str = ""
 
 
-def file_name(words: str) -> str:
+def file_name(text: str) -> str:
     """A file name for a text."""
-    return "-".join("".join(letter if letter.isalnum() else " " for letter in words.lower()).split())
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
 
 
-def shown(value: float, digits: int = 3) -> str:
+def format_number(value: float, digits: int = 3) -> str:
     """A number, or a dash for NaN."""
     return "-" if isnan(value) else f"{value:,.{digits}f}"
 
 
 def mean_and_error(values: FloatArray, digits: int = 3) -> str:
     """Mean and standard error over the topics that have a value."""
-    known = values[~np.isnan(values)]
+    known = defined(values)
     if not len(known):
         return "-"
     error = f" ± {standard_error(known):,.{digits}f}" if len(known) > 1 else ""
@@ -82,30 +82,26 @@ def format_p(p: float) -> str:
 
 
 def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
-    """Every crawler after all pages; the static scheme in the mean over all n. `measures` have their heads."""
+    """Every crawler after all pages; the static scheme as a mean over all n. `measures` are headings by name."""
     there = {name: head for name, head in measures.items() if name in arm.measured}
     rows = tuple(
-        (label, *(mean_and_error(_end(arm, name, place), 1 if "rank" in name else 3) for name in there))
-        for place, label in enumerate(arm.labels)
+        (label, *(mean_and_error(_end(arm, name, label), 1 if "rank" in name else 3) for name in there))
+        for label in arm.labels
     )
+    is_static, is_ranked = (any(name.startswith(start) for name in there) for start in ("coverage", "rank"))
     return Table(
         name=f"end-{file_name(arm.settings.name)}",
         caption=f"{arm.settings.name}: after {arm.page_budget:,} pages",
         heads=("crawler", *there.values()),
         rows=rows,
-        note=f"Mean ± standard error over {len(arm.topics)} topics.{_reading(there)}",
+        note=f"Mean ± standard error over {len(arm.topics)} topics."
+        f"{' Coverage is the mean over all n.' if is_static else ''}{' Low ranks are good.' if is_ranked else ''}",
     )
 
 
-def _reading(measures: Iterable[str]) -> str:
-    static = any(name.startswith("coverage") for name in measures)
-    ranked = any(name.startswith("rank") for name in measures)
-    return f"{' Coverage is the mean over all n.' if static else ''}{' Low ranks are good.' if ranked else ''}"
-
-
-def _end(arm: ArmMeasurements, measure: str, place: int) -> FloatArray:
+def _end(arm: ArmMeasurements, measure: str, label: str) -> FloatArray:
     """By topic."""
-    values = arm.of(measure).values[place]
+    values = arm.values(measure, label)
     end: FloatArray = values.mean(axis=-1) if measure.startswith("coverage") else values[:, -1]
     return end
 
@@ -113,22 +109,22 @@ def _end(arm: ArmMeasurements, measure: str, place: int) -> FloatArray:
 def t_test_table(
     arm: ArmMeasurements, measure: str, head: str, shares: Sequence[float], *, one_tailed: bool = False
 ) -> Table:
-    """Paired t-tests between all crawlers, as published, beside the test that asks for no normal distribution. Where
-    they are one-tailed, those named later in the settings, which a study is about, are held against earlier ones."""
+    """Paired t-tests between all crawlers, as published, beside a test that assumes no normal distribution. If they are
+    one-tailed, crawlers listed later in the settings, which a study is about, are compared with earlier ones."""
     labels = arm.labels[::-1] if one_tailed else arm.labels
     alternative: Alternative = "greater" if one_tailed else "two-sided"
-    rows = [
+    rows = tuple(
         _test_row(arm, measure, pair, arm.step(share), alternative)
         for share in shares
         for pair in combinations(labels, 2)
-    ]
+    )
     tails = "one-sided: that the first is better" if one_tailed else "two-sided"
     heads = ("pages", "crawlers", "better by", "t", "p of t", "p of sign flips", "Hedges' d_z", "wins / ties / losses")
     return Table(
         name=f"t-tests-{file_name(head)}",
         caption=f"{head}: paired tests between crawlers",
         heads=heads,
-        rows=tuple(rows),
+        rows=rows,
         note=f"How much better the first crawler is, in the mean over topics. As published, p are {tails}, and not "
         "corrected.",
     )
@@ -142,24 +138,24 @@ def _test_row(
     return (
         f"{step:,}",
         " - ".join(pair),
-        shown(compared.mean_difference),
-        shown(tested.t, 2),
+        format_number(compared.mean_difference),
+        format_number(tested.t, 2),
         format_p(tested.p),
-        format_p(sign_flip_p(better[~np.isnan(better)], alternative)),
-        shown(compared.d_z, 2),
+        format_p(sign_flip_p(better, alternative)),
+        format_number(compared.d_z, 2),
         f"{compared.wins} / {compared.ties} / {compared.losses}",
     )
 
 
 def cost_tables(arm: ArmMeasurements) -> Iterator[Table]:
-    """CPU time per page without fetching, and what it buys; nothing where it was not measured."""
+    """CPU time per page without fetching, and target recall per second of it; nothing if it was not measured."""
     cost = arm.of("cpu_us").values[:, :, 0]
     if np.isnan(cost).all():
         return
-    found, bought = arm.of("target_recall").values[:, :, -1], arm.of("target_recall_per_cpu_s").values[:, :, 0]
+    found, per_second = arm.of("target_recall").values[:, :, -1], arm.of("target_recall_per_cpu_s").values[:, :, 0]
     rows = tuple(
-        (label, mean_and_error(cost[place], 1), mean_and_error(found[place]), mean_and_error(bought[place], 2))
-        for place, label in enumerate(arm.labels)
+        (label, mean_and_error(cpu_us, 1), mean_and_error(recall), mean_and_error(recall_per_s, 2))
+        for label, cpu_us, recall, recall_per_s in zip(arm.labels, cost, found, per_second, strict=True)
     )
     yield Table(
         name=f"cost-{file_name(arm.settings.name)}",
@@ -210,14 +206,11 @@ def _middle(lengths: FloatArray) -> str:
 
 def overlap_table(arm: ArmMeasurements) -> Table:
     """The overlap of crawls from disjoint halves of the seeds."""
-    shared = {name: arm.measured[name] for name in ("shared_pages", "shared_hosts") if name in arm.measured}
-    rows = tuple(
-        (label, *(mean_and_error(measured.values[place][:, -1]) for measured in shared.values()))
-        for place, label in enumerate(arm.labels)
-    )
+    shared = [name for name in ("shared_pages", "shared_hosts") if name in arm.measured]
+    rows = tuple((label, *(mean_and_error(arm.values(name, label)[:, -1]) for name in shared)) for label in arm.labels)
     return Table(
         name=f"overlap-{file_name(arm.settings.name)}",
-        caption="Crawls from disjoint halves of the seeds: what they have in common",
+        caption="Overlap of crawls from disjoint halves of the seeds",
         heads=("crawler", *(name.removeprefix("shared_") for name in shared)),
         rows=rows,
         note=f"Jaccard coefficient after {arm.page_budget:,} pages, mean ± standard error over {len(arm.topics)} "
@@ -230,8 +223,8 @@ def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
     if arm.agreement:
         yield Table(
             name=f"judges-{file_name(arm.settings.name)}",
-            caption=f"{arm.settings.name}: how far judges agree",
-            heads=("judges", "kappa"),
+            caption=f"{arm.settings.name}: agreement of classifiers",
+            heads=("classifiers", "kappa"),
             rows=tuple((names, mean_and_error(kappas, 2)) for names, kappas in arm.agreement.items()),
             note=f"On the pages that any crawler visited; mean ± standard error over {len(arm.topics)} topics. 1: they "
             "always agree, 0: as often as by chance.",
@@ -251,11 +244,11 @@ def gap_table(arm: ArmMeasurements) -> Table:
         columns.append([*map(mean_and_error, closed), "0", "1"])
     return Table(
         name=f"gap-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: between chance and knowing everything",
+        caption=f"{arm.settings.name}: between random crawl and oracle",
         heads=tuple(heads),
         rows=tuple(zip(*columns, strict=True)),
-        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages; of the share of "
-        "the gap, over those where there is one. The oracle is greedy, so it is no strict bound.",
+        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages; the share of the "
+        "gap is over topics with a gap. The oracle is greedy, so it is not a strict bound.",
     )
 
 
@@ -263,7 +256,7 @@ def closed_world_table(arm: ArmMeasurements) -> Table:
     """How often each crawler requested a page that was not recorded, and the possible effect."""
     report = closed_world_report(arm.missed, arm.page_budget)
     rows = tuple(
-        (gap.strategy, shown(gap.missing_per_page), _interval(gap.precision), _interval(gap.recall))
+        (gap.strategy, format_number(gap.missing_per_page), _interval(gap.precision), _interval(gap.recall))
         for gap in report.gaps
     )
     safe = {
@@ -274,7 +267,7 @@ def closed_world_table(arm: ArmMeasurements) -> Table:
     pairs = "the one pair" if n_pairs == 1 else f"{n_pairs} pairs"
     return Table(
         name=f"missing-pages-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: pages wanted that the recording lacks",
+        caption=f"{arm.settings.name}: requested pages that are not in the recording",
         heads=("crawler", "missing per page", "precision: measured, and between", "recall: measured, and between"),
         rows=rows,
         note=f"Of {pairs} of crawlers {safe['precision']} cannot have been reversed by missing pages in precision, "
@@ -283,38 +276,29 @@ def closed_world_table(arm: ArmMeasurements) -> Table:
 
 
 def _interval(interval: Interval) -> str:
-    return f"{shown(interval.measured)}, {shown(interval.low)} to {shown(interval.high)}"
+    return f"{format_number(interval.measured)}, {format_number(interval.low)} to {format_number(interval.high)}"
 
 
 def topics_tables(arm: ArmMeasurements, one: str, other: str, measure: str) -> Iterator[Table]:
-    """Wins and losses of one crawler over another, and what they go along with; and the same for the crawler that is
-    best in the mean, against the best of all others on each topic."""
-    values = _by_crawler(arm, measure)
-    told = f"{measure.replace('_', ' ')} at the end"
+    """Wins and losses of one crawler against another, and their correlations with features of topics; and the same for
+    the crawler that is best in the mean, against the best of all others on each topic."""
+    measured = arm.of(measure)
+    ends = measured.values[:, :, -1]
+    values = dict(zip(arm.labels, -ends if measured.lower_is_better else ends, strict=True))
+    compared = f"{measure.replace('_', ' ')} at the end"
     pair = analyse_topics(values, arm.features, one, other)
-    yield _topics_table(arm, pair, "", f"for which topics is {one} better than {other}?", told)
-    best = max(values, key=lambda label: _mean(values[label]))
+    yield _topics_table(arm, pair, "", f"for which topics is {one} better than {other}?", compared)
     if len(values) > 2:
+        known = {label: defined(row) for label, row in values.items()}
+        best = max(known, key=lambda label: known[label].mean() if len(known[label]) else -inf)
         field = analyse_topics(values, arm.features, best)
         question = f"for which topics is {best}, the best in the mean, better than all others?"
-        yield _topics_table(arm, field, "-field", question, f"{told}, against the best of the others on each topic")
+        yield _topics_table(arm, field, "-field", question, f"{compared}, against the best of the others on each topic")
 
 
-def _by_crawler(arm: ArmMeasurements, measure: str) -> dict[str, FloatArray]:
-    """One number for each topic, at the end; more is better."""
-    measured = arm.of(measure)
-    values = measured.at(int(measured.x[-1]))
-    return dict(zip(arm.labels, -values if measured.lower_is_better else values, strict=True))
-
-
-def _mean(values: FloatArray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else -inf
-
-
-def _topics_table(arm: ArmMeasurements, found: TopicAnalysis, ending: str, question: str, told: str) -> Table:
+def _topics_table(arm: ArmMeasurements, found: TopicAnalysis, ending: str, question: str, compared: str) -> Table:
     rows = tuple(
-        (each.feature, shown(each.rho, 2), format_p(each.p), format_p(each.p_corrected), str(each.n_topics))
+        (each.feature, format_number(each.rho, 2), format_p(each.p), format_p(each.p_corrected), str(each.n_topics))
         for each in found.correlations
     )
     return Table(
@@ -322,6 +306,6 @@ def _topics_table(arm: ArmMeasurements, found: TopicAnalysis, ending: str, quest
         caption=f"{arm.settings.name}: {question}",
         heads=("feature of a topic", "Spearman's rho", "p", "corrected p", "topics"),
         rows=rows,
-        note=f"{told}: wins / ties / losses of {found.strategy} are {found.wins} / {found.ties} / {found.losses}. A "
-        f"positive rho: the larger the feature, the more {found.strategy} is ahead.",
+        note=f"{compared}: wins / ties / losses of {found.strategy} are {found.wins} / {found.ties} / {found.losses}. "
+        f"A positive rho: the larger the feature, the more {found.strategy} is ahead.",
     )

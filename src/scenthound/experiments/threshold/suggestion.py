@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 
 from scenthound.errors import InvalidInput, InvalidParameter, PluginError, UnknownName, UsageError, printable
-from scenthound.experiments.starts import NegativePool, Starts, published_positives, training_of
+from scenthound.experiments.starts import NegativePool, Starts, draw_positives, training_of
 from scenthound.experiments.threshold.curve import MIN_LABELS, Choice, Goal, LabelledScores, choose_threshold
 from scenthound.experiments.threshold.labels import (
     Label,
@@ -214,7 +214,7 @@ class PageScorer:
     def _examples(self, labelled: Sequence[int]) -> tuple[Training, str]:
         starts, rng = Starts(self._web), Random(f"threshold/{self.topic.id}")
         own = starts.own_pages(self.topic)
-        positives = published_positives(set(starts.example_pages(self.topic)).difference(labelled), rng)
+        positives = draw_positives(set(starts.example_pages(self.topic)).difference(labelled), rng)
         pool = NegativePool(page for topic in self._topics.values() for page in starts.example_pages(topic))
         negatives = pool.draw(len(positives), own.union(labelled), rng)
         for pages, owner in ((positives, "this topic"), (negatives, "other topics")):

@@ -118,7 +118,7 @@ def _cache_names(web: RecordedWeb, settings: ValidationSettings, rounds: Iterabl
     for topic, start in rounds:
         crawls = (crawl_names(experiment, provenance, spec, topic, start)[0] for spec in experiment.strategies)
         decides = {
-            "crawls": [crawl.digest for crawl in crawls],
+            "crawls": list(crawls),
             # Precision and recall are by the pages known to belong to the topic.
             "known": [topic.id, topic.examples, topic.targets],
             "small": settings.seeds_of(start, SeedSet.SMALL),

@@ -24,7 +24,6 @@ from typing import Any
 from scenthound.errors import InvalidParameter, InvalidTopic, UnknownName, printable
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, Starts, TopicChoice
-from scenthound.experiments.study.arms import can_start
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_file import read_rank_file, topic_ids
@@ -236,7 +235,7 @@ def chosen_topics(
     if protocol.unseen_max is not None:
         others = [topic for topic in listed.values() if topic.id not in seen and topic.id not in unseen]
         others = [topic for topic in others if seen_pages.isdisjoint(starts.example_pages(topic))]
-        fresh = [topic.id for topic in others if can_start(starts, topic)]
+        fresh = [topic.id for topic in others if not starts.problem(topic)]
         drawn = Random("unseen").sample(fresh, min(protocol.unseen_max, len(fresh)))
         unseen += [each for each in fresh if each in drawn]
     if not trained and not unseen:

@@ -270,4 +270,4 @@ def retrain(services: Services, query: queries.FolderQuery) -> responses.Retrain
     folder = services.folders.crawl(query.id).path
     with services.trainings.hold(folder):
         done = retraining.retrain(folder)
-    return responses.Retrained(done.quality, done.taken_up, done.folder_name, done.command, done.says)
+    return responses.Retrained(done.quality, done.is_used_now, done.folder_name, done.command, done.says)

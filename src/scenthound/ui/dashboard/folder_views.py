@@ -13,7 +13,7 @@ from typing import Any
 
 from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, printable
-from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark, mark_of
+from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark
 from scenthound.experiments.setup import with_new_names
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.store.folder import KNOWN_KINDS
@@ -123,9 +123,9 @@ def _counted(value: object, noun: str) -> str:
 
 def _facts(kind: str, about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if kind == "comparison":
-        unclear = _marked(about, Mark.UNCLEAR)
+        unclear = _marked(about, Mark.UNCLEAR, "=")
         yield "Best so far" if unclear else "Best", about.get("winner")
-        yield f"As good, within {format_percent(MARGIN_SHARE)}", _marked(about, Mark.ALIKE)
+        yield f"As good, within {format_percent(MARGIN_SHARE)}", _marked(about, Mark.ALIKE, "~")
         yield "Not distinguishable from it", unclear
     for label, key in _FACTS[kind].items():
         value = _value(about, key)
@@ -134,11 +134,11 @@ def _facts(kind: str, about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield label, len(value) if key == "findings" and isinstance(value, list) else value
 
 
-def _marked(about: Mapping[str, Any], mark: Mark) -> list[str]:
-    """The strategies with this mark in the ranking."""
+def _marked(about: Mapping[str, Any], *marks: str) -> list[str]:
+    """The strategies with a mark, as this version or an older one writes it."""
     ranking = about.get("ranking")
     rows = [row for row in ranking if isinstance(row, Mapping)] if isinstance(ranking, list) else []
-    return [str(row["strategy"]) for row in rows if mark_of(str(row.get("mark"))) == mark and "strategy" in row]
+    return [str(row["strategy"]) for row in rows if row.get("mark") in marks and "strategy" in row]
 
 
 def _text(value: object) -> str:

@@ -9,17 +9,12 @@ import numpy as np
 
 from scenthound.command_line import in_lines
 from scenthound.errors import printable
-from scenthound.experiments.compare.ranking import MARGIN_SHARE, N_HALVINGS, Mark
-from scenthound.experiments.compare.results import (
-    MARKS,
-    ComparisonResult,
-    RankedContestant,
-    RankingCurves,
-    RankingRow,
-    read_comparison,
-)
+from scenthound.experiments.compare.comparison import MARKS, ComparisonResult, RankedContestant
+from scenthound.experiments.compare.measures import MeanCurves
+from scenthound.experiments.compare.ranking import MARGIN_SHARE, N_HALVINGS, Mark, RankingRow
+from scenthound.experiments.compare.results import read_comparison
 from scenthound.experiments.results import Renderer
-from scenthound.experiments.statistics import PairedSample, spread_told
+from scenthound.experiments.statistics import PairedSample, describe_spread
 from scenthound.model import Progress, silent
 from scenthound.registry import format_value
 from scenthound.ui.document import (
@@ -105,11 +100,11 @@ def comparison_report(compared: ComparisonResult) -> Document:
 
 
 def _key_facts(compared: ComparisonResult) -> Iterator[tuple[str, str]]:
-    best = compared.rows[0]
+    best = compared.ranking[0]
     yield f"{compared.metric} of the best", format_mean(best.mean, best.standard_error)
-    yield "after", counted(compared.pages, "page")
-    n_starts = int(compared.values["seeds"])
-    yield plural(len(compared.rows), "strategy"), f"{len(compared.rows):,}"
+    yield "after", counted(compared.step, "page")
+    n_starts = compared.seeds
+    yield plural(len(compared.ranking), "strategy"), f"{len(compared.ranking):,}"
     yield plural(len(compared.topics), "topic"), f"{len(compared.topics):,}"
     yield f"{plural(n_starts, 'start')} of each", f"{n_starts:,}"
 
@@ -119,7 +114,7 @@ def _sections(compared: ComparisonResult) -> Iterator[Section]:
     yield Section("Curves", (curves_chart(compared, compared.curves),) if compared.curves is not None else ())
     has_sweep = bool(compared.sweeps and compared.contestants)
     yield Section("Parameter values", (sweep_chart(compared),) if has_sweep else ())
-    has_pairs = len(compared.rows) > 1 and len(compared.observed) > 1
+    has_pairs = len(compared.ranking) > 1 and len(compared.observed.names) > 1
     yield Section("Wins and losses", (win_loss_grid(compared),) if has_pairs else ())
     yield Section("Other measurements", (measurements_table(compared),))
     yield notes_section(compared.notes)
@@ -132,24 +127,25 @@ def _sections(compared: ComparisonResult) -> Iterator[Section]:
 
 def conclusion_lines(compared: ComparisonResult) -> Iterator[str]:
     """Which strategy is best, which are as good or may be, on how many topics, and how stable the choice is."""
-    winner = compared.rows[0]
+    winner = compared.ranking[0]
     yield f"Best: {printable(winner.strategy)}, with {compared.by} of {format_number(winner.mean)}."
     for mark, text in (
         (Mark.ALIKE, f"As good, within {format_percent(MARGIN_SHARE)}"),
         (Mark.UNCLEAR, "Not distinguishable from it"),
     ):
-        names = [printable(row.strategy) for row in compared.rows if row.mark == mark]
+        names = [printable(row.strategy) for row in compared.ranking if row.mark == mark]
         if names:
             yield f"{text}: {', '.join(names)}."
     if compared.topics_won is not None:
-        wins, ties, losses = compared.topics_won
+        won = compared.topics_won
+        wins, ties, losses = won.wins, won.ties, won.losses
         yield (
             f"Of {wins + ties + losses} topics it is ahead of all others on {wins}, level with the best of them on "
             f"{ties}, and behind on {losses}."
         )
-    if not isnan(compared.held_out) and len(compared.rows) > 1:
+    if not isnan(compared.held_out) and len(compared.ranking) > 1:
         yield (
-            f"The best of {len(compared.rows)} may look better than it is. If one half of the observations is used to "
+            f"The best of {len(compared.ranking)} may look better than it is. If one half of the observations is used to "
             f"choose and the other half to measure, the chosen one has {format_number(compared.held_out)}; "
             f"{printable(winner.strategy)} is chosen in {format_percent(winner.chosen_share)} of {N_HALVINGS:,} random "
             "splits."
@@ -158,7 +154,7 @@ def conclusion_lines(compared: ComparisonResult) -> Iterator[str]:
 
 def spread_text(compared: ComparisonResult) -> str:
     """What means and standard errors are over."""
-    return spread_told([PairedSample(np.zeros((len(compared.topics), int(compared.values["seeds"]))))])
+    return describe_spread([PairedSample(np.zeros((len(compared.topics), compared.seeds)))])
 
 
 def _direction(compared: ComparisonResult) -> str:
@@ -178,17 +174,17 @@ def ranking_table(compared: ComparisonResult) -> Table:
         "": lambda row: str(row.place),
         "strategy": lambda row: Cell(row.name, emphasis=row.place == 1),
         "mean": lambda row: Cell(format_mean(row.mean, row.standard_error), mark=row.mark, emphasis=row.place == 1),
-        "difference": lambda row: "" if row.place == 1 else format_number(row.difference, "+"),
-        "95 % interval": lambda row: "" if row.place == 1 else format_interval(row.low, row.high),
+        "difference": lambda row: format_number(row.difference.mean, "+") if row.difference else "",
+        "95 % interval": lambda row: format_interval(row.difference.low, row.difference.high) if row.difference else "",
         "corrected p": lambda row: "" if isnan(row.p_corrected) else f"{row.p_corrected:.3f}",
     }
     return Table.build(
         "ranking",
-        f"{_capital(compared.metric)} after {counted(compared.pages, 'page')} ({_direction(compared)})",
+        f"{_capital(compared.metric)} after {counted(compared.step, 'page')} ({_direction(compared)})",
         columns,
-        compared.rows,
+        compared.ranking,
         n_text_columns=2,
-        note=f"{_capital(spread_text(compared))}. {signs} {compared.values['reading']}",
+        note=f"{_capital(spread_text(compared))}. {signs} {compared.reading}",
     )
 
 
@@ -217,15 +213,17 @@ MEASUREMENTS: dict[str, tuple[Callable[[RankingRow], str], str]] = {
 
 def measurements_table(compared: ComparisonResult) -> Table:
     known = {
-        title: entry for title, entry in MEASUREMENTS.items() if any(entry[0](row) != NO_VALUE for row in compared.rows)
+        title: entry
+        for title, entry in MEASUREMENTS.items()
+        if any(entry[0](row) != NO_VALUE for row in compared.ranking)
     }
     note = " ".join(text for _, text in known.values() if text)
-    bounds = {"random": format_number(compared.random), "oracle": format_number(compared.oracle)}
+    bounds = {name: format_number(getattr(compared.bounds, name)) for name in BOUNDS}
     return Table.build(
         "measurements",
-        f"The same crawls, after {counted(compared.pages, 'page')}",
+        f"The same crawls, after {counted(compared.step, 'page')}",
         {"strategy": lambda row: row.name, **{title: cell for title, (cell, _) in known.items()}},
-        compared.rows,
+        compared.ranking,
         note=note.format(**bounds),
     )
 
@@ -233,12 +231,13 @@ def measurements_table(compared: ComparisonResult) -> Table:
 # Charts
 
 
-def curves_chart(compared: ComparisonResult, curves: RankingCurves) -> Chart:
+def curves_chart(compared: ComparisonResult, curves: MeanCurves) -> Chart:
+    pages = curves.pages.astype(np.float64)
     rows = tuple(
-        Series(row.name, curves.pages, mean, error, hidden=index >= MAX_VISIBLE_CURVES)
-        for index, (row, mean, error) in enumerate(zip(compared.rows, curves.mean, curves.standard_error, strict=True))
+        Series(row.name, pages, mean, error, hidden=row.place > MAX_VISIBLE_CURVES)
+        for row, mean, error in zip(compared.ranking, curves.mean, curves.standard_error, strict=True)
     )
-    bounds = (Series(name, curves.pages, getattr(curves, field), reference=True) for field, name in BOUNDS.items())
+    bounds = (Series(name, pages, getattr(curves, field), reference=True) for field, name in BOUNDS.items())
     return Chart(
         name="curves",
         title=f"{_capital(compared.metric)} during the crawls",
@@ -252,12 +251,12 @@ def curves_chart(compared: ComparisonResult, curves: RankingCurves) -> Chart:
 def sweep_chart(compared: ComparisonResult) -> Chart:
     """The metric against the first parameter: curves if all its values are numbers, else bars; one series for each
     strategy and each value of the other parameters."""
-    parameter = compared.sweeps[0]
+    parameter = next(iter(compared.sweeps))
     values = _parameter_values(compared.contestants)
     are_numbers = all(map(_is_number, values))
     return Chart(
         name="sweep",
-        title=f"{_capital(compared.metric)} after {counted(compared.pages, 'page')}, by {parameter}",
+        title=f"{_capital(compared.metric)} after {counted(compared.step, 'page')}, by {parameter}",
         x_label=parameter,
         y_label=f"{compared.metric} ({_direction(compared)})",
         series=tuple(_sweep_series(compared, values, are_numbers)),
@@ -269,7 +268,7 @@ def sweep_chart(compared: ComparisonResult) -> Chart:
 
 
 def _sweep_series(compared: ComparisonResult, values: Sequence[Any], are_numbers: bool) -> Iterator[Series]:
-    rows = {row.place: row for row in compared.rows}
+    rows = {row.place: row for row in compared.ranking}
     lines: dict[str, dict[object, RankingRow]] = {}
     for each in compared.contestants:
         lines.setdefault(_line_name(compared, each), {})[each.swept[0]] = rows[each.place]
@@ -291,7 +290,7 @@ def _is_number(value: object) -> bool:
 
 
 def _line_name(compared: ComparisonResult, contestant: RankedContestant) -> str:
-    others = zip(compared.sweeps[1:], contestant.swept[1:], strict=True)
+    others = list(zip(compared.sweeps, contestant.swept, strict=True))[1:]
     return ", ".join([contestant.base, *(f"{parameter}={_value_text(value)}" for parameter, value in others)])
 
 
@@ -301,17 +300,17 @@ def _value_text(value: object) -> str:
 
 def win_loss_grid(compared: ComparisonResult) -> WinLossGrid:
     """The others against the best, by topic, or by start if there is one topic only."""
-    best, *others = compared.rows
+    best, *others = compared.ranking
     sign = -1.0 if compared.lower_is_better else 1.0
     listed, has_topics = others[:MAX_GRID_ROWS], len(compared.topics) > 1
     cut = f" The first {MAX_GRID_ROWS} of {len(others)} others are shown." if len(others) > MAX_GRID_ROWS else ""
-    when = counted(compared.pages, "page") + (", averaged over its starts" if has_topics else "")
+    when = counted(compared.step, "page") + (", averaged over its starts" if has_topics else "")
     return WinLossGrid(
         name="win-loss",
         caption=f"{'Topic by topic' if has_topics else 'Start by start'}: the others against {best.name}",
         against=best.name,
         rows=tuple(row.name for row in listed),
-        topics=compared.observed,
+        topics=compared.observed.names,
         differences=sign * np.array([row.observations - best.observations for row in listed]),
         note=f"{_capital(compared.metric)} after {when}; more than 0 is better than the best.{cut}",
     )
@@ -320,18 +319,20 @@ def win_loss_grid(compared: ComparisonResult) -> WinLossGrid:
 def draw_ranking(compared: ComparisonResult) -> Any:
     """The figure of the ranking, for image files: a line for each row, the best at the top; vertical lines are the
     bounds."""
-    drawing = new_drawing(7.2, 1.6 + 0.26 * len(compared.rows))
+    drawing = new_drawing(7.2, 1.6 + 0.26 * len(compared.ranking))
     axes = drawing.add_subplot()
-    for row in compared.rows:
-        colour, shape, label = ROW_STYLES[Mark(row.mark)]
+    for row in compared.ranking:
+        colour, shape, label = ROW_STYLES[row.mark]
         error = np.nan_to_num(row.standard_error)
         axes.errorbar(row.mean, -row.place, xerr=error, fmt=shape, color=colour, label=label)
-    axes.set_yticks([-row.place for row in compared.rows], [drawn(row.name) for row in compared.rows])
-    axes.set_ylim(-len(compared.rows) - 0.6, -0.4)
-    for value, name, line in zip((compared.random, compared.oracle), BOUNDS.values(), (":", "--"), strict=True):
+    axes.set_yticks([-row.place for row in compared.ranking], [drawn(row.name) for row in compared.ranking])
+    axes.set_ylim(-len(compared.ranking) - 0.6, -0.4)
+    for value, name, line in zip(
+        (compared.bounds.random, compared.bounds.oracle), BOUNDS.values(), (":", "--"), strict=True
+    ):
         if np.isfinite(value):
             axes.axvline(value, linestyle=line, color="#777777", linewidth=1, label=name)
-    axes.set_xlabel(drawn(f"{compared.metric} after {compared.pages:,} pages ({_direction(compared)})"))
+    axes.set_xlabel(drawn(f"{compared.metric} after {compared.step:,} pages ({_direction(compared)})"))
     topics = compared.topics
     of = f"topic {drawn(topics[0], MAX_TOPIC_CHARACTERS)}" if len(topics) == 1 else f"{len(topics)} topics"
     axes.set_title(f"{of}: {spread_text(compared)}", fontsize="small")
@@ -350,20 +351,19 @@ def sweep_figure(compared: ComparisonResult) -> Figure:
 
 
 def _live(compared: ComparisonResult) -> Iterator[Block]:
-    if compared.values["command"]:
-        yield CodeBlock("Command to start the best one on the live web", in_lines(compared.values["command"]))
-    if compared.values["command_note"]:
-        yield Paragraphs((compared.values["command_note"],))
+    if compared.command:
+        yield CodeBlock("Command to start the best one on the live web", in_lines(compared.command))
+    if compared.command_note:
+        yield Paragraphs((compared.command_note,))
 
 
 def _settings(compared: ComparisonResult) -> Section:
-    values = compared.values
-    rows = [(label, str(values[name])) for name, label in SETTING_LABELS.items() if values.get(name) is not None]
-    rows += [(f"values of {name}", ", ".join(map(str, swept))) for name, swept in values["sweeps"].items()]
+    values = {label: getattr(compared, name) for name, label in SETTING_LABELS.items()}
+    rows = [(label, str(value)) for label, value in values.items() if value is not None]
+    rows += [(f"values of {name}", ", ".join(swept)) for name, swept in compared.sweeps.items()]
     rows.append(("topics compared", ", ".join(compared.topics)))
-    return settings_section(
-        (*rows, *version_rows(values)), values.get("repeat") or "", "Command to repeat the comparison"
-    )
+    versions = version_rows({"versions": compared.versions or {"scenthound": compared.scenthound}})
+    return settings_section((*rows, *versions), compared.repeat, "Command to repeat the comparison")
 
 
 # Files of a comparison's folder

@@ -15,8 +15,7 @@ from scenthound.experiments.compare.ranking import observations_needed
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, read_evaluation
 from scenthound.experiments.runs import read_about
 from scenthound.experiments.starts import DEFAULT_START, Task
-from scenthound.experiments.statistics import AgainstBest, MeanCurve, against_best, aligned_differences
-from scenthound.experiments.statistics.tests import ALPHA
+from scenthound.experiments.statistics import ALPHA, AgainstBest, MeanCurve, against_best, aligned_differences
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.ui.document import (
     Cell,

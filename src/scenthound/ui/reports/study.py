@@ -11,7 +11,7 @@ from scenthound.experiments.findings import READING
 from scenthound.experiments.results import Renderer, versions
 from scenthound.experiments.statistics import MeanCurve
 from scenthound.experiments.study import tables as study_tables
-from scenthound.experiments.study.measured import BOUNDS, ArmMeasurements, Measured, arm_named
+from scenthound.experiments.study.measures import BOUNDS, ArmMeasurements, Measured, arm_named
 from scenthound.experiments.study.results import SETTINGS_FILE, n_topics, settings_toml
 from scenthound.experiments.study.study import FinishedStudy, Study
 from scenthound.experiments.study.tables import Panel, Picture, file_name
@@ -142,7 +142,7 @@ def _y_label(panel: Panel, measured: Measured) -> str:
 def _curves(panel: Panel, arm: ArmMeasurements) -> Iterator[Series]:
     measure = panel.measures[0]
     for label in panel.crawlers or arm.labels:
-        yield curve_series(label, arm.of(measure).curve(arm.place(label)))
+        yield curve_series(label, arm.of(measure).curve(arm.index(label)))
     if panel.with_bounds and measure in arm.bounds:
         for row, name in enumerate(BOUND_NAMES.values()):
             curve = arm.bounds[measure].curve(row)
@@ -156,7 +156,7 @@ def curve_series(label: str, curve: MeanCurve, *, hidden: bool = False) -> Serie
 def _bars(panel: Panel, arm: ArmMeasurements) -> Iterator[Series]:
     """A group of bars for each measure, at the end of the crawls."""
     for label in panel.crawlers or arm.labels:
-        ends = [arm.of(measure).curve(arm.place(label)) for measure in panel.measures]
+        ends = [arm.of(measure).curve(arm.index(label)) for measure in panel.measures]
         means, errors = [end.mean[-1] for end in ends], [end.standard_error[-1] for end in ends]
         yield Series(label, np.arange(len(ends), dtype=np.float64), np.array(means), np.array(errors))
 

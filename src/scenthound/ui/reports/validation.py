@@ -13,7 +13,7 @@ import numpy as np
 from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.findings import Claim, Finding
 from scenthound.experiments.setup import with_new_names
-from scenthound.experiments.statistics import PairedSample, spread_told
+from scenthound.experiments.statistics import PairedSample, describe_spread
 from scenthound.experiments.validate.crawls import FINAL_MEASURES, MEASURES, SEED_SETS, Measurements
 from scenthound.experiments.validate.results import CRAWLS_FILE
 from scenthound.experiments.validate.settings import SeedSet
@@ -88,7 +88,7 @@ def measures_tables(
     }
     for caption, (columns, note) in captions.items():
         samples = measured.samples(labels, topics, columns.values())
-        spread = spread_told(sample for row in samples.values() for sample in row)
+        spread = describe_spread(sample for row in samples.values() for sample in row)
         yield Table(
             name=caption,
             caption=caption,

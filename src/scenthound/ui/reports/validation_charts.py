@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from scenthound.experiments.results import Renderer
-from scenthound.experiments.statistics import spread_told
+from scenthound.experiments.statistics import describe_spread
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS, Measurements
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.experiments.validate.validation import Validation
@@ -80,7 +80,7 @@ class ValidationCharts:
             series=tuple(Series(name, x, *values) for name, *values in zip(names, means, errors, strict=True)),
             kind="bars",
             categories=tuple(categories),
-            note=f"{spread_told(sample for row in samples for sample in row).capitalize()}.",
+            note=f"{describe_spread(sample for row in samples for sample in row).capitalize()}.",
         )
 
     def _histograms(self, title: str) -> Iterator[Chart]:

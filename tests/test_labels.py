@@ -1,4 +1,4 @@
-"""What a person said of the pages of a crawl, and what a guide is to learn from."""
+"""Labels of the pages of a crawl, and the training pages made from them."""
 
 import gzip
 import json
@@ -56,7 +56,7 @@ def test_the_file_is_a_label_file_for_thresholds(folder: Path) -> None:
     ]
 
 
-def test_a_last_line_that_was_cut_off_is_passed_over(folder: Path) -> None:
+def test_an_incomplete_last_line_is_ignored(folder: Path) -> None:
     label(folder, v2=True, v3=False)
     file = folder / LABELS_FILE
     file.write_bytes(file.read_bytes()[:-20])
@@ -67,16 +67,16 @@ def test_a_last_line_that_was_cut_off_is_passed_over(folder: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["nonsense", '{"visit": 2', '{"crawl": "ID", "visit": 2, "url": "x", "label": 1, "time_s": 0}']
 )
-def test_another_line_that_is_no_label_is_told_with_its_place(folder: Path, line: str) -> None:
+def test_an_invalid_line_raises_with_its_number(folder: Path, line: str) -> None:
     label(folder, v2=True)
     file = folder / LABELS_FILE
     crawl_id = json.loads(file.read_text())["crawl"]
     file.write_text(f"{line.replace('ID', crawl_id)}\n{file.read_text()}")
-    with pytest.raises(InvalidInput, match=r"labels\.jsonl, line 1: no label"):
+    with pytest.raises(InvalidInput, match=r"labels\.jsonl, line 1: not a label"):
         Labels.read(folder)
 
 
-def test_labels_of_another_crawl_count_for_nothing_and_stay(folder: Path) -> None:
+def test_labels_of_another_crawl_are_ignored_and_kept(folder: Path) -> None:
     other = PageLabel(2, "http://b.test/", True, NOON_S).line(uuid4()).decode()
     (folder / LABELS_FILE).write_text(f'{other}\n{{"url": "http://c.test/", "label": "yes"}}\n')
     assert Labels.read(folder).pages == ()
@@ -85,7 +85,7 @@ def test_labels_of_another_crawl_count_for_nothing_and_stay(folder: Path) -> Non
     assert len((folder / LABELS_FILE).read_text().splitlines()) == 3
 
 
-def test_what_two_people_say_at_a_time_is_all_kept(folder: Path) -> None:
+def test_concurrent_labels_are_all_kept(folder: Path) -> None:
     before = Labels.read(folder)
     label(folder, v3=False)
     with StoredCrawl.open(folder) as crawl:
@@ -93,10 +93,10 @@ def test_what_two_people_say_at_a_time_is_all_kept(folder: Path) -> None:
     assert said(after) == {3: False, 4: True}
 
 
-def test_a_file_of_labels_is_read_as_it_stands_and_no_longer_one_than_that(folder: Path) -> None:
+def test_a_label_file_is_not_decompressed_and_has_a_maximum_size(folder: Path) -> None:
     bomb = gzip.compress(b"\n" * (1 << 20))
     (folder / LABELS_FILE).write_bytes(bomb)
-    with pytest.raises(InvalidInput, match="it is no UTF-8"):
+    with pytest.raises(InvalidInput, match="not UTF-8"):
         Labels.read(folder)
     (folder / LABELS_FILE).write_bytes(b"\n" * (MOST_BYTES + 1))
     with pytest.raises(InvalidInput, match="it has more than 4,194,304 bytes"):
@@ -113,30 +113,28 @@ def test_a_file_that_has_not_changed_is_not_read_again(folder: Path, monkeypatch
 
 
 @pytest.mark.parametrize("visits", [(-1, -2, -3), (10**19, 2**63, 10**9), (1e300, "7", None), (N_PAGES, 50, 51)])
-def test_labels_of_visits_that_are_not_there_count_for_nothing(folder: Path, visits: tuple[Any, ...]) -> None:
+def test_labels_of_missing_visits_are_ignored(folder: Path, visits: tuple[Any, ...]) -> None:
     fields = {"url": "http://a.test/", "time_s": NOON_S, "crawl": str(Labels.read(folder).crawl_id)}
     lines = [json.dumps({**fields, "visit": visit, "label": said}) for visit in visits for said in (True, False)]
     (folder / LABELS_FILE).write_text("\n".join(lines) + "\n")
     assert str(missing_for_training(folder)).startswith("Label 2 more relevant and 3 more irrelevant:")
     with StoredCrawl.open(folder) as crawl:
         assert Labels.of(crawl).pages == ()
-        with pytest.raises(InvalidInput, match="no text that can be read"):
+        with pytest.raises(InvalidInput, match="no readable text"):
             training_pages(crawl, Labels.read(folder))
     label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         assert [page.visit for page in training_pages(crawl, Labels.read(folder)).pages] == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_folder_that_another_program_holds_is_not_waited_for_long(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("scenthound.experiments.labels.LONGEST_WAIT_S", 0.1)
-    with locked(folder), pytest.raises(InvalidInput, match="is held by another program"):
+def test_a_locked_folder_raises_after_a_timeout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scenthound.experiments.labels.MAX_WAIT_S", 0.1)
+    with locked(folder), pytest.raises(InvalidInput, match="is locked by another program"):
         label(folder, v2=True)
     assert said(label(folder, v2=True)) == {2: True}
 
 
-def test_a_lock_that_is_let_go_of_is_waited_for(folder: Path) -> None:
+def test_a_lock_that_is_released_in_time_is_waited_for(folder: Path) -> None:
     holds, letting_go = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -165,7 +163,7 @@ def test_nothing_is_written_through_links(folder: Path, tmp_path: Path) -> None:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_guides_that_are_written_at_a_time_have_numbers_of_their_own(folder: Path) -> None:
+def test_concurrent_training_folders_have_different_numbers(folder: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         training = training_pages(crawl, labels)
@@ -179,7 +177,7 @@ def test_guides_that_are_written_at_a_time_have_numbers_of_their_own(folder: Pat
     assert len(list((folder / "relevance_models").iterdir())) == 5
 
 
-def test_it_is_said_what_is_missing_and_the_seed_counts_as_relevant(folder: Path) -> None:
+def test_missing_labels_are_counted_and_the_seed_is_relevant(folder: Path) -> None:
     said_first = missing_for_training(folder)
     assert said_first is not None
     assert said_first.startswith("Label 2 more relevant and 3 more irrelevant:")
@@ -189,12 +187,12 @@ def test_it_is_said_what_is_missing_and_the_seed_counts_as_relevant(folder: Path
     assert missing_for_training(folder) is None
 
 
-def test_a_seed_that_is_labelled_otherwise_is_no_positive(folder: Path) -> None:
+def test_a_seed_labelled_irrelevant_is_no_positive(folder: Path) -> None:
     label(folder, v0=False, v2=True, v4=True, v1=False, v3=False)
     assert str(missing_for_training(folder)).startswith("Label 1 more relevant:")
 
 
-def test_a_guide_learns_from_labelled_pages_and_the_seed(folder: Path) -> None:
+def test_training_pages_are_labelled_pages_and_the_seed(folder: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         training = training_pages(crawl, labels)
@@ -209,7 +207,7 @@ def test_a_guide_learns_from_labelled_pages_and_the_seed(folder: Path) -> None:
     assert training.pages[2].text == "Page 2\nballoon basket burner own2"
 
 
-def test_the_pages_are_written_as_a_folder_that_classifiers_learn_from(folder: Path) -> None:
+def test_training_pages_are_written_as_a_training_folder(folder: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         training = training_pages(crawl, labels)
@@ -225,7 +223,7 @@ def test_the_pages_are_written_as_a_folder_that_classifiers_learn_from(folder: P
     assert words[3] == ["page", "1", "train", "station", "rail", "own1"]
 
 
-def test_pages_that_the_crawl_was_given_to_learn_from_are_taken_along(tmp_path: Path) -> None:
+def test_the_initial_training_folder_is_copied(tmp_path: Path) -> None:
     for kind, word in (("positive", "zeppelin"), ("negative", "tram")):
         (tmp_path / "given" / kind / "deep").mkdir(parents=True)
         (tmp_path / "given" / kind / "deep" / "a.txt").write_text(word)
@@ -238,7 +236,7 @@ def test_pages_that_the_crawl_was_given_to_learn_from_are_taken_along(tmp_path: 
     assert [scanner.stems[page[0]] for page in (read.positives[-1], read.negatives[-1])] == ["zeppelin", "tram"]
 
 
-def test_nothing_of_a_folder_stays_that_could_not_be_finished(folder: Path) -> None:
+def test_an_unfinished_training_folder_is_removed(folder: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         training = training_pages(crawl, labels)
@@ -248,7 +246,7 @@ def test_nothing_of_a_folder_stays_that_could_not_be_finished(folder: Path) -> N
     assert not list(folder.glob("**/*.part"))
 
 
-def test_pages_of_a_recording_are_learnt_from_by_their_stems(tmp_path: Path, web_path: Path) -> None:
+def test_pages_of_a_recording_are_written_as_words_with_their_stems(tmp_path: Path, web_path: Path) -> None:
     plan = CrawlSettings(TOPIC, (url(0),), web=str(web_path))
     with new_crawl(tmp_path / "crawl", **plan.as_settings()) as store:
         store.add_urls([url(number) for number in range(6)])
@@ -262,12 +260,12 @@ def test_pages_of_a_recording_are_learnt_from_by_their_stems(tmp_path: Path, web
     assert training.pages[1].text.split()[:2] == ["train", "train"]
 
 
-def test_pages_without_text_teach_nothing_and_that_is_said(tmp_path: Path) -> None:
+def test_training_pages_without_text_raise(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl", **CrawlSettings(TOPIC, (SEED,)).as_settings()) as store:
         store.add_urls([f"http://a.test/{number}" for number in range(N_PAGES)])
         for number in range(6):
             store.add(visit(number))
         store.commit()
     labels = label(tmp_path / "crawl", v2=True, v4=True, v1=False, v3=False, v5=False)
-    with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(InvalidInput, match="6 of 6 pages to learn from"):
+    with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(InvalidInput, match="6 of 6 training pages"):
         training_pages(crawl, labels)

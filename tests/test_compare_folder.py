@@ -10,7 +10,7 @@ import pytest
 from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput, UnknownName
-from scenthound.experiments.compare import results
+from scenthound.experiments import results
 from scenthound.experiments.compare.results import compare_into, comparison_folder
 from scenthound.experiments.starts import TopicChoice
 from scenthound.ui.reports.comparison import RENDERER
@@ -28,7 +28,7 @@ def refusal(out: Path, **more) -> str:
 
 
 @pytest.mark.parametrize("entry", ["letter.txt", "study.json", "comparison.json", "training", "ranking.svg/", "crawls"])
-def test_what_is_something_else_is_left_alone(tmp_path, entry):
+def test_a_folder_with_other_files_is_refused(tmp_path, entry):
     place = tmp_path / entry
     if entry in ("training", "ranking.svg/"):
         place.mkdir()
@@ -39,7 +39,7 @@ def test_what_is_something_else_is_left_alone(tmp_path, entry):
     assert [found.name for found in tmp_path.iterdir()] == [entry.rstrip("/")]
 
 
-def test_what_cannot_be_a_folder_is_refused_before_any_work(tmp_path):
+def test_a_path_that_cannot_be_a_folder_is_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("mine")
     assert "is not a folder" in refusal(tmp_path / "file")
     assert "Cannot write to" in refusal(tmp_path / "file" / "out")
@@ -47,14 +47,14 @@ def test_what_cannot_be_a_folder_is_refused_before_any_work(tmp_path):
     assert "is not a folder" in refusal(tmp_path / "nowhere")
 
 
-def test_a_folder_without_the_right_to_write_is_refused(tmp_path, monkeypatch):
+def test_a_folder_without_write_permission_is_refused(tmp_path, monkeypatch):
     # A superuser may write anywhere, so the answer of the system is made up.
     (tmp_path / "out").mkdir()
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "permission denied" in refusal(tmp_path / "out")
 
 
-def test_pages_to_learn_from_are_not_in_the_folder_that_is_made_anew(tmp_path):
+def test_a_training_folder_inside_the_replaced_folder_is_refused(tmp_path):
     out = tmp_path / "out"
     for taught in (out / "training", out / "training" / "more"):
         assert "is inside --out and would be removed" in refusal(out, train_from=taught)
@@ -63,7 +63,7 @@ def test_pages_to_learn_from_are_not_in_the_folder_that_is_made_anew(tmp_path):
         assert out.is_dir()
 
 
-def test_a_comparison_that_was_broken_off_is_taken_up(tmp_path):
+def test_an_interrupted_comparison_is_continued(tmp_path):
     (tmp_path / "crawls").mkdir()
     (tmp_path / "training").mkdir()
     (tmp_path / "comparison.csv").write_text("")
@@ -73,14 +73,14 @@ def test_a_comparison_that_was_broken_off_is_taken_up(tmp_path):
     assert (tmp_path / "crawls").is_dir()
 
 
-def test_only_one_works_in_a_folder_at_a_time(tmp_path):
+def test_only_one_process_writes_to_a_folder(tmp_path):
     with comparison_folder(tmp_path / "out"):
         assert "Another process is writing to" in refusal(tmp_path / "out")
     with comparison_folder(tmp_path / "out"):
         pass
 
 
-def test_a_folder_that_came_to_nothing_is_removed_and_one_that_was_there_is_not(tmp_path):
+def test_a_new_folder_is_removed_after_an_error_and_an_old_one_is_not(tmp_path):
     (tmp_path / "old").mkdir()
     for out in (tmp_path / "new", tmp_path / "old"):
         with pytest.raises(KeyboardInterrupt), comparison_folder(out):
@@ -89,7 +89,7 @@ def test_a_folder_that_came_to_nothing_is_removed_and_one_that_was_there_is_not(
     assert (tmp_path / "old").exists()
 
 
-def test_a_crawl_that_was_made_stays(tmp_path):
+def test_a_finished_crawl_stays_after_an_error(tmp_path):
     crawl = tmp_path / "new" / "crawls" / "crawl"
     with pytest.raises(FileExistsError), comparison_folder(tmp_path / "new"):
         _written_twice(crawl)
@@ -109,7 +109,7 @@ def web(tmp_path_factory) -> Path:
     return folder
 
 
-def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path):
+def test_an_earlier_result_stays_until_the_new_one_is_rendered(web, tmp_path):
     out, choice = tmp_path / "out", TopicChoice(web / "topics.jsonl", ("balloon",))
     compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     before = {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
@@ -124,7 +124,7 @@ def test_an_earlier_result_stays_until_the_new_one_is_drawn(web, tmp_path):
     assert {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()} == before
 
 
-def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web, tmp_path, monkeypatch):
+def test_there_is_no_comparison_json_while_files_are_replaced(web, tmp_path, monkeypatch):
     out, choice = tmp_path / "out", TopicChoice(web / "topics.jsonl", ("balloon",))
     compare_into(out, *SMALL.on(web / "web", choice), workers=1)
     written = []
@@ -139,7 +139,7 @@ def test_while_files_are_replaced_no_ranking_says_that_they_belong_together(web,
     assert not any(is_there for _, is_there in written)
 
 
-def test_a_mistake_leaves_no_folder(web, tmp_path):
+def test_invalid_input_leaves_no_folder(web, tmp_path):
     with pytest.raises(UnknownName):
         compare_into(
             tmp_path / "out", *SMALL.on(web / "web", TopicChoice(web / "topics.jsonl", ("nobody",))), workers=1

@@ -68,7 +68,7 @@ class NeedsNoSuchGuide(BreadthFirst):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Path:
+def topical(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("topical")
     record_topical(folder)
     write_topical(folder)
@@ -88,9 +88,9 @@ def installed(monkeypatch):
     return call
 
 
-def compared(place, tmp_path, settings=ALL, **more):
-    choice = TopicChoice(place / "topics.jsonl", ("balloon",))
-    return compare_strategies(*settings.on(place / "web", choice), tmp_path / "crawls", workers=1, **more)
+def compared(topical, tmp_path, settings=ALL, **more):
+    choice = TopicChoice(topical / "topics.jsonl", ("balloon",))
+    return compare_strategies(*settings.on(topical / "web", choice), tmp_path / "crawls", workers=1, **more)
 
 
 @pytest.mark.parametrize(
@@ -104,46 +104,46 @@ def compared(place, tmp_path, settings=ALL, **more):
         ("NeedsNoSuchGuide", "No relevance model 'oracle_of_delphi'"),
     ],
 )
-def test_who_fails_and_was_not_named_is_left_out_with_a_note(installed, place, tmp_path, kind, why):
+def test_an_installed_strategy_that_fails_is_skipped_with_a_note(installed, topical, tmp_path, kind, why):
     installed(odd=kind)
-    done = compared(place, tmp_path)
+    done = compared(topical, tmp_path)
     assert [each.spec for each in done.contestants] == ["best_first", "breadth_first"]
     assert done.experiment.strategies == ("best_first", "breadth_first")
-    (note,) = (note for note in done.notes if note.startswith("Skipped: odd. "))
+    (note,) = (note for note in done.result.notes if note.startswith("Skipped: odd. "))
     assert why in note
     assert note.isprintable()
 
 
-def test_the_others_are_ranked_as_if_it_had_not_been_there(installed, place, tmp_path):
+def test_a_failed_strategy_does_not_change_the_ranking_of_the_others(installed, topical, tmp_path):
     installed(odd="FailsLate", worse="FailsAtOnce")
-    with_odd = compared(place, tmp_path)
+    with_odd = compared(topical, tmp_path)
     installed()
-    without = compared(place, tmp_path)
-    assert without.n_made == 0
+    without = compared(topical, tmp_path)
+    assert without.result.crawls_made == 0
     assert with_odd.measured.values.tolist() == without.measured.values.tolist()
-    assert sum(note.startswith("Skipped: ") for note in with_odd.notes) == 2
+    assert sum(note.startswith("Skipped: ") for note in with_odd.result.notes) == 2
 
 
-def test_who_fails_and_was_named_ends_the_comparison(installed, place, tmp_path):
+def test_a_requested_strategy_that_fails_ends_the_comparison(installed, topical, tmp_path):
     for kind in ("FailsAtOnce", "FailsLate", "CannotBeMade"):
         installed(odd=kind)
         with pytest.raises(PluginError, match="odd"):
-            compared(place, tmp_path, replace(ALL, strategies=("best_first", "odd")))
+            compared(topical, tmp_path, replace(ALL, strategies=("best_first", "odd")))
 
 
-def test_where_all_fail_the_first_error_is_told(installed, place, tmp_path, monkeypatch):
+def test_if_all_strategies_fail_the_first_error_is_raised(installed, topical, tmp_path, monkeypatch):
     installed(odd="FailsLate", worse="FailsAtOnce")
     only = {name: STRATEGIES._found[name] for name in ("odd", "worse")}
     monkeypatch.setattr(STRATEGIES, "_found", only)
     with pytest.raises(PluginError, match=r"Strategy odd .* too late"):
-        compared(place, tmp_path)
+        compared(topical, tmp_path)
 
 
-def test_progress_does_not_go_back_when_one_is_left_out(installed, place, tmp_path):
+def test_progress_does_not_decrease_when_a_strategy_is_skipped(installed, topical, tmp_path):
     # The first start is done by all when it fails at the second.
     installed(odd="FailsAgain")
     told = []
-    compared(place, tmp_path, progress=lambda share, _: told.append(share))
+    compared(topical, tmp_path, progress=lambda share, _: told.append(share))
     assert told == sorted(told)
     assert told[-1] == 1
     # Half of the crawls have half of 0.75; the same is told until each alone has come as far.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ring_web import topic
 from scenthound.cli.app import load
 from scenthound.errors import InvalidParameter, UnknownName
-from scenthound.experiments.compare.live_command import live_command, spelled, training_note
+from scenthound.experiments.compare.live_command import live_command, training_note, word_of
 from scenthound.experiments.compare.measures import MeanCurves, Measurements
 from scenthound.experiments.compare.ranking import (
     Mark,
@@ -21,7 +21,8 @@ from scenthound.experiments.compare.ranking import (
     describe_scope,
     held_out,
     observations_needed,
-    ranking_of,
+    ranking_order,
+    ranking_rows,
     topics_won,
 )
 from scenthound.experiments.compare.settings import (
@@ -48,24 +49,24 @@ def test_two_sweeps_make_every_combination_of_every_strategy():
         "breadth_first:buffer=16",
     ]
     grid = contestants_of(["best_n_first:description=true"], [parse_sweep("n=1,4"), parse_sweep("buffer=none, 16")], 50)
-    assert [each.swept for each in grid] == [(1, None), (1, 16), (4, None), (4, 16)]
+    assert [tuple(each.swept.values()) for each in grid] == [(1, None), (1, 16), (4, None), (4, 16)]
     assert grid[0] == Contestant(
-        "best_n_first:n=1,buffer=none,description=true", "best_n_first:description=true", (1, None)
+        "best_n_first:n=1,buffer=none,description=true", "best_n_first:description=true", {"n": 1, "buffer": None}
     )
 
 
-def test_what_comes_to_the_same_takes_part_once():
+def test_equal_strategies_take_part_once():
     assert specs(["best_first", "best_first:buffer=256", "best_first"]) == ["best_first"]
     assert specs(["best_first"], "buffer=8,8,8") == ["best_first:buffer=8"]
 
 
-def test_a_strategy_that_wants_the_page_budget_is_told_it_unless_it_is_set():
+def test_max_pages_is_the_page_budget_unless_it_is_set():
     assert specs(["infospiders"], pages=70) == ["infospiders:max_pages=70"]
     assert specs(["infospiders:max_pages=5"], pages=70) == ["infospiders:max_pages=5"]
     assert specs(["infospiders"], "max_pages=5,70", pages=9) == ["infospiders:max_pages=5", "infospiders:max_pages=70"]
 
 
-def test_sweeps_that_make_no_sense_are_refused_in_one_line():
+def test_invalid_sweeps_raise():
     with pytest.raises(UnknownName, match=r"No parameter of opic 'buffer'\. Known: n, seeds_first\."):
         specs(["best_first", "opic"], "buffer=8")
     with pytest.raises(InvalidParameter, match="best_first:buffer=8 sets buffer, and so does --sweep"):
@@ -111,15 +112,16 @@ def measured(values, random=0.1, oracle=0.9) -> Measurements:
         random=random * of_starts,
         oracle=oracle * of_starts,
         curves=MeanCurves.of(
-            np.array([1], np.int32), values[..., None], random * of_starts[..., None], oracle * of_starts[..., None]
+            np.array([1], np.int32), values[..., None], np.array([random * of_starts, oracle * of_starts])[..., None]
         ),
         twin_of=tuple(range(len(values))),
     )
 
 
-def ranked(values, lower_is_better=False):
-    contestants = [Contestant(name, name) for name in "abcdefgh"[: len(values)]]
-    return ranking_of(measured(values), contestants, lower_is_better=lower_is_better)
+def ranked(measured: Measurements, *, lower_is_better=False, contestants=None):
+    contestants = contestants or [Contestant(name, name) for name in "abcdefgh"[: len(measured.values)]]
+    order = ranking_order(measured, lower_is_better=lower_is_better)
+    return ranking_rows(measured, order, contestants, lower_is_better=lower_is_better)
 
 
 #: One topic, ten starts; the mean is 0.5.
@@ -127,18 +129,18 @@ STARTS = 0.5 + np.array([-4.5, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5])
 SIGNS = np.array([1, -1] * 5)
 
 
-def test_each_is_held_against_the_best_from_the_same_starts():
+def test_each_strategy_is_tested_against_the_best_from_the_same_starts():
     # b has always 0.2 less, so of 1,024 ways to flip signs 2 are as extreme; it is tested beside c, so p is doubled.
     # c differs by 0.001 to either side: its mean is that of the best, and it is surely within 5 % of 0.5.
     best, alike, worse = ranked(
-        [STARTS[None], STARTS[None] - 0.2 - 0.001 * SIGNS, STARTS[None] - 0.0001 + 0.001 * SIGNS]
+        measured([STARTS[None], STARTS[None] - 0.2 - 0.001 * SIGNS, STARTS[None] - 0.0001 + 0.001 * SIGNS])
     )
-    assert [each.contestant.spec for each in (best, alike, worse)] == ["a", "c", "b"]
+    assert [each.strategy for each in (best, alike, worse)] == ["a", "c", "b"]
     assert [each.place for each in (best, alike, worse)] == [1, 2, 3]
     assert [each.mark for each in (best, alike, worse)] == [Mark.BEST, Mark.ALIKE, Mark.WORSE]
     assert worse.p == 2 / 1024
     assert worse.p_corrected == 4 / 1024
-    assert alike.p_alike < 0.001
+    assert alike.p_equivalence_corrected < 0.001
     assert best.difference is None
     assert isnan(best.p_corrected)
     assert worse.difference.mean == pytest.approx(-0.2)
@@ -147,28 +149,24 @@ def test_each_is_held_against_the_best_from_the_same_starts():
     assert best.standard_error == pytest.approx(0.0302765 / 10**0.5, rel=1e-5)
 
 
-def test_a_difference_that_could_be_chance_is_not_clear():
+def test_a_difference_that_may_be_chance_is_marked_unclear():
     # The differences are -0.2 and +0.1 in turn: a mean of -0.05, and neither a clear loss nor surely within 0.025.
-    _, other = ranked([STARTS[None], STARTS[None] - 0.05 + 0.15 * SIGNS])
+    _, other = ranked(measured([STARTS[None], STARTS[None] - 0.05 + 0.15 * SIGNS]))
     assert other.mark is Mark.UNCLEAR
     assert other.p_corrected > 0.05
 
 
-def test_where_less_is_better_the_lowest_is_first_and_the_bounds_turn_round():
-    first, second = ranking_of(
-        measured([[[30.0] * 6], [[20.0] * 6]], random=50.0, oracle=10.0),
-        [Contestant("a", "a"), Contestant("b", "b")],
-        lower_is_better=True,
-    )
-    assert first.contestant.spec == "b"
+def test_if_lower_is_better_the_lowest_is_first_and_the_gap_is_reversed():
+    first, second = ranked(measured([[[30.0] * 6], [[20.0] * 6]], random=50.0, oracle=10.0), lower_is_better=True)
+    assert first.strategy == "b"
     assert second.difference.mean == 10
     # From 50 down to 10 there are 40; 20 has come 30 of them.
     assert first.gap_closed == 0.75
     assert second.gap_closed == 0.5
 
 
-def test_the_other_figures_are_means_over_the_same_crawls():
-    (only,) = ranked([[[0.2, 0.4], [0.6, 0.8]]])
+def test_other_measurements_are_means_over_the_same_crawls():
+    (only,) = ranked(measured([[[0.2, 0.4], [0.6, 0.8]]]))
     assert (only.mean, only.precision, only.recall) == (0.5, 0.25, 0.125)
     # Half of the way from 0.1 to 0.9; and 5 pages missing for 20 got.
     assert only.gap_closed == pytest.approx(0.5)
@@ -186,7 +184,7 @@ def test_observations_are_starts_until_there_are_five_topics():
 
 
 def test_one_start_has_no_spread_and_no_test():
-    first, second = ranked([[[0.5]], [[0.4]]])
+    first, second = ranked(measured([[[0.5]], [[0.4]]]))
     assert isnan(first.standard_error)
     assert isnan(second.p_corrected)
     assert isnan(second.difference.low)
@@ -194,13 +192,13 @@ def test_one_start_has_no_spread_and_no_test():
 
 
 @given(st.integers(2, 200))
-def test_one_observation_fewer_than_needed_can_show_nothing(n_contestants):
+def test_one_observation_fewer_than_needed_cannot_be_significant(n_contestants):
     needed, n_tests = observations_needed(n_contestants), n_contestants - 1
     assert n_tests * 2 / 2**needed < 0.05
     assert n_tests * 2 / 2 ** (needed - 1) >= 0.05
 
 
-def test_the_best_by_chance_is_worth_less_on_the_other_half():
+def test_a_strategy_that_is_best_by_chance_has_a_lower_held_out_mean():
     # Of the six ways to halve, two choose one that had 1 there and has 0 in the other half; in four both have 1/2.
     found = held_out(np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]]), lower_is_better=False)
     assert found.mean == pytest.approx(1 / 3, abs=0.03)
@@ -209,7 +207,7 @@ def test_the_best_by_chance_is_worth_less_on_the_other_half():
     assert turned.mean == pytest.approx(2 / 3, abs=0.03)
 
 
-def test_who_is_best_everywhere_is_always_chosen_and_keeps_its_mean():
+def test_a_strategy_that_is_always_best_is_always_chosen_and_keeps_its_mean():
     found = held_out(np.array([STARTS - 0.2, STARTS]), lower_is_better=False)
     assert found.chosen == (0, 1)
     assert found.mean == pytest.approx(0.5, abs=0.001)
@@ -244,7 +242,7 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
     assert {"--relevance", "--follow-nofollow"} <= set(words)
 
 
-def test_a_guide_that_learnt_from_the_web_is_taught_from_a_folder_live():
+def test_the_live_command_trains_a_model_that_was_trained_on_the_web():
     plain = an_experiment()
     command = live_command(Path("t"), "a", "otie", plain, Path("out/training"))
     assert "--strategy otie --relevance svm --train-from out/training --pages" in command
@@ -254,7 +252,7 @@ def test_a_guide_that_learnt_from_the_web_is_taught_from_a_folder_live():
     assert "put pages of the topic into DIR/positive" in training_note("otie", plain)
 
 
-def test_a_guide_that_did_not_learn_from_the_web_needs_no_word():
+def test_a_model_that_was_not_trained_on_the_web_needs_no_note():
     for strategy, experiment in (
         ("best_first", an_experiment()),
         ("otie", an_experiment(relevance="cosine")),
@@ -268,24 +266,21 @@ def test_a_guide_that_did_not_learn_from_the_web_needs_no_word():
 
 
 @pytest.mark.parametrize("stem", ["balloon", "agre", "t", "put", "see", "áedán", "1984"])
-def test_a_stem_is_spelled_so_that_it_is_read_as_itself(stem):
-    (word,) = spelled([stem])
-    assert stems_of(word) == [stem]
+def test_the_word_for_a_stem_has_that_stem(stem):
+    assert stems_of(word_of(stem)) == [stem]
 
 
-def test_those_with_the_same_crawls_are_tested_once():
+def test_strategies_with_equal_crawls_are_tested_once():
     # a and b are one, and so are c and e; of ten starts all signs alike come up in 2 of 1,024 ways, and there are two
     # tests, not four: c with e, and d.
     values = [STARTS[None], STARTS[None], STARTS[None] - 0.1, STARTS[None] - 0.2, STARTS[None] - 0.1]
-    contestants = [Contestant(name, name, (place,)) for place, name in enumerate("abcde")]
-    twins = replace(measured(values), twin_of=(0, 0, 2, 3, 2))
-    ranking = ranking_of(twins, contestants, lower_is_better=False)
-    assert [each.contestant.spec for each in ranking] == ["a", "c", "d"]
-    assert [[other.spec for other in each.also] for each in ranking] == [["b"], ["e"], []]
+    ranking = ranked(replace(measured(values), twin_of=(0, 0, 2, 3, 2)))
+    assert [each.strategy for each in ranking] == ["a", "c", "d"]
+    assert [each.also for each in ranking] == [("b",), ("e",), ()]
     assert [each.p_corrected for each in ranking[1:]] == [4 / 1024, 4 / 1024]
 
 
-def test_topics_are_won_where_all_others_are_beaten():
+def test_a_topic_is_won_if_all_others_are_worse():
     # Against the better of b and c, a has 3 - 2, 3 - 4, 3 - 3, 9 - 1 and 0 - 1.
     values = np.array([[3, 3, 3, 9, 0], [2, 1, 3, 1, 1], [1, 4, 2, 0, 0]], float)[:, :, None]
     assert topics_won(measured(values), [0, 1, 2], lower_is_better=False) == TopicsWon(2, 1, 2)

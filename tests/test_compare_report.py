@@ -10,10 +10,12 @@ import pytest
 from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput
+from scenthound.experiments.compare.comparison import ComparisonResult
 from scenthound.experiments.compare.measures import CURVE_STEPS, MeanCurves, kept_steps
-from scenthound.experiments.compare.results import ComparisonResult, compare_into, parse_comparison, read_comparison
+from scenthound.experiments.compare.results import compare_into, read_comparison
 from scenthound.experiments.compare.settings import Sweep
 from scenthound.experiments.starts import TopicChoice
+from scenthound.records import from_json
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.comparison import (
     MAX_GRID_ROWS,
@@ -67,10 +69,10 @@ def made(values, names, *observations, sweeps=(), swept=(), **more) -> Compariso
     ]
     named = {"of": "topics", "names": [f"t{n}" for n in range(len(observations[0]))]}
     changed = {"ranking": rows, "observed": named, "sweeps": {each: [] for each in sweeps}, "contestants": contestants}
-    return parse_comparison(values | changed | more)
+    return from_json(ComparisonResult, values | changed | more)
 
 
-def test_curves_are_kept_at_few_places_and_end_where_the_metric_decides():
+def test_curves_are_kept_at_few_steps_and_end_at_the_deciding_one():
     assert kept_steps(7).tolist() == [1, 2, 3, 4, 5, 6, 7]
     steps = kept_steps(2000)
     assert (len(steps), steps[0], steps[-1]) == (CURVE_STEPS, 1, 2000)
@@ -80,7 +82,7 @@ def test_a_mean_curve_has_the_errors_of_the_ranking():
     # One topic, three starts: at the second place 1, 2 and 3, so a mean of 2 and a deviation of 1 over the root of 3.
     curves = np.array([[[[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]]]])
     bound = np.array([[[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]]])
-    told = MeanCurves.of(np.array([1, 2], np.int32), curves, bound, 2 * bound)
+    told = MeanCurves.of(np.array([1, 2], np.int32), curves, np.array([bound, 2 * bound]))
     assert told.mean.tolist() == [[0, 2]]
     assert told.standard_error.tolist() == [pytest.approx([0, 1 / 3**0.5])]
     assert (told.random.tolist(), told.oracle.tolist()) == ([0, 2], [0, 4])
@@ -89,7 +91,7 @@ def test_a_mean_curve_has_the_errors_of_the_ranking():
 def test_from_five_topics_on_errors_are_over_topics():
     # Means of topics are 0.5, 1.5, ..., 4.5: a standard deviation of the root of 2.5, over the root of 5.
     curves = np.array([[[[topic + 0.0], [topic + 1.0]] for topic in range(5)]])
-    told = MeanCurves.of(np.array([1], np.int32), curves, curves[0], curves[0])
+    told = MeanCurves.of(np.array([1], np.int32), curves, np.array([curves[0], curves[0]]))
     assert told.mean.item() == 2.5
     assert told.standard_error.item() == pytest.approx((2.5 / 5) ** 0.5)
 
@@ -109,11 +111,11 @@ def test_the_curves_of_a_comparison_end_at_the_means_of_its_ranking(values):
     assert curves["mean"][0][:3] == [0, 0, 0]
 
 
-def test_the_page_can_be_made_anew_from_the_folder_alone(out):
+def test_the_report_can_be_rendered_from_the_folder_alone(out):
     assert document_html(stored_comparison_report(out)) == (out / "report.html").read_text()
 
 
-def test_the_page_says_the_answer_first_and_at_the_end_how_to_repeat_it(out, place, values):
+def test_the_report_begins_with_the_winner_and_ends_with_the_reproduce_command(out, place, values):
     page = stored_comparison_report(out)
     assert page.title == "Which strategy for 2 topics?"
     assert page.summary[0].startswith(f"Best: {values['winner']}, with target_recall@40 of 0.")
@@ -139,7 +141,7 @@ def test_the_page_says_the_answer_first_and_at_the_end_how_to_repeat_it(out, pla
     ]
 
 
-def test_the_command_makes_the_same_comparison_again(scenthound, values, tmp_path):
+def test_the_reproduce_command_repeats_the_comparison(scenthound, values, tmp_path):
     code, printed, err = scenthound(*values["repeat"].split()[1:], "--workers", 1, "--json")
     assert code == 0, err
     again = json.loads(printed)
@@ -148,10 +150,10 @@ def test_the_command_makes_the_same_comparison_again(scenthound, values, tmp_pat
 
 
 def test_the_ranking_has_its_marks(values):
-    told = parse_comparison(values)
+    told = from_json(ComparisonResult, values)
     table = comparison_report(told).sections[0].blocks[0]
-    assert [row[1].text for row in table.rows] == [row.name for row in told.rows]
-    assert [row[2].mark for row in table.rows] == ["", told.rows[1].mark]
+    assert [row[1].text for row in table.rows] == [row.name for row in told.ranking]
+    assert [row[2].mark for row in table.rows] == ["", told.ranking[1].mark]
     assert [row[2].emphasis for row in table.rows] == [True, False]
     assert table.rows[0][3].text == "", "the best has no difference to itself"
     assert "* clearly worse than the best." in table.note
@@ -159,22 +161,22 @@ def test_the_ranking_has_its_marks(values):
     assert "? not clear either way." in table.note
 
 
-def test_marks_of_earlier_files_are_read_as_those_of_today(values):
+def test_marks_of_older_files_are_converted(values):
     marks = ("", "*", "~", "=", "≈", "?")
     rows = [values["ranking"][0] | {"mark": mark} for mark in marks]
-    told = parse_comparison(values | {"ranking": rows})
-    assert [row.mark for row in told.rows] == ["", "*", "≈", "?", "≈", "?"]
+    told = from_json(ComparisonResult, values | {"ranking": rows})
+    assert [row.mark for row in told.ranking] == ["", "*", "≈", "?", "≈", "?"]
 
 
 def test_key_facts_of_a_single_topic_and_start_are_not_in_the_plural(values):
-    one = parse_comparison(values | {"topics": ["balloon"], "seeds": 1, "by": "target_recall@1"})
+    one = from_json(ComparisonResult, values | {"topics": ["balloon"], "seeds": 1, "by": "target_recall@1"})
     facts = comparison_report(one).key_facts[1:]
     assert facts == (("after", "1 page"), ("strategies", "2"), ("topic", "1"), ("start of each", "1"))
-    facts = comparison_report(parse_comparison(values)).key_facts[1:]
+    facts = comparison_report(from_json(ComparisonResult, values)).key_facts[1:]
     assert facts == (("after", "40 pages"), ("strategies", "2"), ("topics", "2"), ("starts of each", "3"))
 
 
-def test_curves_of_rows_beyond_the_first_wait_to_be_asked_for(values):
+def test_curves_of_later_rows_are_hidden_at_first(values):
     n_rows = MAX_VISIBLE_CURVES + 2
     curves = values["curves"] | {name: [values["curves"][name][0]] * n_rows for name in ("mean", "standard_error")}
     names = [f"s{n}" for n in range(n_rows)]
@@ -186,7 +188,7 @@ def test_curves_of_rows_beyond_the_first_wait_to_be_asked_for(values):
 
 def test_a_metric_without_bounds_has_no_curves_of_them(values):
     nothing = [None] * len(values["curves"]["pages"])
-    told = parse_comparison(values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
+    told = from_json(ComparisonResult, values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
     assert len(curves_chart(told, told.curves).series) == 2
 
 
@@ -199,7 +201,7 @@ def test_topics_are_won_and_lost_against_the_best(values):
     np.testing.assert_allclose(lower.differences, [[-0.1, 0.2], [0, 0.4]], atol=1e-12)
 
 
-def test_a_grid_has_as_many_rows_as_can_be_read(values):
+def test_a_grid_has_a_maximum_of_rows(values):
     names = [f"s{n}" for n in range(MAX_GRID_ROWS + 3)]
     grid = win_loss_grid(made(values, names, *([[0.5, 0.5]] * len(names))))
     assert len(grid.rows) == len(grid.differences) == MAX_GRID_ROWS
@@ -217,7 +219,7 @@ def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
         assert np.mean(both["observations"]) == pytest.approx(both["mean"], rel=1e-5)
 
 
-def test_values_of_a_sweep_that_are_numbers_stand_on_an_axis_by_size(values):
+def test_numeric_values_of_a_sweep_are_sorted_on_the_axis(values):
     told = made(values, ["a", "b", "c"], [0.1], [0.2], [0.3], sweeps=("n",), swept=((64,), (1,), (8,)))
     chart = sweep_chart(told)
     assert (chart.kind, chart.categories, chart.x_label) == ("curves", (), "n")
@@ -225,7 +227,7 @@ def test_values_of_a_sweep_that_are_numbers_stand_on_an_axis_by_size(values):
     assert (line.name, line.x.tolist(), line.y.tolist()) == ("base", [1, 8, 64], [0.2, 0.3, 0.1])
 
 
-def test_words_and_none_stand_side_by_side_and_other_parameters_have_lines(values):
+def test_other_values_of_a_sweep_are_bars_and_other_parameters_are_series(values):
     swept = ((None, 1), (8, 1), (None, 4), (8, 4))
     told = made(values, "abcd", [0.1], [0.2], [0.3], [0.4], sweeps=("buffer", "n"), swept=swept)
     chart = sweep_chart(told)
@@ -236,20 +238,20 @@ def test_words_and_none_stand_side_by_side_and_other_parameters_have_lines(value
     ]
 
 
-def test_a_sweep_tells_of_all_its_values_also_of_those_that_share_a_row(place):
+def test_a_sweep_chart_has_all_values_also_those_that_share_a_row(place):
     # No crawl of 20 pages fills a frontier of a thousand URLs.
     sweep = (Sweep("buffer", ("4", "1000", "2000")),)
     settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweep, page_budget=20)
     topics = TopicChoice(place / "topics.jsonl", ("balloon",))
     compare_into(place / "sweep", *settings.on(place / "web", topics), render=UNDRAWN, workers=1)
     told = read_comparison(place / "sweep")
-    assert len(told.rows) == 2
+    assert len(told.ranking) == 2
     (line,) = sweep_chart(told).series
     assert line.x.tolist() == [4, 1000, 2000]
     assert line.y[1] == line.y[2] != line.y[0]
 
 
-def test_a_file_from_before_there_were_pages_is_shown_without_curves(values):
+def test_a_file_without_curves_has_a_report(values):
     older = {
         name: value for name, value in values.items() if name not in ("curves", "observed", "contestants", "repeat")
     }
@@ -257,7 +259,7 @@ def test_a_file_from_before_there_were_pages_is_shown_without_curves(values):
         {name: value for name, value in row.items() if name not in ("name", "observations")}
         for row in values["ranking"]
     ]
-    titles = [section.title for section in comparison_report(parse_comparison(older)).sections]
+    titles = [section.title for section in comparison_report(from_json(ComparisonResult, older)).sections]
     assert "Ranking" in titles
     assert not {"Curves", "Wins and losses", "Parameter values"} & set(titles)
 
@@ -275,17 +277,17 @@ def test_hostile_names_are_harmless(values):
         ("{", "not valid JSON"),
         ('{"format": "scenthound study"}', "is not a comparison"),
         ('{"format": "scenthound comparison", "version": 99}', "has format version 99"),
-        ('{"format": "scenthound comparison", "version": 1}', "is corrupt: compare again"),
-        ('{"format": "scenthound comparison", "version": 1, "bounds": 5, "topics_won": 5}', "is corrupt"),
+        ('{"format": "scenthound comparison", "version": 1}', "comparison.json"),
+        ('{"format": "scenthound comparison", "version": 1, "bounds": 5, "topics_won": 5}', "bounds"),
     ],
 )
-def test_what_is_no_comparison_is_told_in_one_line(tmp_path, content, says):
+def test_a_file_that_is_not_a_comparison_raises(tmp_path, content, says):
     (tmp_path / "comparison.json").write_text(content)
     with pytest.raises(InvalidInput, match=says) as told:
         read_comparison(tmp_path)
     assert "\n" not in str(told.value)
 
 
-def test_an_empty_folder_is_no_comparison(tmp_path):
+def test_an_empty_folder_is_not_a_comparison(tmp_path):
     with pytest.raises(InvalidInput, match="make one with"):
         read_comparison(tmp_path)

@@ -47,7 +47,7 @@ def page_rank():
     return crawled_page_rank(page_graph(WEB.recorded, VisibleLinks(WEB.recorded)), TRACES)
 
 
-def test_the_pool_is_the_union_of_all_crawls_and_relevant_is_what_the_topic_names():
+def test_the_pool_is_the_union_of_all_crawls_and_relevant_are_named_pages():
     ground_truth = judge().ground_truth(START)
     assert ground_truth.pool.tolist() == sorted((A, B, C, E))
     assert ground_truth.relevant.tolist() == sorted((A, B))
@@ -55,7 +55,7 @@ def test_the_pool_is_the_union_of_all_crawls_and_relevant_is_what_the_topic_name
     assert ground_truth.positions(trace(E, A)).tolist() == [ground_truth.pool.tolist().index(page) for page in (E, A)]
 
 
-def test_starts_of_one_topic_have_their_own_seeds_and_share_what_is_known_of_the_pool():
+def test_starts_of_a_topic_share_the_facts_of_the_pool():
     both = judge()
     one, other = both.ground_truth(START), both.ground_truth(Start("t", 1, (B,), (A,)))
     assert (one.seeds.tolist(), other.seeds.tolist()) == ([A], [B])
@@ -71,7 +71,7 @@ def test_the_page_that_is_the_description_ranks_first_and_those_without_its_word
     assert facts().similarity()[sorted((A, B, C, E)).index(A)] == pytest.approx(1)
 
 
-def test_the_formula_as_printed_ranks_otherwise():
+def test_the_printed_formula_ranks_differently():
     # Balloon stands twice on c, among three words; once on b, where train stands twice. By the maxima of the pages c
     # comes before b. By that of the pool, which is 6, two balloons weigh little more than one, and c has a word more.
     texts = {"a": "race balloon", "b": "balloon train train", "c": "race train balloon balloon", "d": "station " * 6}
@@ -103,7 +103,7 @@ def test_page_rank_is_over_links_among_crawled_pages_only():
     assert np.nanargmax(ranks) == A
 
 
-def test_linkage_ranks_go_by_distinct_keyword_stems_and_then_by_page_rank():
+def test_linkage_ranks_use_distinct_keyword_stems_and_then_page_rank():
     # Keywords balloon and race: a and e have both, b one, c none; a has the higher PageRank.
     ranks = facts(page_rank=page_rank()).linkage_rank()
     assert dict(zip(sorted((A, B, C, E)), ranks, strict=True)) == {A: 1, E: 2, B: 3, C: 4}
@@ -115,7 +115,7 @@ def test_linkage_ranks_go_by_distinct_keyword_stems_and_then_by_page_rank():
     assert dict(zip(sorted((A, B, C, E)), ranks, strict=True)) == {E: 1, A: 2, B: 3, C: 4}
 
 
-def test_nothing_is_found_out_before_it_is_asked_for(monkeypatch):
+def test_facts_are_computed_lazily(monkeypatch):
     def refuse(*_args, **_named):
         raise AssertionError("asked for too early")
 
@@ -133,7 +133,7 @@ def test_hosts_are_those_of_the_pages_and_of_all_seeds():
     assert sorted(known.seed_hosts().tolist()) == sorted({hosts[A], hosts[C]})
 
 
-def test_a_web_of_one_host_has_no_hosts_to_be_found():
+def test_a_web_of_one_host_has_no_host_facts():
     web = SyntheticWeb(LINKS, texts=TEXTS)
     ground_truth = TopicGroundTruth(web.recorded, TOPIC, TRACES).ground_truth(START)
     assert len(ground_truth.facts.hosts()) == 0
@@ -158,7 +158,7 @@ def test_classifiers_learn_seeds_against_those_of_other_topics():
     assert facts(start=Start("t", 0, (), ()), starts=(OTHER,)).accepted_by("rocchio") is None
 
 
-def test_voters_learn_what_was_set_aside_for_them_and_two_of_three_decide(monkeypatch):
+def test_voters_learn_from_pages_set_aside_and_two_of_three_decide(monkeypatch):
     opinions = {"svm": [1, 1, 0, 0], "naive_bayes": [1, 0, 0, 1], "neural_net": [0, 1, 0, 0]}
     learnt = []
 
@@ -183,7 +183,7 @@ def test_voters_learn_what_was_set_aside_for_them_and_two_of_three_decide(monkey
     assert facts().accepted_by("vote") is None
 
 
-def test_topics_whose_crawls_got_no_page_have_an_empty_pool():
+def test_topics_without_visited_pages_have_an_empty_pool():
     ground_truth = TopicGroundTruth(WEB.recorded, TOPIC, [trace()], page_rank=page_rank).ground_truth(START)
     for name in ("rank", "coverage", "mean_similarity", "novelty", "new_relevant_hosts", "rank:by=linkage"):
         assert np.isnan(parse_metric(name).curve(trace(), ground_truth, 3)).all()

@@ -20,7 +20,7 @@ from scenthound.cli.results import print_comparison
 from scenthound.command_line import shell_word
 from scenthound.experiments.compare.comparison import compare_strategies
 from scenthound.experiments.compare.live_command import CANNOT_BE_NAMED
-from scenthound.experiments.compare.results import as_json, crawls_csv, parse_comparison
+from scenthound.experiments.compare.results import crawls_csv
 from scenthound.experiments.starts import TopicChoice
 from scenthound.experiments.study.tables import Panel, Picture
 from scenthound.model import Topic
@@ -52,7 +52,7 @@ def named(tmp_path_factory):
 
 
 def ranking_figure(done):
-    return draw_ranking(parse_comparison(as_json(done)))
+    return draw_ranking(done.result)
 
 
 def texts_of(figure) -> list[str]:
@@ -67,7 +67,7 @@ def test_a_topic_with_dollars_is_drawn_as_it_is_written(named):
     assert title.startswith(f"topic {FORMULA}: ")
 
 
-def test_control_characters_are_spelled_out_in_pictures_and_in_the_table(named):
+def test_control_characters_are_escaped_in_figures_and_in_the_table(named):
     done = named(CONTROLS)
     shown = r"two\nlines \x1b[31m💥 中文 <b>&"
     assert any(text.startswith(f"topic {shown}: ") for text in texts_of(ranking_figure(done)))
@@ -75,17 +75,14 @@ def test_control_characters_are_spelled_out_in_pictures_and_in_the_table(named):
     assert {row["topic"] for row in rows} == {shown}
 
 
-def test_a_strategy_with_odd_letters_in_a_parameter_is_drawn_with_them(named):
-    done = named("balloon")
-    first = done.ranking[0]
-    odd = replace(first.contestant, spec="evolved:file=$a$\x1b.json")
-    compared = parse_comparison(as_json(done))
-    row = replace(compared.rows[0], name=odd.spec)
-    texts = texts_of(draw_ranking(replace(compared, rows=(row, *compared.rows[1:]))))
+def test_special_characters_in_parameters_are_drawn(named):
+    compared = named("balloon").result
+    row = replace(compared.ranking[0], name="evolved:file=$a$\x1b.json")
+    texts = texts_of(draw_ranking(replace(compared, ranking=(row, *compared.ranking[1:]))))
     assert r"evolved:file=$a$\x1b.json" in texts
 
 
-def test_a_very_long_id_leaves_room_for_the_picture(named):
+def test_a_very_long_id_is_shortened_in_the_figure(named):
     (title,) = (text for text in texts_of(ranking_figure(named("x" * 5000))) if text.startswith("topic "))
     assert title.startswith(f"topic {'x' * 40}...: ")
 
@@ -103,7 +100,7 @@ def test_legends_have_each_name_once_and_as_it_is_written():
     assert texts.count(f"{'x' * 80}...") == 2
 
 
-def test_pictures_of_studies_show_dollars_too():
+def test_dollars_are_drawn_in_figures_of_studies():
     arm = made_arm()
     panels = (
         Panel("$x^2$", "task 1", ("recall",), "$y$", "a $ b $"),
@@ -114,7 +111,7 @@ def test_pictures_of_studies_show_dollars_too():
 
 
 @given(st.text(max_size=40))
-def test_what_is_drawn_has_no_formula_and_no_control_character(text):
+def test_drawn_text_has_no_formula_and_no_control_character(text):
     from matplotlib.cbook import is_math_text
 
     assert not is_math_text(drawn(text))
@@ -122,9 +119,9 @@ def test_what_is_drawn_has_no_formula_and_no_control_character(text):
 
 
 def test_the_live_command_is_one_line_that_a_shell_reads_back(named):
-    done = named(CONTROLS)
-    assert done.command.isprintable()
-    assert read_back(f"set -- {done.command}; printf '%s' \"$5\"") == CONTROLS.encode()
+    command = named(CONTROLS).result.command
+    assert command.isprintable()
+    assert read_back(f"set -- {command}; printf '%s' \"$5\"") == CONTROLS.encode()
 
 
 def read_back(script: str) -> bytes:
@@ -138,8 +135,8 @@ def test_any_word_is_read_back_by_a_shell():
     assert read_back(script) == b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
 
 
-def test_where_no_command_can_name_the_topic_that_is_said(named, capsys):
-    done = named(NUL)
+def test_a_topic_that_no_command_can_name_has_a_note(named, capsys):
+    done = named(NUL).result
     assert (done.command, done.command_note) == ("", CANNOT_BE_NAMED)
     print_comparison(Comparison(None, done), False)
     said = capsys.readouterr().out
@@ -155,24 +152,19 @@ def narrow(monkeypatch):
 
 
 def test_a_narrow_terminal_breaks_names_between_their_words(named, narrow, capsys):
-    done = named("balloon")
-    first = done.ranking[0]
-    long = replace(first.contestant, spec="infospiders:initial_weight=0.5,learn_towards=agent")
-    others = [placed.contestant for placed in done.ranking[1:]]
-    experiment = replace(done.experiment, strategies=(long.spec, *(each.spec for each in others)))
-    ranking = replace(first, contestant=long), *done.ranking[1:]
-    changed = replace(done, experiment=experiment, contestants=(long, *others), ranking=ranking)
+    done, long = named("balloon").result, "infospiders:initial_weight=0.5,learn_towards=agent"
+    changed = replace(done, ranking=(replace(done.ranking[0], name=long), *done.ranking[1:]))
     print_comparison(Comparison(None, changed), False)
     said = capsys.readouterr().out
     cells = [line.split("│")[2].strip() for line in said.splitlines() if line.count("│") == 7]
-    assert "".join(cells).startswith(long.spec)
+    assert "".join(cells).startswith(long)
     assert cells[0].endswith((":", "=", ","))
 
 
 def test_a_command_is_not_broken_within_quotes(named, narrow, capsys):
     long = "hot air balloons over the mountains and the lakes of the whole country"
     for topic_id, n_lines in ((long, 1), (long.replace(" ", "_"), 3)):
-        done = replace(named(topic_id), command_note="")
+        done = replace(named(topic_id).result, command_note="")
         print_comparison(Comparison(None, done), False)
         lines = capsys.readouterr().out.partition("Start it live:\n")[2].splitlines()
         assert len(lines) >= n_lines
@@ -181,7 +173,7 @@ def test_a_command_is_not_broken_within_quotes(named, narrow, capsys):
         assert read_back(f"set -- {told.strip()}; printf '%s' \"$5\"") == topic_id.encode()
 
 
-def test_a_topic_that_is_left_out_is_named_without_control_characters(named, tmp_path):
+def test_a_note_on_a_skipped_topic_has_no_control_characters(named, tmp_path):
     examples = tuple(url(i) for i in range(0, 60, 3))
     told = Topic("told", ("balloon",), description="A balloon.", examples=examples)
     write_topics(tmp_path / "two.jsonl", [told, Topic(CONTROLS, ("balloon",), examples=examples)])
@@ -189,5 +181,5 @@ def test_a_topic_that_is_left_out_is_named_without_control_characters(named, tmp
     settings = WantedComparison(("best_first",), by="mean_similarity", page_budget=10, repeats=1, n_start=3)
     choice = TopicChoice(tmp_path / "two.jsonl", ("told", CONTROLS))
     done = compare_strategies(*settings.on(Path(web), choice), tmp_path / "crawls", workers=1)
-    assert all(note.isprintable() for note in done.notes)
-    assert any(r"skipped: two\nlines" in note for note in done.notes)
+    assert all(note.isprintable() for note in done.result.notes)
+    assert any(r"skipped: two\nlines" in note for note in done.result.notes)

@@ -8,7 +8,7 @@ import pytest
 
 from made_study import made_arm
 from scenthound.experiments.closed_world import MissedCounts
-from scenthound.experiments.study.measured import ArmMeasurements, Measured
+from scenthound.experiments.study.measures import ArmMeasurements, Measured
 from scenthound.experiments.study.tables import closed_world_table, topics_tables
 from scenthound.experiments.topic_analysis import TopicFeatures
 
@@ -31,7 +31,7 @@ def note_of(table) -> str:
     return table.note.split(". A positive")[0]
 
 
-def test_a_pair_is_told_and_then_the_best_against_the_field():
+def test_tables_compare_a_pair_and_the_best_with_the_field():
     pair, field = topics_tables(arm_of(ENDS), "Greedy", "Wild", "recall")
     # Greedy against Wild: 0.9 and 0.1, 0.5 and 0.8, 0.3 and 0.1, 0.2 and 0.1, 0.4 and 0.4.
     assert note_of(pair) == "recall at the end: wins / ties / losses of Greedy are 3 / 1 / 1"
@@ -44,7 +44,7 @@ def test_a_pair_is_told_and_then_the_best_against_the_field():
     assert field.rows[0][4] == "5"
 
 
-def test_where_less_is_better_the_lowest_is_best():
+def test_if_less_is_better_the_lowest_is_best():
     pair, field = topics_tables(arm_of(ENDS, lower_is_better=True), "Greedy", "Wild", "recall")
     assert note_of(pair).endswith("of Greedy are 1 / 1 / 3")
     # Wild has 0.3 in the mean; less than the others on topics 1, 3 and 4, as much as Greedy on the last.
@@ -63,7 +63,7 @@ def test_two_crawlers_have_no_field():
         (3, "Of 3 pairs of crawlers 3 cannot have been reversed by missing pages in precision, and 2 in recall"),
     ],
 )
-def test_orders_that_missing_pages_cannot_turn_round_are_counted(n_crawlers, told):
+def test_orders_that_missing_pages_cannot_reverse_are_counted(n_crawlers, told):
     # There is room for 10 pages more. Precisions are 9/20 for certain, 6/20 to 8/20 and 0 to 2/20. The recall of Greedy
     # is at least 9/12 beside Blind, which has at most 8/12, but 9/14 beside Wild, whose missing pages may be relevant.
     found = {"Greedy": (0, 9), "Blind": (2, 6), "Wild": (2, 0)}

@@ -13,7 +13,7 @@ from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import MissingExtra, UsageError
 from scenthound.experiments.retraining import (
     ModelQuality,
-    TextToLearn,
+    TrainingPage,
     TrainingPages,
     area_held_out,
     area_under_roc,
@@ -51,13 +51,13 @@ def test_without_pages_of_both_kinds_there_is_no_area() -> None:
     assert area([], relevant=[]) is None
 
 
-def test_scores_of_two_guides_are_not_compared() -> None:
+def test_scores_of_two_models_are_not_compared() -> None:
     # By the first guide 0.3 is above 0.2; by the second 0.6 is below 0.7.
     assert area([0.3, 0.2, 0.6, 0.7], relevant=[0, 2], by=[0, 0, 1, 1]) == 0.5
     assert area([0.3, 0.7], relevant=[0], by=[0, 1]) is None
 
 
-def test_with_few_labels_every_pair_is_left_out_once() -> None:
+def test_with_few_labels_every_pair_is_held_out_once() -> None:
     asked: list[list[int]] = []
 
     def held_out(places: list[int]) -> FloatArray:
@@ -92,7 +92,7 @@ def test_one_page_of_a_kind_among_many_is_still_held_out() -> None:
 def pages(*texts: tuple[str, bool, float], seeds: int = 0) -> TrainingPages:
     return TrainingPages(
         tuple(
-            TextToLearn(visit, text, relevance, is_positive, visit >= seeds)
+            TrainingPage(visit, text, relevance, is_positive, visit >= seeds)
             for visit, (text, is_positive, relevance) in enumerate(texts)
         )
     )
@@ -102,7 +102,7 @@ BALLOONS = [(f"balloon basket own{number}", True, 0.1 * number) for number in ra
 TRAINS = [(f"train rails own{number}", False, 0.05 + 0.1 * number) for number in range(3, 6)]
 
 
-def test_a_guide_that_learns_is_measured_on_pages_it_did_not_learn_from() -> None:
+def test_a_new_model_is_measured_on_held_out_pages() -> None:
     quality = model_quality(pages(*BALLOONS, *TRAINS), 0, RELEVANCE.make("svm"), TOPIC)
     assert quality == ModelQuality(0.0, 1.0, 3, 3)
     assert not quality.is_worse
@@ -111,13 +111,13 @@ def test_a_guide_that_learns_is_measured_on_pages_it_did_not_learn_from() -> Non
     assert model_quality(pages(*alone), 0, RELEVANCE.make("svm"), TOPIC).area_after == 0.5
 
 
-def test_seeds_teach_and_do_not_judge() -> None:
+def test_seeds_are_trained_on_and_not_measured() -> None:
     seeds = [(f"balloon basket seed{number}", True, 0.0) for number in range(3)]
     quality = model_quality(pages(*seeds, *TRAINS, seeds=3), 0, RELEVANCE.make("svm"), TOPIC)
     assert quality == ModelQuality(None, None, 0, 3)
 
 
-def test_the_guide_so_far_is_measured_by_what_it_scored_itself() -> None:
+def test_the_current_model_is_measured_by_its_own_scores() -> None:
     """The guide before had everything in order; the one in use has all the wrong way round."""
     before = [("balloon a", True, 0.9), ("balloon b", True, 0.8), ("train a", False, 0.1)]
     since = [("balloon c", True, 0.2), ("balloon d", True, 0.3), ("train b", False, 0.7)]
@@ -127,7 +127,7 @@ def test_the_guide_so_far_is_measured_by_what_it_scored_itself() -> None:
     assert not quality.is_worse
 
 
-def test_a_guide_that_scored_no_labelled_pair_is_not_known_and_the_new_one_not_worse() -> None:
+def test_without_a_scored_pair_the_current_quality_is_unknown_and_the_new_model_not_worse() -> None:
     labelled = pages(*BALLOONS, *TRAINS)
     # Of the trains alone no pair is made.
     for since in (3, 6):
@@ -136,14 +136,14 @@ def test_a_guide_that_scored_no_labelled_pair_is_not_known_and_the_new_one_not_w
         assert not quality.is_worse
 
 
-def test_pages_that_the_guide_in_use_learnt_from_do_not_judge_it(tmp_path: Path) -> None:
+def test_initial_training_pages_do_not_measure_the_current_model(tmp_path: Path) -> None:
     """A crawl by a guide that learnt from pages of another meets those pages again."""
     for kind, text in (("positive", "the balloon and the basket own0"), ("negative", "train rails own3")):
         (tmp_path / kind).mkdir()
         (tmp_path / kind / "page.txt").write_text(text)
     known = [("the balloon and the basket own0", True, 1.0), ("train rails own3", False, 0.0)]
     unknown = [("balloon basket own1", True, 0.2), ("train rails own4", False, 0.6)]
-    training = replace(pages(*known, *unknown), given=tmp_path)
+    training = replace(pages(*known, *unknown), initial=tmp_path)
     quality = model_quality(training, 0, RELEVANCE.make("svm"), TOPIC)
     assert quality == ModelQuality(0.0, 1.0, 1, 1)
 
@@ -155,13 +155,13 @@ def ready(folder: Path, **settings: object) -> Path:
     return folder
 
 
-def test_a_new_guide_is_handed_to_the_crawl_and_changes_no_visit(tmp_path: Path) -> None:
+def test_a_new_model_is_used_by_the_crawl_and_changes_no_visit(tmp_path: Path) -> None:
     folder = ready(tmp_path / "crawl")
     with StoredCrawl.open(folder) as crawl:
         before = [(row.visit, row.relevance) for row in crawl.visits()]
     done = retrain(folder)
     assert done.quality == ModelQuality(0.0, 1.0, 2, 3)
-    assert (done.folder_name, done.taken_up) == ("relevance_models/1", False)
+    assert (done.folder_name, done.is_used_now) == ("relevance_models/1", False)
     assert StopConditions.read(folder).relevance_model == "relevance_models/1"
     assert "above an irrelevant one in 100% of pairs; the current model in 0%" in done.says
     assert done.says.endswith("resume the crawl.")
@@ -169,29 +169,27 @@ def test_a_new_guide_is_handed_to_the_crawl_and_changes_no_visit(tmp_path: Path)
         assert [(row.visit, row.relevance) for row in crawl.visits()] == before
 
 
-def test_a_guide_that_is_worse_is_not_handed_over_unless_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worse_model_is_not_used_unless_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = ready(tmp_path / "crawl")
     worse = ModelQuality(0.9, 0.6, 2, 3)
     monkeypatch.setattr("scenthound.experiments.retraining.model_quality", lambda *_: worse)
     done = retrain(folder)
     assert StopConditions.read(folder).relevance_model is None
-    assert not done.taken_up
+    assert not done.is_used_now
     assert "That is worse" in done.says
     assert (folder / done.folder_name / "positive").is_dir()
     assert retrain(folder, even_if_worse=True).folder_name == "relevance_models/2"
     assert StopConditions.read(folder).relevance_model == "relevance_models/2"
 
 
-def test_with_too_few_labels_nothing_is_made(tmp_path: Path) -> None:
+def test_too_few_labels_raise_and_write_nothing(tmp_path: Path) -> None:
     folder = labelled_crawl(tmp_path / "crawl")
     with pytest.raises(UsageError, match="Label 2 more relevant and 3 more irrelevant"):
         retrain(folder)
     assert not (folder / "relevance_models").exists()
 
 
-def test_without_the_extra_it_is_said_and_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = ready(tmp_path / "crawl")
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     with pytest.raises(MissingExtra, match="learn"):
@@ -203,7 +201,7 @@ def a_guide(visit: int, folder: str) -> RelevanceRecord:
     return RelevanceRecord(visit, NOON_S, "svm", folder, 3, 3)
 
 
-def test_the_guide_in_use_is_the_last_that_was_taken_up(tmp_path: Path) -> None:
+def test_the_current_model_is_the_last_used_one(tmp_path: Path) -> None:
     folder = labelled_crawl(tmp_path / "crawl")
     with CrawlStore.open(folder) as store:
         assert first_scored(store, StopConditions()) == 0
@@ -215,7 +213,7 @@ def test_the_guide_in_use_is_the_last_that_was_taken_up(tmp_path: Path) -> None:
         assert first_scored(store, StopConditions(relevance_model="relevance_models/3")) == 12
 
 
-def test_a_guide_that_was_never_used_is_said_to_be_unknown(tmp_path: Path) -> None:
+def test_a_model_that_was_never_used_has_unknown_quality(tmp_path: Path) -> None:
     folder = ready(tmp_path / "crawl")
     retrain(folder)
     again = retrain(folder)
@@ -231,7 +229,7 @@ def options(plan: CrawlSettings, folder: Path, goals: StopConditions | None = No
     return dict(zip(words[2::2], words[3::2], strict=True))
 
 
-def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
+def test_the_command_starts_a_crawl_with_the_new_model(tmp_path: Path) -> None:
     folder = tmp_path / "my crawl"
     plan = CrawlSettings(TOPIC, ("http://a.test/",), page_budget=50, contact="me@a.test")
     assert options(plan, folder) == {
@@ -247,7 +245,7 @@ def test_the_command_starts_a_crawl_by_the_new_guide(tmp_path: Path) -> None:
     }
 
 
-def test_the_command_has_what_the_crawl_was_told(tmp_path: Path) -> None:
+def test_the_command_has_the_settings_of_the_crawl(tmp_path: Path) -> None:
     plan = CrawlSettings(
         TOPIC,
         ("http://a.test/",),
@@ -273,14 +271,14 @@ def test_files_that_the_command_reads_are_there(tmp_path: Path) -> None:
     done = retrain(folder)
     words = shlex.split(done.command)
     assert Path(words[words.index("--hosts") + 1]).read_text() == "127.0.0.1 a.test\n"
-    assert "No option of a new crawl says tries=9." in done.says
+    assert "The command cannot set tries=9." in done.says
 
 
-def test_a_crawl_that_read_a_recording_has_its_pages_from_there(tmp_path: Path) -> None:
+def test_a_crawl_of_a_recording_reads_pages_from_it(tmp_path: Path) -> None:
     assert options(CrawlSettings(TOPIC, ("http://a.test/",), web="recording"), tmp_path)["--web"] == "recording"
 
 
-def test_a_crawl_that_learns_already_keeps_its_model() -> None:
+def test_a_crawl_with_a_trained_model_keeps_its_kind() -> None:
     assert (
         learning_model(CrawlSettings(TOPIC, ("http://a.test/",), relevance="svm:cost=2", train_from="x"))
         == "svm:cost=2"
