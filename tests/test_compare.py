@@ -131,9 +131,9 @@ def test_a_strategy_that_cannot_crawl_for_the_topic_is_skipped_unless_it_was_req
     done = compare(replace(settings, strategies=()), ids=(), topics=tmp_path / "one.jsonl")
     assert not any("infospiders" in each.spec for each in done.contestants)
     assert any(note.startswith("Skipped: infospiders:max_pages=20. Topic 'lonely'") for note in done.result.notes)
-    told = replace(lonely, keywords=("balloon",))
-    write_topics(tmp_path / "told.jsonl", [told])
-    done = compare(replace(settings, strategies=(), relevance=None), ids=(), topics=tmp_path / "told.jsonl")
+    result = replace(lonely, keywords=("balloon",))
+    write_topics(tmp_path / "result.jsonl", [result])
+    done = compare(replace(settings, strategies=(), relevance=None), ids=(), topics=tmp_path / "result.jsonl")
     assert {each.spec for each in done.contestants}.isdisjoint({"otie", "link_context", "evolved"})
     skipped = "Skipped: evolved, hub_otie, link_context, otie, rank_function."
     assert any(note.startswith(skipped) for note in done.result.notes)
@@ -181,12 +181,12 @@ def test_a_metric_without_a_value_raises_before_the_first_crawl(compare, topical
 
 def test_a_topic_without_the_metric_is_skipped_with_a_note(compare, tmp_path):
     examples = tuple(url(i) for i in range(0, 60, 3))
-    topics = [Topic("told", ("balloon",), description="A balloon.", examples=examples)]
+    topics = [Topic("result", ("balloon",), description="A balloon.", examples=examples)]
     write_topics(tmp_path / "two.jsonl", [*topics, Topic("bare", ("balloon",), examples=examples)])
-    done = compare(replace(SMALL, by="mean_similarity"), ids=("bare", "told"), topics=tmp_path / "two.jsonl")
-    assert done.measured.topics == ("told",)
+    done = compare(replace(SMALL, by="mean_similarity"), ids=("bare", "result"), topics=tmp_path / "two.jsonl")
+    assert done.measured.topics == ("result",)
     assert any("skipped: bare. It needs a description" in note for note in done.result.notes)
-    assert "--topic told" in done.result.command
+    assert "--topic result" in done.result.command
 
 
 def test_an_ambiguous_or_unknown_topic_raises(compare):
@@ -198,9 +198,9 @@ def test_an_ambiguous_or_unknown_topic_raises(compare):
 
 def test_crawls_that_end_at_their_start_pages_raise_with_advice(compare, topical):
     def advice(**settings) -> str:
-        with pytest.raises(InvalidParameter, match="before they visit any other page: ") as told:
+        with pytest.raises(InvalidParameter, match="before they visit any other page: ") as result:
             compare(replace(SMALL, **settings))
-        return str(told.value).rpartition("before they visit any other page: ")[2]
+        return str(result.value).rpartition("before they visit any other page: ")[2]
 
     assert advice(n_start=1, page_budget=1) == "give larger --pages."
     assert advice(n_start=3, page_budget=3) == "give a smaller --start, or larger --pages."
@@ -220,9 +220,9 @@ def test_only_one_of_several_topics_can_be_skipped(compare, topical, tmp_path):
     write_topics(tmp_path / "one.jsonl", gone[:1])
     write_topics(tmp_path / "two.jsonl", gone)
     for ids, file in (((), "one.jsonl"), (("gone",), "one.jsonl"), (("gone",), "two.jsonl")):
-        with pytest.raises(InvalidTopic, match="'gone' has no example in the recorded web") as told:
+        with pytest.raises(InvalidTopic, match="'gone' has no example in the recorded web") as result:
             compare(ids=ids, topics=tmp_path / file)
-        assert "--skip-missing" not in str(told.value)
+        assert "--skip-missing" not in str(result.value)
     several = TopicChoice(tmp_path / "two.jsonl", most=1), TopicChoice(tmp_path / "two.jsonl", ("gone", "lost"))
     for choice in several:
         with pytest.raises(InvalidTopic, match="with --skip-missing"):
@@ -240,10 +240,10 @@ def done_starts(done):
 
 
 def test_progress_rises_to_one(compare, tmp_path):
-    told = []
-    compare(cache=tmp_path / "kept", progress=lambda share, _: told.append(share))
-    assert told == sorted(told)
-    assert told[-1] == 1
+    result = []
+    compare(cache=tmp_path / "kept", progress=lambda share, _: result.append(share))
+    assert result == sorted(result)
+    assert result[-1] == 1
 
 
 @pytest.fixture
@@ -325,11 +325,11 @@ def test_the_ranking_is_drawn_with_the_best_on_top(compare):
 
 def test_files_hold_the_ranking_and_every_crawl(compare):
     done = compare()
-    told = json.loads(json.dumps(to_json(done.result), allow_nan=False))
-    assert told["winner"] == done.result.winner
-    assert [row["place"] for row in told["ranking"]] == [1, 2]
-    assert told["ranking"][0]["difference"] is None
-    assert told["ranking"][1]["mark"] in {mark.value for mark in Mark}
+    result = json.loads(json.dumps(to_json(done.result), allow_nan=False))
+    assert result["winner"] == done.result.winner
+    assert [row["place"] for row in result["ranking"]] == [1, 2]
+    assert result["ranking"][0]["difference"] is None
+    assert result["ranking"][1]["mark"] in {mark.value for mark in Mark}
     rows = list(csv.DictReader(io.StringIO(crawls_csv(done))))
     assert len(rows) == 12
     own = [float(row["target_recall@40"]) for row in rows if row["strategy"] == done.result.winner]

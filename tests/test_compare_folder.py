@@ -19,9 +19,9 @@ SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=10, repeat
 
 
 def refusal(out: Path, **more) -> str:
-    with pytest.raises(InvalidInput) as told, comparison_folder(out, **more):
+    with pytest.raises(InvalidInput) as result, comparison_folder(out, **more):
         raise AssertionError("the work began")
-    message = str(told.value)
+    message = str(result.value)
     assert "--out" in message
     assert "\n" not in message
     return message

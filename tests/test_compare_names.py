@@ -169,17 +169,17 @@ def test_a_command_is_not_broken_within_quotes(named, narrow, capsys):
         lines = capsys.readouterr().out.partition("Start it live:\n")[2].splitlines()
         assert len(lines) >= n_lines
         assert (len(lines) == 1) is (n_lines == 1)
-        told = "\n".join(lines)
-        assert read_back(f"set -- {told.strip()}; printf '%s' \"$5\"") == topic_id.encode()
+        result = "\n".join(lines)
+        assert read_back(f"set -- {result.strip()}; printf '%s' \"$5\"") == topic_id.encode()
 
 
 def test_a_note_on_a_skipped_topic_has_no_control_characters(named, tmp_path):
     examples = tuple(url(i) for i in range(0, 60, 3))
-    told = Topic("told", ("balloon",), description="A balloon.", examples=examples)
-    write_topics(tmp_path / "two.jsonl", [told, Topic(CONTROLS, ("balloon",), examples=examples)])
+    result = Topic("result", ("balloon",), description="A balloon.", examples=examples)
+    write_topics(tmp_path / "two.jsonl", [result, Topic(CONTROLS, ("balloon",), examples=examples)])
     web = named("balloon").experiment.web
     settings = WantedComparison(("best_first",), by="mean_similarity", page_budget=10, repeats=1, n_start=3)
-    choice = TopicChoice(tmp_path / "two.jsonl", ("told", CONTROLS))
+    choice = TopicChoice(tmp_path / "two.jsonl", ("result", CONTROLS))
     done = compare_strategies(*settings.on(Path(web), choice), tmp_path / "crawls", workers=1)
     assert all(note.isprintable() for note in done.result.notes)
     assert any(r"skipped: two\nlines" in note for note in done.result.notes)

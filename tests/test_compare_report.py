@@ -82,18 +82,18 @@ def test_a_mean_curve_has_the_errors_of_the_ranking():
     # One topic, three starts: at the second place 1, 2 and 3, so a mean of 2 and a deviation of 1 over the root of 3.
     curves = np.array([[[[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]]]])
     bound = np.array([[[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]]])
-    told = MeanCurves.of(np.array([1, 2], np.int32), curves, np.array([bound, 2 * bound]))
-    assert told.mean.tolist() == [[0, 2]]
-    assert told.standard_error.tolist() == [pytest.approx([0, 1 / 3**0.5])]
-    assert (told.random.tolist(), told.oracle.tolist()) == ([0, 2], [0, 4])
+    result = MeanCurves.of(np.array([1, 2], np.int32), curves, np.array([bound, 2 * bound]))
+    assert result.mean.tolist() == [[0, 2]]
+    assert result.standard_error.tolist() == [pytest.approx([0, 1 / 3**0.5])]
+    assert (result.random.tolist(), result.oracle.tolist()) == ([0, 2], [0, 4])
 
 
 def test_from_five_topics_on_errors_are_over_topics():
     # Means of topics are 0.5, 1.5, ..., 4.5: a standard deviation of the root of 2.5, over the root of 5.
     curves = np.array([[[[topic + 0.0], [topic + 1.0]] for topic in range(5)]])
-    told = MeanCurves.of(np.array([1], np.int32), curves, np.array([curves[0], curves[0]]))
-    assert told.mean.item() == 2.5
-    assert told.standard_error.item() == pytest.approx((2.5 / 5) ** 0.5)
+    result = MeanCurves.of(np.array([1], np.int32), curves, np.array([curves[0], curves[0]]))
+    assert result.mean.item() == 2.5
+    assert result.standard_error.item() == pytest.approx((2.5 / 5) ** 0.5)
 
 
 def test_the_curves_of_a_comparison_end_at_the_means_of_its_ranking(values):
@@ -150,10 +150,10 @@ def test_the_reproduce_command_repeats_the_comparison(scenthound, values, tmp_pa
 
 
 def test_the_ranking_has_its_marks(values):
-    told = from_json(ComparisonResult, values)
-    table = comparison_report(told).sections[0].blocks[0]
-    assert [row[1].text for row in table.rows] == [row.name for row in told.ranking]
-    assert [row[2].mark for row in table.rows] == ["", told.ranking[1].mark]
+    result = from_json(ComparisonResult, values)
+    table = comparison_report(result).sections[0].blocks[0]
+    assert [row[1].text for row in table.rows] == [row.name for row in result.ranking]
+    assert [row[2].mark for row in table.rows] == ["", result.ranking[1].mark]
     assert [row[2].emphasis for row in table.rows] == [True, False]
     assert table.rows[0][3].text == "", "the best has no difference to itself"
     assert "* clearly worse than the best." in table.note
@@ -164,8 +164,8 @@ def test_the_ranking_has_its_marks(values):
 def test_marks_of_older_files_are_converted(values):
     marks = ("", "*", "~", "=", "≈", "?")
     rows = [values["ranking"][0] | {"mark": mark} for mark in marks]
-    told = from_json(ComparisonResult, values | {"ranking": rows})
-    assert [row.mark for row in told.ranking] == ["", "*", "≈", "?", "≈", "?"]
+    result = from_json(ComparisonResult, values | {"ranking": rows})
+    assert [row.mark for row in result.ranking] == ["", "*", "≈", "?", "≈", "?"]
 
 
 def test_key_facts_of_a_single_topic_and_start_are_not_in_the_plural(values):
@@ -180,24 +180,24 @@ def test_curves_of_later_rows_are_hidden_at_first(values):
     n_rows = MAX_VISIBLE_CURVES + 2
     curves = values["curves"] | {name: [values["curves"][name][0]] * n_rows for name in ("mean", "standard_error")}
     names = [f"s{n}" for n in range(n_rows)]
-    told = made(values, names, *([[0.5, 0.5]] * n_rows), curves=curves)
-    chart = curves_chart(told, told.curves)
+    result = made(values, names, *([[0.5, 0.5]] * n_rows), curves=curves)
+    chart = curves_chart(result, result.curves)
     assert [series.hidden for series in chart.series] == [False] * MAX_VISIBLE_CURVES + [True] * 2 + [False] * 2
     assert [series.name for series in chart.series][-2:] == ["random crawl", "omniscient crawl"]
 
 
 def test_a_metric_without_bounds_has_no_curves_of_them(values):
     nothing = [None] * len(values["curves"]["pages"])
-    told = from_json(ComparisonResult, values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
-    assert len(curves_chart(told, told.curves).series) == 2
+    result = from_json(ComparisonResult, values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
+    assert len(curves_chart(result, result.curves).series) == 2
 
 
 def test_topics_are_won_and_lost_against_the_best(values):
-    told = made(values, ["a", "b", "c"], [0.5, 0.5], [0.6, 0.3], [0.5, 0.1])
-    grid = win_loss_grid(told)
+    result = made(values, ["a", "b", "c"], [0.5, 0.5], [0.6, 0.3], [0.5, 0.1])
+    grid = win_loss_grid(result)
     assert (grid.against, grid.rows, grid.topics) == ("a", ("b", "c"), ("t0", "t1"))
     np.testing.assert_allclose(grid.differences, [[0.1, -0.2], [0, -0.4]], atol=1e-12)
-    lower = win_loss_grid(replace(told, lower_is_better=True))
+    lower = win_loss_grid(replace(result, lower_is_better=True))
     np.testing.assert_allclose(lower.differences, [[-0.1, 0.2], [0, 0.4]], atol=1e-12)
 
 
@@ -220,8 +220,8 @@ def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
 
 
 def test_numeric_values_of_a_sweep_are_sorted_on_the_axis(values):
-    told = made(values, ["a", "b", "c"], [0.1], [0.2], [0.3], sweeps=("n",), swept=((64,), (1,), (8,)))
-    chart = sweep_chart(told)
+    result = made(values, ["a", "b", "c"], [0.1], [0.2], [0.3], sweeps=("n",), swept=((64,), (1,), (8,)))
+    chart = sweep_chart(result)
     assert (chart.kind, chart.categories, chart.x_label) == ("curves", (), "n")
     (line,) = chart.series
     assert (line.name, line.x.tolist(), line.y.tolist()) == ("base", [1, 8, 64], [0.2, 0.3, 0.1])
@@ -229,8 +229,8 @@ def test_numeric_values_of_a_sweep_are_sorted_on_the_axis(values):
 
 def test_other_values_of_a_sweep_are_bars_and_other_parameters_are_series(values):
     swept = ((None, 1), (8, 1), (None, 4), (8, 4))
-    told = made(values, "abcd", [0.1], [0.2], [0.3], [0.4], sweeps=("buffer", "n"), swept=swept)
-    chart = sweep_chart(told)
+    result = made(values, "abcd", [0.1], [0.2], [0.3], [0.4], sweeps=("buffer", "n"), swept=swept)
+    chart = sweep_chart(result)
     assert (chart.kind, chart.categories) == ("bars", ("none", "8"))
     assert [(line.name, line.y.tolist()) for line in chart.series] == [
         ("base, n=1", [0.1, 0.2]),
@@ -244,9 +244,9 @@ def test_a_sweep_chart_has_all_values_also_those_that_share_a_row(place):
     settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweep, page_budget=20)
     topics = TopicChoice(place / "topics.jsonl", ("balloon",))
     compare_into(place / "sweep", *settings.on(place / "web", topics), render=UNDRAWN, workers=1)
-    told = read_comparison(place / "sweep")
-    assert len(told.ranking) == 2
-    (line,) = sweep_chart(told).series
+    result = read_comparison(place / "sweep")
+    assert len(result.ranking) == 2
+    (line,) = sweep_chart(result).series
     assert line.x.tolist() == [4, 1000, 2000]
     assert line.y[1] == line.y[2] != line.y[0]
 
@@ -266,8 +266,8 @@ def test_a_file_without_curves_has_a_report(values):
 
 def test_hostile_names_are_harmless(values):
     evil = "</script><script>alert(1)</script>"
-    told = made(values, [evil, "b"], [0.5, 0.4], [0.3, 0.4], notes=[evil], command=evil, says=evil)
-    html = document_html(comparison_report(told))
+    result = made(values, [evil, "b"], [0.5, 0.4], [0.3, 0.4], notes=[evil], command=evil, says=evil)
+    html = document_html(comparison_report(result))
     assert "<script>alert" not in html
 
 
@@ -283,9 +283,9 @@ def test_hostile_names_are_harmless(values):
 )
 def test_a_file_that_is_not_a_comparison_raises(tmp_path, content, says):
     (tmp_path / "comparison.json").write_text(content)
-    with pytest.raises(InvalidInput, match=says) as told:
+    with pytest.raises(InvalidInput, match=says) as result:
         read_comparison(tmp_path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(result.value)
 
 
 def test_an_empty_folder_is_not_a_comparison(tmp_path):

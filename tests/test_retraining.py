@@ -254,7 +254,7 @@ def test_the_command_has_the_settings_of_the_crawl(tmp_path: Path) -> None:
         hosts={"a.test": "127.0.0.1"},
         politeness=PolitenessSettings(delay_s=2.5, pages_per_host=9),
     )
-    told = options(plan, tmp_path, StopConditions(page_budget=77))
+    result = options(plan, tmp_path, StopConditions(page_budget=77))
     wanted = {
         "--user-agent": "Hound",
         "--random-seed": "7",
@@ -263,7 +263,7 @@ def test_the_command_has_the_settings_of_the_crawl(tmp_path: Path) -> None:
         "--pages": "77",
         "--hosts": str(tmp_path / "relevance_models/3/hosts"),
     }
-    assert {name: told.get(name) for name in wanted} == wanted
+    assert {name: result.get(name) for name in wanted} == wanted
 
 
 def test_files_that_the_command_reads_are_there(tmp_path: Path) -> None:

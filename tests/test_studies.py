@@ -242,20 +242,20 @@ def test_topics_are_drawn_at_random_and_reproducibly(web):
 
 
 @pytest.mark.parametrize(
-    ("kept", "told"),
+    ("kept", "result"),
     [
         (2, "needs at least 5 topics with 6 examples in the web; of the 2 in"),
         (0, "of the 7 in"),
     ],
 )
-def test_too_few_topics_raise_with_what_is_missing_and_possible(web, tmp_path, kept, told):
+def test_too_few_topics_raise_with_what_is_missing_and_possible(web, tmp_path, kept, result):
     topics = read_topics(web / "topics.jsonl")
     short = [replace(topic, examples=topic.examples[:5]) for topic in topics] if not kept else topics[:kept]
     write_topics(tmp_path / "few.jsonl", short)
     with pytest.raises(InvalidTopic) as refusal:
         study_topics(SETTINGS, RecordedWeb.open(web), tmp_path / "few.jsonl")
     said = str(refusal.value)
-    assert told in said
+    assert result in said
     assert ("possible is `examples = 5`" in said) == (not kept)
     assert "\n" not in said
 

@@ -52,9 +52,9 @@ def findings_json(*findings: Finding) -> list[dict[str, object]]:
 
 
 def test_a_finding_as_json_has_its_verdict_and_all_numbers_of_its_claims():
-    (told,) = findings_json(made_finding(REPRODUCED, protocol="corrected"))
-    assert (told["name"], told["protocol"], told["verdict"]) == ("H1", "corrected", "reproduced")
-    (claim,) = told["claims"]
+    (result,) = findings_json(made_finding(REPRODUCED, protocol="corrected"))
+    assert (result["name"], result["protocol"], result["verdict"]) == ("H1", "corrected", "reproduced")
+    (claim,) = result["claims"]
     # The claim is made with a mean of 1/4 and an interval of 1/8 to either side.
     assert claim["effect"] == {"mean": 0.25, "low": 0.125, "high": 0.375, "over": "topics", "n_topics": 5, "n_seeds": 1}
     assert (claim["p"], claim["p_corrected"], claim["test"]) == (0.01, 0.02, "sign flips, above 0")
@@ -62,10 +62,10 @@ def test_a_finding_as_json_has_its_verdict_and_all_numbers_of_its_claims():
 
 def test_values_that_were_not_tested_are_null_in_json():
     claim = Claim("All take the same time", None, UNDECIDED, "One host.")
-    (told,) = findings_json(Finding("H16", "longer", "", (claim,)))
-    assert told["claims"][0]["effect"] is None
-    assert told["claims"][0]["p"] is None
-    json.dumps(told, allow_nan=False)
+    (result,) = findings_json(Finding("H16", "longer", "", (claim,)))
+    assert result["claims"][0]["effect"] is None
+    assert result["claims"][0]["p"] is None
+    json.dumps(result, allow_nan=False)
 
 
 def test_the_claim_that_decides_is_the_first_with_the_verdict_of_the_finding():
@@ -90,8 +90,8 @@ def test_effects_have_their_sign_and_missing_ones_are_dashes():
 
 def test_findings_of_one_name_follow_each_other():
     findings = [made_finding(name=name, protocol=protocol) for protocol in ("a", "b") for name in ("H12", "H2")]
-    told = [(finding.name, finding.protocol) for finding in grouped_by_name([*findings, made_finding(name="H1")])]
-    assert told == [("H12", "a"), ("H12", "b"), ("H2", "a"), ("H2", "b"), ("H1", "")]
+    result = [(finding.name, finding.protocol) for finding in grouped_by_name([*findings, made_finding(name="H1")])]
+    assert result == [("H12", "a"), ("H12", "b"), ("H2", "a"), ("H2", "b"), ("H1", "")]
 
 
 def test_verdicts_are_counted_for_each_protocol():
@@ -189,9 +189,9 @@ def test_tables_are_written_as_csv_and_markdown():
 
 
 def test_study_json_describes_the_run():
-    told = study_values(made_study())
-    assert told["crawls"] == {"all": 6, "made": 2, "kept": 4}
-    assert told["web_fingerprint"] == "f1"
-    assert told["arms"][0]["topics"] == list(TOPICS)
-    assert told["arms"][0]["crawlers"] == {"Greedy": "best_first", "Blind": "breadth_first"}
-    assert {"scenthound", "python", "numpy"} <= set(told["versions"])
+    result = study_values(made_study())
+    assert result["crawls"] == {"all": 6, "made": 2, "kept": 4}
+    assert result["web_fingerprint"] == "f1"
+    assert result["arms"][0]["topics"] == list(TOPICS)
+    assert result["arms"][0]["crawlers"] == {"Greedy": "best_first", "Blind": "breadth_first"}
+    assert {"scenthound", "python", "numpy"} <= set(result["versions"])

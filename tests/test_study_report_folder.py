@@ -215,7 +215,7 @@ def test_a_corrupt_list_of_files_removes_nothing_outside_of_the_folder(tmp_path)
 
 
 def test_progress_ends_at_one(monkeypatch, web_path, tmp_path):
-    told = []
+    result = []
     made = made_study(arms=(made_arm(),), findings=(made_finding(Verdict.REPRODUCED),))
 
     def crawled(*_, progress, **__):
@@ -229,8 +229,8 @@ def test_progress_ends_at_one(monkeypatch, web_path, tmp_path):
         web_path,
         tmp_path,
         render=RENDERER,
-        progress=lambda share, _: told.append(share),
+        progress=lambda share, _: result.append(share),
     )
-    assert told == sorted(told)
-    assert told[0] < 1
-    assert told[-1] == 1
+    assert result == sorted(result)
+    assert result[0] < 1
+    assert result[-1] == 1

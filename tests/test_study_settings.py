@@ -1,4 +1,4 @@
-"""The settings files of studies: what is shipped can be read, and slips of the pen are told."""
+"""The settings files of studies: what is shipped can be read, and slips of the pen are result."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_a_user_settings_file_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("gone", "told"),
+    ("gone", "result"),
     [
         ('BFS128 = "best_n_first:n=128"', "BFS128 in [[arm]] task 1"),
         ('"rank:by=lexical", ', "rank:by=lexical in [[arm]] task 1"),
@@ -72,12 +72,12 @@ def test_a_user_settings_file_is_read(tmp_path):
         ('name = "cost"', "needs name"),
     ],
 )
-def test_a_settings_file_must_have_what_the_findings_are_about(tmp_path, gone, told):
+def test_a_settings_file_must_have_what_the_findings_are_about(tmp_path, gone, result):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002").replace(gone, ""))
     with pytest.raises(InvalidInput) as error:
         read_settings("pant2002", file)
-    assert told in str(error.value)
+    assert result in str(error.value)
 
 
 def test_a_missing_arm_raises(tmp_path):
@@ -88,7 +88,7 @@ def test_a_missing_arm_raises(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("study = ", "not TOML"),
         (SMALLEST.replace("pages = 10", "pages = 0"), "pages is 0"),
@@ -117,10 +117,10 @@ def test_a_missing_arm_raises(tmp_path):
         (SMALLEST + SMALLEST[SMALLEST.index("[[arm]]") :], "two arms have the same name"),
     ],
 )
-def test_an_invalid_settings_file_raises(text, told):
+def test_an_invalid_settings_file_raises(text, result):
     with pytest.raises((InvalidInput, UnknownName)) as error:
         parse_settings(text, "mine.toml")
-    assert told in str(error.value)
+    assert result in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -57,16 +57,16 @@ def test_two_crawlers_have_no_field():
 
 
 @pytest.mark.parametrize(
-    ("n_crawlers", "told"),
+    ("n_crawlers", "result"),
     [
         (2, "Of the one pair of crawlers 1 cannot have been reversed by missing pages in precision, and 1 in"),
         (3, "Of 3 pairs of crawlers 3 cannot have been reversed by missing pages in precision, and 2 in recall"),
     ],
 )
-def test_orders_that_missing_pages_cannot_reverse_are_counted(n_crawlers, told):
+def test_orders_that_missing_pages_cannot_reverse_are_counted(n_crawlers, result):
     # There is room for 10 pages more. Precisions are 9/20 for certain, 6/20 to 8/20 and 0 to 2/20. The recall of Greedy
     # is at least 9/12 beside Blind, which has at most 8/12, but 9/14 beside Wild, whose missing pages may be relevant.
     found = {"Greedy": (0, 9), "Blind": (2, 6), "Wild": (2, 0)}
     missed = tuple(MissedCounts(label, "t0", 10, *found[label], 10) for label in list(found)[:n_crawlers])
     table = closed_world_table(replace(made_arm(), missed=missed, page_budget=20))
-    assert told in table.note
+    assert result in table.note

@@ -145,8 +145,8 @@ def conclusion_lines(compared: ComparisonResult) -> Iterator[str]:
         )
     if not isnan(compared.held_out) and len(compared.ranking) > 1:
         yield (
-            f"The best of {len(compared.ranking)} may look better than it is. If one half of the observations is used to "
-            f"choose and the other half to measure, the chosen one has {format_number(compared.held_out)}; "
+            f"The best of {len(compared.ranking)} may look better than it is. If one half of the observations is used "
+            f"to choose and the other half to measure, the chosen one has {format_number(compared.held_out)}; "
             f"{printable(winner.strategy)} is chosen in {format_percent(winner.chosen_share)} of {N_HALVINGS:,} random "
             "splits."
         )
