@@ -126,7 +126,7 @@ def test_labelling_in_a_locked_folder_fails_soon(
     folder = ended_crawl(tmp_path / "crawl")
     with locked(folder):
         reply = client.post(f"{CRAWL}/labels", {"visit": 1, "relevant": True})
-    assert (reply.status, "held by another program" in reply.json["message"]) == (409, True)
+    assert (reply.status, "locked by another program" in reply.json["message"]) == (409, True)
 
 
 def test_labels_of_missing_visits_are_left_out(tmp_path: Path, client: Client) -> None:
