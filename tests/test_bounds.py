@@ -196,5 +196,5 @@ def test_greedy_is_not_always_best():
 
 def can_be_crawled(links, order):
     return all(
-        any(page in links.get(before, "") for before in ("a", *order[:place])) for place, page in enumerate(order)
+        any(page in links.get(before, "") for before in ("a", *order[:index])) for index, page in enumerate(order)
     )

@@ -327,7 +327,7 @@ def test_files_hold_the_ranking_and_every_crawl(compare):
     done = compare()
     result = json.loads(json.dumps(to_json(done.result), allow_nan=False))
     assert result["winner"] == done.result.winner
-    assert [row["place"] for row in result["ranking"]] == [1, 2]
+    assert [row["rank"] for row in result["ranking"]] == [1, 2]
     assert result["ranking"][0]["difference"] is None
     assert result["ranking"][1]["mark"] in {mark.value for mark in Mark}
     rows = list(csv.DictReader(io.StringIO(crawls_csv(done))))

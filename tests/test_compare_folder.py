@@ -29,12 +29,12 @@ def refusal(out: Path, **more) -> str:
 
 @pytest.mark.parametrize("entry", ["letter.txt", "study.json", "comparison.json", "training", "ranking.svg/", "crawls"])
 def test_a_folder_with_other_files_is_refused(tmp_path, entry):
-    place = tmp_path / entry
+    folder = tmp_path / entry
     if entry in ("training", "ranking.svg/"):
-        place.mkdir()
-        (place / "mine").write_text("mine")
+        folder.mkdir()
+        (folder / "mine").write_text("mine")
     else:
-        place.write_text('{"mine": 1}')
+        folder.write_text('{"mine": 1}')
     assert f"not part of a comparison, such as {entry.rstrip('/')}" in refusal(tmp_path)
     assert [found.name for found in tmp_path.iterdir()] == [entry.rstrip("/")]
 

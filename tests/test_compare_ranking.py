@@ -102,7 +102,7 @@ def measured(values, random=0.1, oracle=0.9) -> Measurements:
     values = np.asarray(values, np.float64)
     of_starts = np.ones(values.shape[1:])
     return Measurements(
-        topics=tuple(f"topic{place}" for place in range(values.shape[1])),
+        topics=tuple(f"topic{index}" for index in range(values.shape[1])),
         lacking=(),
         values=values,
         precision=values / 2,
@@ -136,7 +136,7 @@ def test_each_strategy_is_tested_against_the_best_from_the_same_starts():
         measured([STARTS[None], STARTS[None] - 0.2 - 0.001 * SIGNS, STARTS[None] - 0.0001 + 0.001 * SIGNS])
     )
     assert [each.strategy for each in (best, alike, worse)] == ["a", "c", "b"]
-    assert [each.place for each in (best, alike, worse)] == [1, 2, 3]
+    assert [each.rank for each in (best, alike, worse)] == [1, 2, 3]
     assert [each.mark for each in (best, alike, worse)] == [Mark.BEST, Mark.ALIKE, Mark.WORSE]
     assert worse.p == 2 / 1024
     assert worse.p_corrected == 4 / 1024

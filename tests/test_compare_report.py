@@ -36,7 +36,7 @@ UNDRAWN = replace(RENDERER, figures=lambda _compared, _progress: {})
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Path:
+def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("topical")
     record_topical(folder)
     write_topical(folder)
@@ -44,11 +44,11 @@ def place(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def out(place) -> Path:
+def out(folder) -> Path:
     """The folder of a comparison of two strategies on two topics."""
-    topics = TopicChoice(place / "topics.jsonl", ("balloon", "train"))
-    compare_into(place / "out", *SMALL.on(place / "web", topics), render=UNDRAWN, workers=1)
-    return place / "out"
+    topics = TopicChoice(folder / "topics.jsonl", ("balloon", "train"))
+    compare_into(folder / "out", *SMALL.on(folder / "web", topics), render=UNDRAWN, workers=1)
+    return folder / "out"
 
 
 @pytest.fixture
@@ -60,12 +60,12 @@ def made(values, names, *observations, sweeps=(), swept=(), **more) -> Compariso
     """The same file with other rows."""
     pattern = values["ranking"][0]
     rows = [
-        pattern | {"place": place + 1, "strategy": name, "name": name, "mean": each[0], "observations": list(each)}
-        for place, (name, each) in enumerate(zip(names, observations, strict=True))
+        pattern | {"rank": rank, "strategy": name, "name": name, "mean": each[0], "observations": list(each)}
+        for rank, (name, each) in enumerate(zip(names, observations, strict=True), 1)
     ]
     contestants = [
-        {"strategy": name, "base": "base", "swept": list(each), "place": place + 1}
-        for place, (name, each) in enumerate(zip(names, swept, strict=False))
+        {"strategy": name, "base": "base", "swept": list(each), "rank": rank}
+        for rank, (name, each) in enumerate(zip(names, swept, strict=False), 1)
     ]
     named = {"of": "topics", "names": [f"t{n}" for n in range(len(observations[0]))]}
     changed = {"ranking": rows, "observed": named, "sweeps": {each: [] for each in sweeps}, "contestants": contestants}
@@ -79,7 +79,7 @@ def test_curves_are_kept_at_few_steps_and_end_at_the_deciding_one():
 
 
 def test_a_mean_curve_has_the_errors_of_the_ranking():
-    # One topic, three starts: at the second place 1, 2 and 3, so a mean of 2 and a deviation of 1 over the root of 3.
+    # One topic, three starts: after two pages 1, 2 and 3, so a mean of 2 and a deviation of 1 over the root of 3.
     curves = np.array([[[[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]]]])
     bound = np.array([[[0.0, 1.0], [0.0, 1.0], [0.0, 4.0]]])
     result = MeanCurves.of(np.array([1, 2], np.int32), curves, np.array([bound, 2 * bound]))
@@ -115,7 +115,7 @@ def test_the_report_can_be_rendered_from_the_folder_alone(out):
     assert document_html(stored_comparison_report(out)) == (out / "report.html").read_text()
 
 
-def test_the_report_begins_with_the_winner_and_ends_with_the_reproduce_command(out, place, values):
+def test_the_report_begins_with_the_winner_and_ends_with_the_reproduce_command(out, folder, values):
     page = stored_comparison_report(out)
     assert page.title == "Which strategy for 2 topics?"
     assert page.summary[0].startswith(f"Best: {values['winner']}, with target_recall@40 of 0.")
@@ -127,8 +127,8 @@ def test_the_report_begins_with_the_winner_and_ends_with_the_reproduce_command(o
     assert "numpy" in dict(facts.rows)["made by"]
     assert command.text.splitlines() == [
         "scenthound compare \\",
-        f"    --web {place / 'web'} \\",
-        f"    --topics {place / 'topics.jsonl'} \\",
+        f"    --web {folder / 'web'} \\",
+        f"    --topics {folder / 'topics.jsonl'} \\",
         "    --topic balloon \\",
         "    --topic train \\",
         "    --strategy best_first \\",
@@ -208,11 +208,11 @@ def test_a_grid_has_a_maximum_of_rows(values):
     assert f"The first {MAX_GRID_ROWS} of {MAX_GRID_ROWS + 2} others are shown." in grid.note
 
 
-def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, place):
+def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, folder):
     assert values["observed"] == {"of": "topics", "names": ["balloon", "train"]}
-    topics = TopicChoice(place / "topics.jsonl", ("balloon",))
-    compare_into(place / "one", *SMALL.on(place / "web", topics), render=UNDRAWN, workers=1)
-    alone = json.loads((place / "one" / "comparison.json").read_text())
+    topics = TopicChoice(folder / "topics.jsonl", ("balloon",))
+    compare_into(folder / "one", *SMALL.on(folder / "web", topics), render=UNDRAWN, workers=1)
+    alone = json.loads((folder / "one" / "comparison.json").read_text())
     assert alone["observed"] == {"of": "starts", "names": ["start 1", "start 2", "start 3"]}
     for row, both in zip(alone["ranking"], values["ranking"], strict=True):
         assert np.mean(row["observations"]) == pytest.approx(row["mean"], rel=1e-5)
@@ -238,13 +238,13 @@ def test_other_values_of_a_sweep_are_bars_and_other_parameters_are_series(values
     ]
 
 
-def test_a_sweep_chart_has_all_values_also_those_that_share_a_row(place):
+def test_a_sweep_chart_has_all_values_also_those_that_share_a_row(folder):
     # No crawl of 20 pages fills a frontier of a thousand URLs.
     sweep = (Sweep("buffer", ("4", "1000", "2000")),)
     settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweep, page_budget=20)
-    topics = TopicChoice(place / "topics.jsonl", ("balloon",))
-    compare_into(place / "sweep", *settings.on(place / "web", topics), render=UNDRAWN, workers=1)
-    result = read_comparison(place / "sweep")
+    topics = TopicChoice(folder / "topics.jsonl", ("balloon",))
+    compare_into(folder / "sweep", *settings.on(folder / "web", topics), render=UNDRAWN, workers=1)
+    result = read_comparison(folder / "sweep")
     assert len(result.ranking) == 2
     (line,) = sweep_chart(result).series
     assert line.x.tolist() == [4, 1000, 2000]

@@ -26,9 +26,9 @@ HUBS = RankRules((tuple(float(name in ("hub", "anchor")) for name in SCORE_NAMES
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    place = tmp_path / "best.toml"
-    place.write_text(rank_file_text(RankFile(HUBS, relevance_model="cosine", threshold=0.3, hub_over="max")))
-    return place
+    folder = tmp_path / "best.toml"
+    folder.write_text(rank_file_text(RankFile(HUBS, relevance_model="cosine", threshold=0.3, hub_over="max")))
+    return folder
 
 
 def test_all_that_decides_comes_from_the_file(file: Path) -> None:

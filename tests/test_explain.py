@@ -27,8 +27,8 @@ HTML = (
 def folder(tmp_path: Path) -> Path:
     """HOME, the seed, links to OLD, which led to DOGS; to SECRET, which robots.txt barred; and to CATS, which waits.
     DOGS links to CATS, too. So does a sitemap, explained with DOGS, to SECRET."""
-    place = tmp_path / "crawl"
-    with new_crawl(place, seeds=[HOME], respect_nofollow=True) as store:
+    folder = tmp_path / "crawl"
+    with new_crawl(folder, seeds=[HOME], respect_nofollow=True) as store:
         store.add_urls([HOME, OLD, SECRET, CATS])
         add_page(
             store,
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
         add_page(store, 1, response(DOGS, b"<a href=/cats></a>"), links=links, relevance=0.9, score=0.7, regret=0.1)
         store.add(SkippedRecord(2, SECRET, SkipReason.ROBOTS, "", NOON_S + 2))
         store.commit()
-    return place
+    return folder
 
 
 def test_a_visited_page_is_explained_with_its_parents(folder: Path) -> None:

@@ -18,11 +18,11 @@ from scenthound.strategies.best_n_first import BestFirst
 BOTH = (topic("balloon"), topic("train"))
 
 
-def folder_of(place, positive="balloon", negative="train"):
+def folder_of(folder, positive="balloon", negative="train"):
     for kind, text in (("positive", positive), ("negative", negative)):
-        (place / kind).mkdir(parents=True)
-        (place / kind / "page.txt").write_text(text)
-    return place
+        (folder / kind).mkdir(parents=True)
+        (folder / kind / "page.txt").write_text(text)
+    return folder
 
 
 def test_each_strategy_has_its_own_guide_unless_one_is_named(web_path, monkeypatch):

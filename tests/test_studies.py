@@ -143,11 +143,11 @@ def test_measures_are_those_of_the_crawls(study, web, cache):
     """One value of each kind, computed again from the crawl itself."""
     recorded = RecordedWeb.open(web)
     arm, measured = prepared(SETTINGS, recorded, web)[0][0], study.arms[0]
-    (topic, start), place = arm.planned[2], 4
-    kept = arm.source(cache, recorded).open().of(topic, start)[place]
+    (topic, start), index = arm.planned[2], 4
+    kept = arm.source(cache, recorded).open().of(topic, start)[index]
     found = len(set(kept.trace.pages.tolist()) & set(start.targets)) / len(start.targets)
-    assert measured.of("target_recall").values[place, 2, -1] == pytest.approx(found)
-    assert measured.missed[2 * 6 + place].n_missing == kept.crawl.n_missing
+    assert measured.of("target_recall").values[index, 2, -1] == pytest.approx(found)
+    assert measured.missed[2 * 6 + index].n_missing == kept.crawl.n_missing
     static, dynamic = measured.of("coverage:by=lexical"), measured.of("coverage:by=lexical,top=60")
     assert static.x.tolist() == [5, 60]
     assert np.allclose(static.values[:, :, 1], dynamic.values[:, :, -1])
@@ -187,9 +187,9 @@ def test_search_lengths_are_the_steps_at_which_recall_reaches_the_share(study):
     arm = study.arms[0]
     lengths, recall = arm.search_lengths, arm.of("recall")
     assert lengths.shape == (6, 7, 3)
-    for place in range(len(arm.labels)):
+    for index in range(len(arm.labels)):
         for topic in range(len(arm.topics)):
-            first, curve = lengths[place, topic, 0], recall.values[place, topic]
+            first, curve = lengths[index, topic, 0], recall.values[index, topic]
             # The budget is 60, so recall was kept after every page.
             reached = recall.x[curve >= 0.25 - 1e-9]
             assert first == (reached[0] if len(reached) else np.inf)

@@ -12,7 +12,7 @@ CLASSIFIED = [f"classified:by={name}" for name in menczer2001.CLASSIFIERS]
 
 
 def by(table: dict[str, float]):
-    """The same at all places."""
+    """The same at all indices."""
     return lambda label, _x: table[label]
 
 
@@ -21,7 +21,7 @@ def by(table: dict[str, float]):
 
 def menczer(order: tuple[str, str, str], early: dict[str, float], middle: dict[str, float], end: dict[str, float]):
     """Classifiers and similarity say `order`, best first; mean ranks are given at 100, 500 and 1,000 pages."""
-    quality = {label: 0.3 - 0.1 * place for place, label in enumerate(order)}
+    quality = {label: 0.3 - 0.1 * index for index, label in enumerate(order)}
     ranks = {50: early, 100: early, 250: middle, 500: middle, 1000: end}
     planted = {name: by(quality) for name in [*CLASSIFIED, "mean_similarity"]}
     planted["rank:by=lexical"] = lambda label, x: ranks[x][label]

@@ -108,9 +108,9 @@ def test_crawls_may_be_cached_elsewhere(run, tmp_path):
 def test_findings_are_written_last_and_removed_before_anything_changes(run, tmp_path, monkeypatch):
     run()
 
-    def stopped(place, _content):
+    def stopped(path, _content):
         assert not (tmp_path / "out" / FINDINGS_FILE).exists()
-        if place.name == "study.json":
+        if path.name == "study.json":
             raise KeyboardInterrupt
 
     monkeypatch.setattr("scenthound.experiments.results.write_atomic", stopped)

@@ -22,7 +22,7 @@ def arm_of(ends, *, lower_is_better=False) -> ArmMeasurements:
     crawlers = dict(zip(("Greedy", "Blind", "Wild"), ("best_first", "breadth_first", "opic"), strict=True))
     chosen = {label: crawlers[label] for label in list(crawlers)[: len(ends)]}
     measured = {"recall": Measured(np.array([40], np.int32), np.array(ends)[:, :, None], lower_is_better)}
-    features = tuple(TopicFeatures(f"t{place}", float(place), nan, nan, nan, nan) for place in range(5))
+    features = tuple(TopicFeatures(f"t{index}", float(index), nan, nan, nan, nan) for index in range(5))
     settings = replace(arm.settings, strategies=chosen)
     return replace(arm, settings=settings, measured=measured, features=features)
 

@@ -180,9 +180,9 @@ def test_a_flipped_bit_never_raises(tmp_path):
     cache.save(NAME, crawl())
     (file,) = tmp_path.rglob("*.npz")
     whole = file.read_bytes()
-    for place in range(0, len(whole), 7):
+    for index in range(0, len(whole), 7):
         damaged = bytearray(whole)
-        damaged[place] ^= 1 << place % 8
+        damaged[index] ^= 1 << index % 8
         file.write_bytes(damaged)
         found = cache.load(NAME)
         assert found is None or found.pages.tolist() == [3, 1, 2]

@@ -16,9 +16,9 @@ def web():
 def write(folder, **pages):
     for name, content in pages.items():
         kind, _, file = name.partition("__")
-        place = folder / kind / file.replace("__", "/").replace("_", ".")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path = folder / kind / file.replace("__", "/").replace("_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
 
 

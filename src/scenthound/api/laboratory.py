@@ -377,7 +377,7 @@ class Comparison(Result):
         nan = math.nan
         rows = [
             RankedStrategy(
-                rank=each.place,
+                rank=each.rank,
                 strategy=each.strategy,
                 mean=each.mean,
                 standard_error=each.standard_error,

@@ -49,6 +49,7 @@ from scenthound.experiments.setup import Experiment, ExperimentSetup, condition_
 from scenthound.experiments.starts import Task
 from scenthound.experiments.statistics import scipy_stats
 from scenthound.model import Progress, silent
+from scenthound.records import column
 from scenthound.store.folder import KNOWN_KINDS
 from scenthound.store.record import open_web
 
@@ -71,12 +72,12 @@ READING = (
 
 @dataclass(frozen=True, slots=True)
 class RankedContestant:
-    """A contestant, and the place of its row in the ranking."""
+    """A contestant, and the rank of its row."""
 
     strategy: str
     base: str
     swept: tuple[Any, ...]
-    place: int
+    rank: int = column(aliases=("place",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +264,9 @@ def _observed(measured: Measurements) -> Observed:
 
 def _contestants(ready: Prepared, ranking: tuple[RankingRow, ...]) -> tuple[RankedContestant, ...]:
     """All contestants, also those that share a row, in the order in which they were given."""
-    place_of = {spec: row.place for row in ranking for spec in (row.strategy, *row.also)}
+    rank_of = {spec: row.rank for row in ranking for spec in (row.strategy, *row.also)}
     return tuple(
-        RankedContestant(each.spec, each.base, tuple(each.swept.values()), place_of[each.spec])
+        RankedContestant(each.spec, each.base, tuple(each.swept.values()), rank_of[each.spec])
         for each in ready.contestants
     )
 

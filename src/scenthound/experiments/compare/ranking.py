@@ -62,7 +62,7 @@ class RankingRow:
     """A row of the ranking. `difference` is to the best, in units of the metric, and None for the best itself; what
     cannot be computed is NaN."""
 
-    place: int
+    rank: int = column(aliases=("place",))
     strategy: str
     name: str = ""  #: with the other values of a sweep that led to the same crawls
     also: tuple[str, ...] = ()  #: other strategies with the same crawls
@@ -121,7 +121,7 @@ def ranking_rows(
         n_pages = int(measured.n_pages[index].sum())
         rows.append(
             RankingRow(
-                place=row + 1,
+                rank=row + 1,
                 strategy=contestant.spec,
                 name=_row_name(contestant, twins),
                 also=tuple(other.spec for other in twins),

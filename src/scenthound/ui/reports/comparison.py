@@ -171,9 +171,9 @@ def _capital(text: str) -> str:
 def ranking_table(compared: ComparisonResult) -> Table:
     signs = "  ".join(f"{mark} {text}." for mark, text in MARKS.items())
     columns: dict[str, Callable[[RankingRow], Cell | str]] = {
-        "": lambda row: str(row.place),
-        "strategy": lambda row: Cell(row.name, emphasis=row.place == 1),
-        "mean": lambda row: Cell(format_mean(row.mean, row.standard_error), mark=row.mark, emphasis=row.place == 1),
+        "": lambda row: str(row.rank),
+        "strategy": lambda row: Cell(row.name, emphasis=row.rank == 1),
+        "mean": lambda row: Cell(format_mean(row.mean, row.standard_error), mark=row.mark, emphasis=row.rank == 1),
         "difference": lambda row: format_number(row.difference.mean, "+") if row.difference else "",
         "95 % interval": lambda row: format_interval(row.difference.low, row.difference.high) if row.difference else "",
         "corrected p": lambda row: "" if isnan(row.p_corrected) else f"{row.p_corrected:.3f}",
@@ -234,7 +234,7 @@ def measurements_table(compared: ComparisonResult) -> Table:
 def curves_chart(compared: ComparisonResult, curves: MeanCurves) -> Chart:
     pages = curves.pages.astype(np.float64)
     rows = tuple(
-        Series(row.name, pages, mean, error, hidden=row.place > MAX_VISIBLE_CURVES)
+        Series(row.name, pages, mean, error, hidden=row.rank > MAX_VISIBLE_CURVES)
         for row, mean, error in zip(compared.ranking, curves.mean, curves.standard_error, strict=True)
     )
     bounds = (Series(name, pages, getattr(curves, field), reference=True) for field, name in BOUNDS.items())
@@ -268,10 +268,10 @@ def sweep_chart(compared: ComparisonResult) -> Chart:
 
 
 def _sweep_series(compared: ComparisonResult, values: Sequence[Any], are_numbers: bool) -> Iterator[Series]:
-    rows = {row.place: row for row in compared.ranking}
+    rows = {row.rank: row for row in compared.ranking}
     lines: dict[str, dict[object, RankingRow]] = {}
     for each in compared.contestants:
-        lines.setdefault(_line_name(compared, each), {})[each.swept[0]] = rows[each.place]
+        lines.setdefault(_line_name(compared, each), {})[each.swept[0]] = rows[each.rank]
     for name, points in lines.items():
         present = [value for value in values if value in points]
         x = [float(value) if are_numbers else float(values.index(value)) for value in present]
@@ -324,8 +324,8 @@ def draw_ranking(compared: ComparisonResult) -> Any:
     for row in compared.ranking:
         colour, shape, label = ROW_STYLES[row.mark]
         error = np.nan_to_num(row.standard_error)
-        axes.errorbar(row.mean, -row.place, xerr=error, fmt=shape, color=colour, label=label)
-    axes.set_yticks([-row.place for row in compared.ranking], [drawn(row.name) for row in compared.ranking])
+        axes.errorbar(row.mean, -row.rank, xerr=error, fmt=shape, color=colour, label=label)
+    axes.set_yticks([-row.rank for row in compared.ranking], [drawn(row.name) for row in compared.ranking])
     axes.set_ylim(-len(compared.ranking) - 0.6, -0.4)
     for value, name, line in zip(
         (compared.bounds.random, compared.bounds.oracle), BOUNDS.values(), (":", "--"), strict=True
