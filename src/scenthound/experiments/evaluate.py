@@ -1,10 +1,10 @@
-"""Judge the crawls of an experiment: curves with standard errors over topics.
+"""Evaluate the crawls of a run: curves with standard errors over topics.
 
 Rules
-- Who names no metric gets all that are installed with their default parameters, but for those that say
-  `on_request_only`: classifiers that have to be trained, and curves made of other curves.
-- PageRank, which linkage ranks need, is of all pages that all crawls of the run got. It is computed when a metric first
-  asks for it, from links that may be followed.
+- Without a choice of metrics, all installed ones are computed with their default parameters, except those marked
+  `on_request_only`: classifiers that must be trained, and curves derived from other curves.
+- The PageRank that linkage ranks need is over all pages visited by any crawl of the run, along links that may be
+  followed. It is computed when a metric first needs it.
 """
 
 import json
@@ -33,14 +33,13 @@ from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.folder import MAX_JSON_BYTES
 
-#: Where tables show a curve: those from a twentieth of the page budget on, and the budget's end.
+#: The steps of a curve that tables show: those from a twentieth of the page budget on, and the budget itself.
 CHECKPOINTS = (25, 50, 100, 500, 1000, 5000, 10_000, 50_000, 100_000)
 
 
 @dataclass(frozen=True, slots=True)
 class RunningTime:
-    """How long crawls took in simulated time: the mean of topic means. One topic has no standard error
-    (not-a-number)."""
+    """The duration of crawls in simulated time: the mean over topic means. With one topic the standard error is NaN."""
 
     mean_s: float
     standard_error_s: float
@@ -48,22 +47,22 @@ class RunningTime:
 
 @dataclass(frozen=True, slots=True)
 class StrategyResult:
-    """All that was measured of one strategy."""
+    """The measurements of one strategy."""
 
     strategy: str
     curves: dict[str, MeanCurve]
-    cpu_us_per_page: float  #: not-a-number if it was not measured for every page
+    cpu_us_per_page: float  #: NaN if it was not measured for every page
     pages_per_crawl: float
     n_crawls: int
-    running_time: RunningTime | None = None  #: where the mode has a clock
-    #: By metric: the values of every topic (row) at every checkpoint (column), random seeds averaged; not-a-number for
-    #: a topic that has none.
+    running_time: RunningTime | None = None  #: if the mode has a clock
+    #: By metric: the values of every topic (row) at every checkpoint (column), averaged over random seeds; NaN if a
+    #: topic has none.
     by_topic: dict[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The judgement of an experiment."""
+    """The evaluation of a run."""
 
     page_budget: int
     checkpoints: tuple[int, ...]
@@ -71,49 +70,49 @@ class Evaluation:
     results: tuple[StrategyResult, ...]
     closed_world: ClosedWorldReport
     mode: str = str(SEQUENTIAL)
-    lower_is_better: frozenset[str] = frozenset()  #: metrics whose low values are good ones
-    needs: dict[str, str] = field(default_factory=dict)  #: what a topic must have for a metric, where it says so
+    lower_is_better: frozenset[str] = frozenset()  #: metrics
+    needs: dict[str, str] = field(default_factory=dict)  #: by metric: what a topic must have
     topics: tuple[str, ...] = ()
 
     @property
     def undefined(self) -> tuple[str, ...]:
-        """The metrics that have no value for any strategy and topic."""
+        """The metrics without a value for any strategy and topic."""
         return tuple(name for name in self.metrics if not any(each.curves[name].n_topics for each in self.results))
 
 
 def chosen_metrics(names: Sequence[str] | None = None) -> tuple[list[Metric], list[int]]:
-    """The metrics of these names, or those for who names none, and the steps named with them: `precision@1000`."""
+    """The metrics with these names, or the default ones, and the steps named with them: `precision@1000`."""
     parsed = [parse_metric(name) for name in names or default_metrics()]
     metrics = {str(metric): metric for metric in (one.metric if isinstance(one, Point) else one for one in parsed)}
     return list(metrics.values()), [one.step for one in parsed if isinstance(one, Point)]
 
 
 def default_metrics() -> list[str]:
-    """All that are installed, but for those that are computed only if asked for."""
+    """All installed metrics except those that are computed on request only."""
     return [name for name in METRICS.names() if not getattr(METRICS.factory(name), "on_request_only", False)]
 
 
 def evaluate(
     run: RunFolder, metrics: Sequence[Metric], checkpoints: Sequence[int] = (), progress: Progress = silent
 ) -> Evaluation:
-    """Every metric for every strategy, topic after topic, because judges need all crawls of a topic at once.
+    """Compute every metric for every strategy, one topic after the other: classifiers need all crawls of a topic.
 
-    Tables show the checkpoints, or a choice of them that suits the page budget, and the budget's end.
+    Tables show the checkpoints, or a choice that suits the page budget, and the budget itself.
     """
     marks = _checkpoints(checkpoints, run.page_budget)
     tally = _Tally(metrics, curve_steps(run.page_budget, marks))
     topics = {topic.id: topic for topic in run.topics()}
     starts = {(start.topic, start.seed): start for start in run.starts()}
     page_rank = cache(lambda: _page_rank(run))
-    for note in run.crawls():
-        tally.add_time(note)
+    for crawl in run.crawls():
+        tally.add_time(crawl)
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
         if topic_id not in topics:
             raise InvalidInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
-        judge = TopicGroundTruth(run.web, topics[topic_id], traces, page_rank=page_rank)
+        truth = TopicGroundTruth(run.web, topics[topic_id], traces, page_rank=page_rank)
         for trace in traces:
             start = starts.get((topic_id, trace.seed), Start(topic_id, trace.seed, (), ()))
-            tally.add(trace, judge.ground_truth(start, starts.values()))
+            tally.add(trace, truth.ground_truth(start, starts.values()))
         progress(done / len(topics), f"{done:,} of {len(topics):,} topics evaluated")
     results = tuple(tally.result(strategy, tuple(topics), marks) for strategy in run.strategies)
     return Evaluation(
@@ -134,7 +133,7 @@ def _page_rank(run: RunFolder) -> FloatArray:
 
 
 class _Tally:
-    """Gathers curves and costs as the traces come by."""
+    """Collects curves and costs, trace by trace."""
 
     def __init__(self, metrics: Sequence[Metric], steps: IntArray) -> None:
         self._metrics = metrics
@@ -143,9 +142,9 @@ class _Tally:
         self._cpu_us: dict[str, list[FloatArray]] = defaultdict(list)
         self._running_s: dict[str, dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
 
-    def add_time(self, note: CrawlRow) -> None:
-        if note.running_s is not None:
-            self._running_s[note.strategy][note.topic].append(np.array([note.running_s]))
+    def add_time(self, crawl: CrawlRow) -> None:
+        if crawl.running_s is not None:
+            self._running_s[crawl.strategy][crawl.topic].append(np.array([crawl.running_s]))
 
     def add(self, trace: Trace, ground_truth: GroundTruth) -> None:
         self._cpu_us[trace.strategy].append(trace.cpu_us)
@@ -171,9 +170,9 @@ class _Tally:
     def _by_topic(
         self, curves: dict[str, list[FloatArray]], topics: Sequence[str], checkpoints: Sequence[int]
     ) -> FloatArray:
-        places = np.searchsorted(self._steps, checkpoints)
+        columns = np.searchsorted(self._steps, checkpoints)
         return np.array(
-            [mean_over_topics(self._steps, {topic: curves.get(topic, [])}).mean[places] for topic in topics]
+            [mean_over_topics(self._steps, {topic: curves.get(topic, [])}).mean[columns] for topic in topics]
         )
 
     def _running_time(self, strategy: str) -> RunningTime | None:
@@ -192,7 +191,7 @@ def _checkpoints(wanted: Sequence[int], page_budget: int) -> tuple[int, ...]:
 
 
 def _by_topic(traces: Iterator[Trace]) -> Iterator[tuple[str, list[Trace]]]:
-    """Runs write topic after topic, so one topic's traces are held at a time."""
+    """Group the traces, which a run stores by topic, holding those of one topic at a time."""
     held: list[Trace] = []
     for trace in traces:
         if held and trace.topic != held[0].topic:
@@ -217,7 +216,7 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def read_evaluation(folder: Path) -> Evaluation | None:
-    """What `write_evaluation` wrote into a folder; None if there is no such file, or one of another version."""
+    """Read what `write_evaluation` wrote; None if the file is missing or has another version."""
     file = folder / EVALUATION_FILE
     try:
         values = json.loads(regular_bytes(file, MAX_JSON_BYTES))
