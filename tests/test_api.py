@@ -183,7 +183,8 @@ def test_a_crawl_returns_its_pages_and_can_be_resumed_exported_and_opened(web, t
     assert crawl.export("jsonl", tmp_path / "pages.jsonl").written == 7
     assert crawl.explain(crawl.pages[0].url).visit is not None
     opened = sh.open_crawl(tmp_path / "crawl")
-    assert (opened.ended, len(opened.runs), opened.folder) == (None, 2, crawl.folder)
+    assert (opened.ended, len(opened.runs), opened.folder) == (EndReason.BUDGET, 2, crawl.folder)
+    assert f"Ended: {EndReason.BUDGET.value}." in str(opened)
     with pytest.raises(UsageError, match="strategy= is best_first"):
         sh.resume(opened, strategy="best_first")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+import scenthound as sh
 from dashboard_client import Client
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import resume
@@ -370,3 +371,7 @@ def test_it_cannot_be_resumed(folder: Path) -> None:
     with pytest.raises(InvalidInput, match=f"--web {folder}"):
         resume(folder)
     assert sorted((file, file.stat().st_mtime_ns) for file in folder.rglob("*") if file.is_file()) == before
+
+
+def test_an_opened_crawl_knows_how_it_ended(folder: Path) -> None:
+    assert sh.open_crawl(folder).ended is EndReason.BUDGET

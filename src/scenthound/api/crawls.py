@@ -311,8 +311,13 @@ class Crawl(Result):
 
     @property
     def ended(self) -> EndReason | None:
-        """Why the run ended; None for a crawl that was opened."""
-        return self.summary.ended if self.summary else None
+        """Why the last run ended; None while it runs, or if its process died."""
+        from scenthound.reasons import EndReason
+
+        if self.summary:
+            return self.summary.ended
+        last = [*self.runs][-1:]
+        return EndReason(last[0].ended) if last and last[0].ended else None
 
     @property
     def pages(self) -> Table[VisitRecord]:
