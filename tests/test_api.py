@@ -114,6 +114,13 @@ def test_strategies_are_names_classes_or_instances_with_and_without_workers(web,
     assert sh.simulate(web, BALLOON, Mine, pages=4, workers=1).strategies == ["Mine"]
 
 
+def test_two_classes_of_one_name_are_rejected(web):
+    first, second = (type("Twin", (BreadthFirst,), {"__module__": __name__}) for _ in range(2))
+    for strategies in ([first, second], [first(), second], [first, second()]):
+        with pytest.raises(InvalidParameter, match="'Twin'"):
+            sh.simulate(web, BALLOON, strategies, pages=4, workers=1)
+
+
 def test_an_evaluation_is_a_table_for_people_and_rows_for_programs(run):
     evaluation = run.evaluate("target_recall", Visited, at=4)
     assert {score.metric for score in evaluation.scores} == {"target_recall", "visited"}

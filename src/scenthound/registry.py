@@ -380,15 +380,22 @@ class Registry(Generic[Plugin]):
         preset = values.pop(PRESET, None)
         return {**self.presets(choice.name)[preset], **values} if isinstance(preset, str) else values
 
-    def distinct(self, items: "Iterable[str | Choice | type[Plugin] | Plugin]") -> list[str]:
-        """The texts of all choices; of those with the same parameter values, the first."""
-        texts: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
+    def resolve_all(self, items: "Iterable[str | Choice | type[Plugin] | Plugin]") -> list[Choice]:
+        """The choices of all items. Two different classes must not share a name."""
+        choices: list[Choice] = []
         classes: dict[str, object] = {}
         for item in items:
             choice = self.resolve(item)
             factory = self.factory(choice.name)
             if classes.setdefault(choice.name, factory) is not factory:
                 raise InvalidParameter(f"Two classes are named {choice.name!r}: rename one of them.")
+            choices.append(choice)
+        return choices
+
+    def distinct(self, items: "Iterable[str | Choice | type[Plugin] | Plugin]") -> list[str]:
+        """The texts of all choices; of those with the same parameter values, the first."""
+        texts: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
+        for choice in self.resolve_all(items):
             defaults = {name: each.default for name, each in self.parameters(choice.name).items()}
             texts.setdefault((choice.name, tuple({**defaults, **self.values(choice)}.items())), str(choice))
         return list(texts.values())

@@ -74,7 +74,7 @@ def experiment_setup(
         yield ExperimentSetup(
             web=web_folder(web),
             topics=TopicChoice(file, tuple(listed(values["topic"])), values["topics_max"], values["skip_missing"]),
-            strategies=tuple(chosen(STRATEGIES, each) for each in listed(strategies)),
+            strategies=tuple(map(str, STRATEGIES.resolve_all(listed(strategies)))),
             task=parse_task(values["task"]),
             n_start=values["start"],
             closed_world=values["closed_world"],
@@ -317,8 +317,10 @@ def evaluate(
     all that are cheap to compute if there are none. `at` are numbers of pages that the tables have columns for."""
     from scenthound.experiments.evaluate import chosen_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
+    from scenthound.metrics.base import METRICS, Point
 
     opened = run if isinstance(run, Run) else Run(run, web)
+    METRICS.resolve_all(each for each in listed(metrics) if not isinstance(each, str | Point))
     names = [_metric_name(each) for each in listed(metrics)]
     found, steps = chosen_metrics(names or None)
     with show_progress("evaluating", progress) as report:

@@ -247,6 +247,7 @@ def validate(
         "follow_nofollow": follow_nofollow,
         "plain": plain,
     }
+    STRATEGIES.resolve_all([against, *listed(strategies)])
     protocol = ValidationProtocol(
         against=chosen(STRATEGIES, against),
         budgets=tuple(sorted(set(listed(pages)))),
