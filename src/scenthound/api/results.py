@@ -138,7 +138,11 @@ class Table(Generic[Row]):
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        console = Console(file=StringIO(), width=_width(), highlight=False, markup=False)
+        file = StringIO()
+        # In Jupyter a console would otherwise display what it prints, in addition to writing it.
+        console = Console(
+            file=file, width=_width(), force_jupyter=False, force_terminal=False, color_system=None, highlight=False
+        )
         cells, notes = self._cells()
         table = RichTable()
         for name, side in zip(self._printed, self._sides(cells), strict=True):
@@ -146,12 +150,10 @@ class Table(Generic[Row]):
         for row in cells:
             table.add_row(*map(Text, row))
         if self.title:
-            console.print(Text(self.title, "bold"))
+            console.print(Text(self.title))
         console.print(table)
         for note in notes:
-            console.print(note)
-        file = console.file
-        assert isinstance(file, StringIO)
+            console.print(Text(note))
         return file.getvalue().rstrip("\n")
 
     def _repr_html_(self) -> str:
