@@ -204,7 +204,7 @@ def test_the_same_pages_cost_the_same(urls: list[str]) -> None:
 
 @pytest.mark.parametrize("collection", ["wpschools/pages", "mdn/pages", "nlab/pages", "debdocs/pages-1"])
 def test_real_sites_cost_next_to_nothing(shared: Path, collection: str) -> None:
-    urls = list(urls_of(shared / f"data/{collection}.jsonl.zst", most=6_000))
+    urls = list(urls_of(shared / f"data/{collection}.jsonl.zst", limit=6_000))
     numbers = {host: number for number, host in enumerate(dict.fromkeys(map(host_of, urls)))}
     tries: list[tuple[TrapCosts, Counter[SkipReason | None]]] = []
 
