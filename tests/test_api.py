@@ -136,6 +136,16 @@ def test_an_evaluation_is_a_table_for_people_and_rows_for_programs(run):
     assert sh.evaluate(run, Visited()).evaluated.metrics == ("visited",)
 
 
+def test_metrics_are_passed_one_by_one_or_in_a_list(run):
+    both = ("target_recall", "visited")
+    for evaluation in (
+        run.evaluate(["target_recall", Visited]),
+        sh.evaluate(run, "target_recall", Visited()),
+        sh.evaluate(run, ["target_recall", Visited]),
+    ):
+        assert evaluation.evaluated.metrics == both
+
+
 def test_tables_become_data_frames(run):
     table = run.pages
     for frame in (table.to_pandas(), table.to_polars(), table.to_arrow().to_pandas()):

@@ -193,9 +193,9 @@ class Run(Result):
                 yield from (TracePage(**row) for row in batch.to_pylist())
 
     def evaluate(self, *metrics: Any, at: int | Sequence[int] = ()) -> Evaluation:
-        """Evaluate the crawls by metrics: names such as "target_recall" or "precision@500", classes or instances. With
-        none, by all that are cheap to compute."""
-        return evaluate(self, metrics, at=at)
+        """Evaluate the crawls by metrics: names such as "target_recall" or "precision@500", classes or instances, one
+        by one or in a list. With none, by all that are cheap to compute."""
+        return evaluate(self, *metrics, at=at)
 
     def _headline(self) -> str:
         crawls = self._run.crawls()
@@ -307,21 +307,22 @@ def _mean_and_error(score: Score) -> str:
 @public
 def evaluate(
     run: Run | PathLike,
-    metrics: Any = None,
-    *,
+    *metrics: Any,
     at: int | Sequence[int] = (),
     web: Any = None,
     progress: ProgressLike = None,
 ) -> Evaluation:
-    """Evaluate the crawls of a run by metrics: names such as "target_recall" or "precision@500", classes or instances;
-    all that are cheap to compute if there are none. `at` are numbers of pages that the tables have columns for."""
+    """Evaluate the crawls of a run by metrics: names such as "target_recall" or "precision@500", classes or instances,
+    one by one or in a list; all that are cheap to compute if there are none. `at` are numbers of pages that the tables
+    have columns for."""
     from scenthound.experiments.evaluate import chosen_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
     from scenthound.metrics.base import METRICS, Point
 
     opened = run if isinstance(run, Run) else Run(run, web)
-    METRICS.resolve_all(each for each in listed(metrics) if not isinstance(each, str | Point))
-    names = [_metric_name(each) for each in listed(metrics)]
+    chosen_ones = [metric for each in metrics for metric in listed(each)]
+    METRICS.resolve_all(each for each in chosen_ones if not isinstance(each, str | Point))
+    names = [_metric_name(each) for each in chosen_ones]
     found, steps = chosen_metrics(names or None)
     with show_progress("evaluating", progress) as report:
         return Evaluation(opened.folder, evaluate_run(opened._run, found, [*listed(at), *steps], report))
