@@ -16,3 +16,29 @@ def test_text_has_no_side_effects_in_a_notebook(monkeypatch: pytest.MonkeyPatch,
     assert "0.250" in expected
     assert "\x1b" not in expected
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_long_texts_are_wrapped_and_short_columns_keep_their_width(monkeypatch: pytest.MonkeyPatch, width: int):
+    monkeypatch.setenv("COLUMNS", str(width))
+    words = " ".join(f"word{number}" for number in range(12))
+    columns = {"name": lambda row: "best_first", "rules": lambda row: words, "fitness": lambda row: 0.123}
+    text = str(sh.Table([0], columns))
+    assert all(len(line) <= width for line in text.splitlines())
+    for word in (*words.split(), "best_first", "fitness", "0.123"):
+        assert word in text
+
+
+def test_installed_plug_ins_are_printed_with_their_names():
+    for listed in (sh.list_strategies(), sh.list_relevance_models(), sh.list_metrics()):
+        text = str(listed)
+        assert all(f" {each.name} " in text for each in listed[:20])
+
+
+def test_columns_that_do_not_fit_are_named_below(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    table = sh.Table([0], {f"column{number}": lambda row: 0.5 for number in range(6)})
+    text = str(table)
+    assert text.count("0.500") == 3
+    assert "More columns: column3, column4, column5" in text
+    assert "More columns" not in table._repr_html_()

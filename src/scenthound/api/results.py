@@ -31,6 +31,10 @@ PRINTED_ROWS = 20
 DEFAULT_WIDTH = 120
 #: Longer texts are cut in print, not in data frames.
 MAX_TEXT = 80
+#: Columns up to this width are never reduced.
+MIN_TEXT_WIDTH = 20
+#: The frame of a printed table, for each column.
+FRAME_WIDTH = 3
 
 
 class Table(Generic[Row]):
@@ -120,13 +124,16 @@ class Table(Generic[Row]):
         return pyarrow.table(self.to_dict())
 
     def _cells(self) -> tuple[list[list[str]], list[str]]:
-        """The texts of the first rows, and notes on what is left out."""
+        """The texts of the first rows, and a note on the others."""
         n_rows = len(self)
         rows = islice(self, PRINTED_ROWS if n_rows > PRINTED_ROWS + 5 else n_rows)
         cells = [[_text(self._columns[name](row)) for name in self._printed] for row in rows]
-        others = [name for name in self._columns if name not in self._printed]
-        notes = [f"... and {n_rows - len(cells):,} more rows"] if n_rows > len(cells) else []
-        return cells, notes + ([f"More columns: {', '.join(others)}"] if others else [])
+        return cells, [f"... and {n_rows - len(cells):,} more rows"] if n_rows > len(cells) else []
+
+    def _other_columns(self, printed: Sequence[str]) -> list[str]:
+        """A note on the columns that are not printed."""
+        others = [name for name in self._columns if name not in printed]
+        return [f"More columns: {', '.join(others)}"] if others else []
 
     def _sides(self, cells: list[list[str]]) -> list[Literal["left", "right"]]:
         """Columns of numbers are right-aligned."""
@@ -144,15 +151,16 @@ class Table(Generic[Row]):
             file=file, width=_width(), force_jupyter=False, force_terminal=False, color_system=None, highlight=False
         )
         cells, notes = self._cells()
+        widths = _column_widths([self._printed, *cells], console.width)
         table = RichTable()
-        for name, side in zip(self._printed, self._sides(cells), strict=True):
-            table.add_column(Text(name), justify=side, no_wrap=True, overflow="ellipsis")
+        for name, side, width in zip(self._printed, self._sides(cells), widths, strict=False):
+            table.add_column(Text(name), justify=side, width=width, overflow="fold")
         for row in cells:
-            table.add_row(*map(Text, row))
+            table.add_row(*map(Text, row[: len(widths)]))
         if self.title:
             console.print(Text(self.title))
         console.print(table)
-        for note in notes:
+        for note in notes + self._other_columns(self._printed[: len(widths)]):
             console.print(Text(note))
         return file.getvalue().rstrip("\n")
 
@@ -162,7 +170,7 @@ class Table(Generic[Row]):
         head = _html_cells("th", self._printed, sides)
         body = "".join(f"<tr>{_html_cells('td', row, sides)}</tr>" for row in cells)
         caption = f'<caption style="text-align:left">{escape(self.title)}</caption>' if self.title else ""
-        more = "".join(f"<p>{escape(note)}</p>" for note in notes)
+        more = "".join(f"<p>{escape(note)}</p>" for note in notes + self._other_columns(self._printed))
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
@@ -201,11 +209,31 @@ def _is_number(text: str) -> bool:
     return text == "-" or text.replace(",", "").lstrip("-").replace(".", "", 1).isdecimal()
 
 
+def _column_widths(rows: Sequence[Sequence[str]], available: int) -> list[int]:
+    """The widths of the first columns, as many as fit: texts are reduced, the widest first, short columns are not."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    space = available - 1
+    n_fitting = 0
+    for width in widths:
+        space -= min(width, MIN_TEXT_WIDTH) + FRAME_WIDTH
+        n_fitting += space >= 0
+    widths = widths[: max(1, n_fitting)]
+    for _ in range(sum(widths) + FRAME_WIDTH * len(widths) + 1 - available):
+        widest = max(widths)
+        widths[widths.index(widest)] = max(1, widest - 1)
+    return widths
+
+
 def _width() -> int:
+    """That of the terminal, or of the variable COLUMNS."""
+    import os
     import shutil
     import sys
 
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else DEFAULT_WIDTH
+    is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if is_known else DEFAULT_WIDTH
 
 
 @dataclass(frozen=True, slots=True)
