@@ -1,8 +1,11 @@
 """Tables and results of the Python API, as text and as data."""
 
+from dataclasses import dataclass
+
 import pytest
 
 import scenthound as sh
+from scenthound.reasons import SkipReason
 
 NUMBERS = sh.Table([(1, 0.5), (2, 0.25)], {"n": lambda row: row[0], "value": lambda row: row[1]}, "numbers")
 
@@ -42,3 +45,33 @@ def test_columns_that_do_not_fit_are_named_below(monkeypatch: pytest.MonkeyPatch
     assert text.count("0.500") == 3
     assert "More columns: column3, column4, column5" in text
     assert "More columns" not in table._repr_html_()
+
+
+@dataclass(frozen=True)
+class Measured:
+    name: str
+    reason: SkipReason | None
+    n: int
+    n_or_none: int | None
+    share: float
+    share_or_none: float | None
+    is_known: bool
+    flag: bool | None
+    mixed: int | str
+
+
+FULL = Measured("a", next(iter(SkipReason)), 1, 2, 0.5, 0.25, True, False, 1)
+GAPS = Measured("b", None, 3, None, 1, None, False, None, 2)
+
+
+@pytest.mark.parametrize("convert", ["to_arrow", "to_polars", "to_pandas"])
+def test_types_of_columns_do_not_depend_on_values(convert: str):
+    def schema(*rows: Measured) -> list[str]:
+        frame = getattr(sh.Table.of(Measured, list(rows)), convert)()
+        types = frame.dtypes if convert == "to_pandas" else frame.schema
+        found = types.items() if hasattr(types, "items") else [(each.name, each.type) for each in types]
+        return [f"{name} {kind}" for name, kind in found if name != "mixed"]
+
+    assert schema(FULL) == schema(GAPS) == schema(FULL, GAPS) == schema()
+    assert schema(GAPS)[5].split()[1].lower().startswith(("double", "float"))
+    assert schema(GAPS)[2].split()[1].lower() == "int64"

@@ -33,6 +33,8 @@ DEFAULT_WIDTH = 120
 MAX_TEXT = 80
 #: Columns up to this width are never reduced.
 MIN_TEXT_WIDTH = 20
+#: Ends the type of a column with missing values.
+OR_NONE = " | None"
 #: The frame of a printed table, for each column.
 FRAME_WIDTH = 3
 
@@ -51,11 +53,14 @@ class Table(Generic[Row]):
         *,
         length: Callable[[], int] | None = None,
         printed: Sequence[str] | None = None,
+        hints: Mapping[str, Any] | None = None,
     ) -> None:
-        """`columns` are functions of a row, or names of attributes; `printed` are those to print, if not all."""
+        """`columns` are functions of a row, or names of attributes; `printed` are those to print, if not all. `hints`
+        are the annotations of columns; those of other columns are inferred from the values."""
         self._rows = rows if callable(rows) else lambda: rows
         self._columns = columns if isinstance(columns, Mapping) else {name: attrgetter(name) for name in columns}
         self._printed = tuple(printed or columns)
+        self._types = {name: _value_type(hint) for name, hint in (hints or {}).items()}
         self._length = length
         self.title = title
 
@@ -70,8 +75,8 @@ class Table(Generic[Row]):
         printed: Sequence[str] | None = None,
     ) -> Table[Row]:
         """A table of records, with a column for each field that is a plain value."""
-        names = [each.name for each in columns_of(cast(Any, row_type)) if _is_plain(each.type)]
-        return cls(rows, names, title, length=length, printed=printed)
+        hints = {each.name: each.type for each in columns_of(cast(Any, row_type)) if _is_plain(each.type)}
+        return cls(rows, list(hints), title, length=length, printed=printed, hints=hints)
 
     @property
     def columns(self) -> list[str]:
@@ -105,7 +110,14 @@ class Table(Generic[Row]):
             import pandas
         except ImportError:
             raise MissingExtra.named("pandas", "to_pandas()") from None
-        return pandas.DataFrame(self.to_dict())
+        text = pandas.Series([""]).dtype
+        known = {"bool": bool, "bool | None": "boolean", "int": "int64", "int | None": "Int64", "float": "float64"}
+        known |= {"float | None": "float64", "str": text, "str | None": text}
+        columns = {
+            name: pandas.Series(values, dtype=known.get(self._types.get(name, "")))
+            for name, values in self.to_dict().items()
+        }
+        return pandas.DataFrame(columns)
 
     def to_polars(self) -> polars.DataFrame:
         """A Polars data frame."""
@@ -113,7 +125,8 @@ class Table(Generic[Row]):
             import polars
         except ImportError:
             raise MissingExtra.named("polars", "to_polars()") from None
-        return polars.DataFrame(self.to_dict(), strict=False)
+        known = {"bool": polars.Boolean, "int": polars.Int64, "float": polars.Float64, "str": polars.String}
+        return polars.DataFrame(self.to_dict(), schema=self._schema(known), strict=False)
 
     def to_arrow(self) -> pyarrow.Table:
         """An Arrow table."""
@@ -121,7 +134,13 @@ class Table(Generic[Row]):
             import pyarrow
         except ImportError:
             raise MissingExtra.named("lab", "to_arrow()") from None
-        return pyarrow.table(self.to_dict())
+        known = {"bool": pyarrow.bool_(), "int": pyarrow.int64(), "float": pyarrow.float64(), "str": pyarrow.string()}
+        schema = self._schema(known)
+        return pyarrow.table({name: pyarrow.array(each, schema[name]) for name, each in self.to_dict().items()})
+
+    def _schema(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """The type of each column, in the terms of a library; None if it has to be inferred."""
+        return {name: known.get(self._types.get(name, "").removesuffix(OR_NONE)) for name in self._columns}
 
     def _cells(self) -> tuple[list[list[str]], list[str]]:
         """The texts of the first rows, and a note on the others."""
@@ -186,6 +205,17 @@ def _is_plain(hint: Any) -> bool:
     if get_origin(hint) in (Union, types.UnionType):
         return all(_is_plain(each) for each in get_args(hint) if each is not types.NoneType)
     return isinstance(hint, type) and issubclass(hint, int | float | str | bool | Enum)
+
+
+def _value_type(hint: Any) -> str:
+    """`int`, `float | None` and so on; empty if values may be of several types."""
+    choices = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    names = {_type_name(each) for each in choices if each is not types.NoneType}
+    return "" if len(names) != 1 else f"{names.pop()}{OR_NONE if types.NoneType in choices else ''}"
+
+
+def _type_name(kind: type[Any]) -> str:
+    return next((each.__name__ for each in (bool, int, float, str) if issubclass(kind, each)), "")
 
 
 def _plain(value: Any) -> Any:
