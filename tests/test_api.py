@@ -179,7 +179,9 @@ def test_a_run_can_be_kept_and_opened_again(web, tmp_path):
     opened = sh.open_run(str(tmp_path / "run"))
     assert [page.url for page in opened.pages] == [page.url for page in made.pages]
     assert opened.report() == tmp_path / "run" / "report.html"
+    assert "<svg" not in made._repr_html_()
     assert [file.name for file in made.evaluate("precision").save()] == ["evaluation.json", "evaluation.csv"]
+    assert "<svg" in opened._repr_html_()
 
 
 def test_a_temporary_run_is_deleted_with_its_object(web):
@@ -296,6 +298,7 @@ def test_strategies_are_ranked(web_path, topics_file, tmp_path):
     assert compared.best == compared.ranking[0].strategy
     assert compared.best in str(compared)
     assert compared.to_pandas()["rank"].tolist() == [1, 2]
+    assert "<svg" in compared._repr_html_()
 
 
 def test_topics_may_be_objects_or_a_file(web_path, topics_file):

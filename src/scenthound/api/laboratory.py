@@ -205,6 +205,13 @@ class Run(Result):
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.crawls]
 
+    def _panels(self) -> Sequence[Panel]:
+        """The curves of the evaluation that is saved beside the traces, if there is one."""
+        from scenthound.experiments.evaluate import read_evaluation
+
+        saved = read_evaluation(self.folder)
+        return Evaluation(self.folder, saved)._panels() if saved else []
+
 
 @public
 def open_run(folder: PathLike, *, web: Any = None) -> Run:
@@ -402,6 +409,14 @@ class Comparison(Result):
 
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.ranking]
+
+    def _panels(self) -> Sequence[Panel]:
+        curves = self.compared.curves
+        if curves is None:
+            return []
+        ranked = zip(self.compared.ranking, curves.mean, strict=True)
+        lines = {row.strategy: (curves.pages.tolist(), mean.tolist()) for row, mean in ranked}
+        return [Panel(self.compared.metric, "pages", lines)]
 
 
 @public
