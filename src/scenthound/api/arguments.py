@@ -30,7 +30,8 @@ TopicLike = Topic | PathLike | Iterable[str]
 TopicsLike = PathLike | Topic | Iterable[Topic]
 
 TOPIC_FILE_ENDINGS = (".toml", ".jsonl", ".ndjson", ".gz", ".zst")
-_NUMBERS: dict[str, type] = {"int": Integral, "float": Real}
+#: What numbers are called in messages, and their types.
+_NUMBERS: dict[str, tuple[str, type]] = {"int": ("an integer", Integral), "float": ("a number", Real)}
 #: Ten years; more is a typing error.
 MAX_SECONDS = 3650 * 86_400
 
@@ -44,7 +45,7 @@ def public(function: Callable[Parameters, Returned]) -> Callable[Parameters, Ret
 
         @wraps(function)
         async def awaited(*args: Any, **named: Any) -> Any:
-            with _checked_call(function, signature, named):
+            with _checked_call(function, signature, args, named):
                 return await function(*args, **named)  # type: ignore[misc]
 
         called: Any = awaited
@@ -52,7 +53,7 @@ def public(function: Callable[Parameters, Returned]) -> Callable[Parameters, Ret
 
         @wraps(function)
         def called(*args: Any, **named: Any) -> Any:
-            with _checked_call(function, signature, named):
+            with _checked_call(function, signature, args, named):
                 return function(*args, **named)
 
     called.__signature__ = signature
@@ -60,7 +61,9 @@ def public(function: Callable[Parameters, Returned]) -> Callable[Parameters, Ret
 
 
 @contextmanager
-def _checked_call(function: Any, signature: inspect.Signature, named: Mapping[str, Any]) -> Iterator[None]:
+def _checked_call(
+    function: Any, signature: inspect.Signature, args: tuple[Any, ...], named: Mapping[str, Any]
+) -> Iterator[None]:
     parameters = signature.parameters
     open_ended = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
     for name in named:
@@ -68,18 +71,28 @@ def _checked_call(function: Any, signature: inspect.Signature, named: Mapping[st
             nearest = get_close_matches(name, parameters, n=1)
             guess = f". Did you mean {nearest[0]!r}?" if nearest else ""
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}")
-        if name in parameters:
-            _check_number(parameters[name], named[name])
+    positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    for name, value in {**dict(zip(positional, args, strict=False)), **named}.items():
+        if name in parameters and value is not None:
+            _check_argument(parameters[name], value)
     with errors_name_arguments(_arguments_by_flag(parameters.values())):
         yield
 
 
-def _check_number(parameter: inspect.Parameter, value: Any) -> None:
-    """InvalidParameter if an argument for a number is something else, such as a text."""
-    annotation = getattr(parameter.annotation, "__name__", str(parameter.annotation))
-    number = _NUMBERS.get(annotation.removesuffix(" | None"))
-    if number is not None and value is not None and not isinstance(value, number):
-        raise InvalidParameter(f"{parameter.name}={printable(repr(value), 80)} should be a number.")
+def _check_argument(parameter: inspect.Parameter, value: Any) -> None:
+    """InvalidParameter if an argument for a number is something else, such as a text; also for `workers` and `progress`
+    that cannot be used."""
+    annotation = getattr(parameter.annotation, "__name__", str(parameter.annotation)).removesuffix(" | None")
+    written = f"{parameter.name}={printable(repr(value), 80)}"
+    if annotation.removesuffix(" | Sequence[int]") in _NUMBERS:
+        called, number = _NUMBERS[annotation.removesuffix(" | Sequence[int]")]
+        for each in listed(value) if annotation.endswith("]") else [value]:
+            if not isinstance(each, number) or isinstance(each, bool):
+                raise InvalidParameter(f"{written} should be {called}.")
+    if parameter.name == "workers" and value < 1:
+        raise InvalidParameter(f"{written} must be at least 1.")
+    if parameter.name == "progress" and not (isinstance(value, bool) or callable(value)):
+        raise InvalidParameter(f"{written} should be True, False or a function.")
 
 
 @contextmanager
