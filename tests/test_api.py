@@ -71,8 +71,7 @@ def run(web):
 def test_every_public_name_can_be_used_and_is_listed():
     for name in sh.__all__:
         assert getattr(sh, name) is not None
-        assert name in dir(sh)
-    assert not [name for name in sh.__all__ if name not in dir(sh)]
+    assert dir(sh) == sorted(sh.__all__)
     with pytest.raises(AttributeError, match="crawlz"):
         sh.crawlz  # noqa: B018
 
@@ -180,6 +179,7 @@ def test_a_run_can_be_kept_and_opened_again(web, tmp_path):
     assert [page.url for page in opened.pages] == [page.url for page in made.pages]
     assert opened.report() == tmp_path / "run" / "report.html"
     assert "<svg" not in made._repr_html_()
+    assert str(made).startswith("1 simulated crawl for 1 topic: 4 pages.")
     assert [file.name for file in made.evaluate("precision").save()] == ["evaluation.json", "evaluation.csv"]
     assert "<svg" in opened._repr_html_()
 
@@ -204,6 +204,9 @@ def test_a_crawl_returns_its_pages_and_can_be_resumed_exported_and_opened(web, t
     opened = sh.open_crawl(tmp_path / "crawl")
     assert (opened.ended, len(opened.runs), opened.folder) == (EndReason.BUDGET, 2, crawl.folder)
     assert f"Ended: {EndReason.BUDGET.value}." in str(opened)
+    runs = opened.runs._repr_html_()
+    assert f">{os.getpid()}<" in runs
+    assert runs.count(" UTC<") == 4
     with pytest.raises(UsageError, match="strategy= is best_first"):
         sh.resume(opened, strategy="best_first")
 

@@ -65,9 +65,10 @@ def check_new_file(file: Path, *, force: bool) -> None:
 def open_topics(file: PathLike) -> Topics:
     """Read a topic file: TOML or JSON Lines."""
     from scenthound.topics.files import read_topics
+    from scenthound.ui.formats import counted
 
     topics = read_topics(path(file))
-    return Topics(topics, f"{len(topics):,} topics in {path(file)}")
+    return Topics(topics, f"{counted(len(topics), 'topic')} in {path(file)}")
 
 
 @public

@@ -340,15 +340,19 @@ class Crawl(Result):
     def samples(self) -> Table[Sample]:
         """The time series of the crawl: speed, harvest, queue, hosts."""
         from scenthound.store.crawl_records import Sample
+        from scenthound.ui.reports.crawl_summary import format_time
 
-        return Table.of(Sample, self._reader(lambda stored: (each for _, each in stored.samples())), "time series")
+        rows = self._reader(lambda stored: (each for _, each in stored.samples()))
+        return Table.of(Sample, rows, "time series", formats={"time_s": format_time})
 
     @property
     def runs(self) -> Table[RunRecord]:
         """The runs of the crawl: its start, and each time it was resumed."""
         from scenthound.store.crawl_records import RunRecord
+        from scenthound.ui.reports.crawl_summary import format_time
 
-        return Table.of(RunRecord, self._reader(lambda stored: stored.runs()), "runs")
+        formats: dict[str, Callable[[Any], str]] = {"began_s": format_time, "ended_s": format_time, "process": str}
+        return Table.of(RunRecord, self._reader(lambda stored: stored.runs()), "runs", formats=formats)
 
     def _reader(self, read: Callable[[StoredCrawl], Iterable[Any]]) -> Callable[[], Iterator[Any]]:
         """A function that opens the database and reads rows."""
@@ -381,9 +385,11 @@ class Crawl(Result):
         return export(self, to, out, **options)
 
     def _headline(self) -> str:
+        from scenthound.ui.formats import counted
+
         topic = self._settings["topic"]["id"]
         ended = f" Ended: {self.ended.value}." if self.ended else ""
-        return f"Crawl for {topic} in {self.folder}: {len(self):,} pages.{ended}"
+        return f"Crawl for {topic} in {self.folder}: {counted(len(self), 'page')}.{ended}"
 
     def _tables(self) -> list[Table[Any]]:
         return [self.pages]

@@ -198,9 +198,11 @@ class Run(Result):
         return evaluate(self, *metrics, at=at)
 
     def _headline(self) -> str:
+        from scenthound.ui.formats import counted
+
         crawls = self._run.crawls()
-        n_topics = len({each.topic for each in crawls})
-        return f"{len(crawls):,} simulated crawls for {n_topics:,} topics: {self._n_pages():,} pages."
+        topics = counted(len({each.topic for each in crawls}), "topic")
+        return f"{counted(len(crawls), 'simulated crawl')} for {topics}: {counted(self._n_pages(), 'page')}."
 
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.crawls]

@@ -53,14 +53,16 @@ class Table(Generic[Row]):
         *,
         length: Callable[[], int] | None = None,
         printed: Sequence[str] | None = None,
+        formats: Mapping[str, Callable[[Any], str]] | None = None,
         hints: Mapping[str, Any] | None = None,
     ) -> None:
-        """`columns` are functions of a row, or names of attributes; `printed` are those to print, if not all. `hints`
-        are the annotations of columns; those of other columns are inferred from the values."""
+        """`columns` are functions of a row, or names of attributes; `printed` are those to print, if not all, and
+        `formats` how to print values of some. `hints` are the annotations of columns; other types are inferred."""
         self._rows = rows if callable(rows) else lambda: rows
         self._columns = columns if isinstance(columns, Mapping) else {name: attrgetter(name) for name in columns}
         self._printed = tuple(printed or columns)
         self._types = {name: _value_type(hint) for name, hint in (hints or {}).items()}
+        self._formats = formats or {}
         self._length = length
         self.title = title
 
@@ -73,10 +75,11 @@ class Table(Generic[Row]):
         *,
         length: Callable[[], int] | None = None,
         printed: Sequence[str] | None = None,
+        formats: Mapping[str, Callable[[Any], str]] | None = None,
     ) -> Table[Row]:
         """A table of records, with a column for each field that is a plain value."""
         hints = {each.name: each.type for each in columns_of(cast(Any, row_type)) if _is_plain(each.type)}
-        return cls(rows, list(hints), title, length=length, printed=printed, hints=hints)
+        return cls(rows, list(hints), title, length=length, printed=printed, formats=formats, hints=hints)
 
     @property
     def columns(self) -> list[str]:
@@ -146,8 +149,12 @@ class Table(Generic[Row]):
         """The texts of the first rows, and a note on the others."""
         n_rows = len(self)
         rows = islice(self, PRINTED_ROWS if n_rows > PRINTED_ROWS + 5 else n_rows)
-        cells = [[_text(self._columns[name](row)) for name in self._printed] for row in rows]
+        cells = [[self._cell(name, row) for name in self._printed] for row in rows]
         return cells, [f"... and {n_rows - len(cells):,} more rows"] if n_rows > len(cells) else []
+
+    def _cell(self, name: str, row: Row) -> str:
+        value = self._columns[name](row)
+        return _text(value if value is None or name not in self._formats else self._formats[name](value))
 
     def _other_columns(self, printed: Sequence[str]) -> list[str]:
         """A note on the columns that are not printed."""

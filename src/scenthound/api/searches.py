@@ -67,7 +67,10 @@ class Evolution(Result):
         return Table(rows, columns, "fitness of the best rules, and of others on the same crawls")
 
     def _headline(self) -> str:
-        return f"Search in {self.folder}: {self.finished.n_evaluated:,} candidates evaluated. Best: {self.strategy}"
+        from scenthound.ui.formats import counted
+
+        evaluated = counted(self.finished.n_evaluated, "candidate")
+        return f"Search in {self.folder}: {evaluated} evaluated. Best: {self.strategy}"
 
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.candidates]

@@ -53,7 +53,9 @@ class Web(Result):
             yield WebPage(page, web.url(page), web.title(page), n_links, n_words)
 
     def _headline(self) -> str:
-        return f"Recorded web in {self.folder}: {self.recorded.n_pages:,} pages."
+        from scenthound.ui.formats import counted
+
+        return f"Recorded web in {self.folder}: {counted(self.recorded.n_pages, 'page')}."
 
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.pages]
