@@ -126,7 +126,9 @@ def test_an_evaluation_is_a_table_for_people_and_rows_for_programs(run):
     values = {(score.metric, score.strategy, score.pages): score.mean for score in evaluation.scores}
     assert values["visited", "Mine:n=3", 8] == 8
     text = str(evaluation)
-    assert "@4" in text
+    assert "after 4 pages" in text
+    assert text.count("8.000*") == 2
+    assert "* best." in text
     assert "Mine:n=3" in text
     html = evaluation._repr_html_()
     assert html.count("<table>") == 2

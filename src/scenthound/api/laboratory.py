@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
@@ -280,23 +281,31 @@ class Evaluation(Result):
         return [self._by_pages(metric) for metric in self.evaluated.metrics if metric not in undefined]
 
     def _by_pages(self, metric: str) -> Table[Any]:
-        scores = [score for score in self.scores if score.metric == metric]
-        by_strategy: dict[str, dict[int, Score]] = {}
-        for score in scores:
-            by_strategy.setdefault(score.strategy, {})[score.pages] = score
-        columns: dict[str, Any] = {"strategy": lambda row: row[0]}
-        for step in self.evaluated.checkpoints:
-            columns[f"@{step}"] = lambda row, step=step: _mean_and_error(row[1][step])
-        n_topics = max(score.n_topics for score in scores)
-        title = f"{metric}: mean ± standard error over {n_topics} topic{'s' if n_topics != 1 else ''}"
-        return Table(list(by_strategy.items()), columns, title)
+        """As the command line prints it."""
+        from scenthound.ui.reports.run import metric_table
+
+        shown = metric_table(self.evaluated, metric)
+        suffixes = [[cell.mark + (shown.best_sign if cell.emphasis else "") for cell in row] for row in shown.rows]
+        widest = [max(map(len, column)) for column in zip(*suffixes, strict=True)]
+        rows = [
+            [cell.text + suffix.ljust(width) for cell, suffix, width in zip(row, marks, widest, strict=True)]
+            for row, marks in zip(shown.rows, suffixes, strict=True)
+        ]
+        signs = f" {shown.best_sign} best." if len(rows) > 1 else ""
+        columns = {name: itemgetter(at) for at, name in enumerate(shown.columns)}
+        return Table(rows, columns, f"{shown.caption}.{signs} {shown.note}")
 
     def _headline(self) -> str:
+        from scenthound.ui.reports.run import defined_metrics, marks_note
+
         needs = self.evaluated.needs
-        return "\n".join(
+        notes = [
             f"No values for {metric}{f': it needs {needs[metric]}' if metric in needs else ''}."
             for metric in self.evaluated.undefined
-        )
+        ]
+        if defined_metrics(self.evaluated) and len(self.evaluated.results) > 1:
+            notes.append(marks_note(self.evaluated, best=""))
+        return "\n".join(notes)
 
     def _panels(self) -> list[Panel]:
         lines: dict[str, dict[str, Any]] = {}
@@ -304,13 +313,6 @@ class Evaluation(Result):
             if curve.n_topics:
                 lines.setdefault(metric, {})[result.strategy] = (curve.steps, curve.mean)
         return [Panel(metric.replace("_", " "), "pages", each) for metric, each in lines.items()]
-
-
-def _mean_and_error(score: Score) -> str:
-    if math.isnan(score.mean):
-        return "-"
-    error = f" ± {score.standard_error:.3f}" if math.isfinite(score.standard_error) else ""
-    return f"{score.mean:.3f}{error}"
 
 
 @public

@@ -243,6 +243,8 @@ def _text(value: Any) -> str:
 
 
 def _is_number(text: str) -> bool:
+    """Also a mean with its standard error, and marks of significance behind it."""
+    text = text.rstrip("*† ").partition(" ± ")[0]
     return text == "-" or text.replace(",", "").lstrip("-").replace(".", "", 1).isdecimal()
 
 
