@@ -15,7 +15,7 @@ from scenthound.crawler.runner import GC_THRESHOLD
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.crawler.tasks import Task
-from scenthound.errors import Failure
+from scenthound.errors import Failure, PluginError
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus
@@ -125,22 +125,29 @@ def test_a_crawl_ends_when_the_harvest_falls_below_the_floor(server: StaticServe
     assert 200 <= done.status.n_pages < 250
 
 
-def test_an_error_in_a_strategy_ends_the_crawl_and_stored_pages_stay(
-    server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("method", ["tell", "ask"])
+def test_an_error_in_a_strategy_ends_the_crawl_and_visited_pages_stay(
+    method: str, server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = itertools.count()
-    tell = BreadthFirst.tell
+    working = getattr(BreadthFirst, method)
 
-    def tell_until_it_fails(self: BreadthFirst, visit: Any) -> None:
-        if next(calls) == 20:
+    def works_until_it_fails(self: BreadthFirst, *arguments: Any) -> Any:
+        if next(calls) == 8:
             raise ZeroDivisionError("the strategy's own fault")
-        tell(self, visit)
+        return working(self, *arguments)
 
-    monkeypatch.setattr(BreadthFirst, "tell", tell_until_it_fails)
-    with pytest.raises(ZeroDivisionError):
-        crawl(plan(server), tmp_path / "crawl", RunOptions(commit_s=0.001))
+    monkeypatch.setattr(BreadthFirst, method, works_until_it_fails)
+    settings = plan(server)
+    with pytest.raises(PluginError, match=f"{settings.strategy}.*`{method}`: ZeroDivisionError") as raised:
+        crawl(settings, tmp_path / "crawl", RunOptions(commit_s=3600))
+    assert "\n" not in str(raised.value)
     monkeypatch.undo()
+    stored = visited(tmp_path / "crawl")
+    assert stored
+    assert method == "ask" or len(stored) == 8
     assert resume(tmp_path / "crawl").ended is EndReason.FRONTIER
+    assert visited(tmp_path / "crawl")[: len(stored)] == stored
     assert len(set(visited(tmp_path / "crawl"))) == N_PAGES
 
 

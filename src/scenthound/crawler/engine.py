@@ -13,6 +13,7 @@ Rules
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import zip_longest
 from random import Random
@@ -166,7 +167,12 @@ class Engine:
         return skipped
 
     def start(self, seeds: Sequence[str], rng: Random) -> None:
-        self.strategy.start(self.web.seeds(seeds), rng, self.web.seen)
+        with self._strategy_fails_in("start"):
+            self.strategy.start(self.web.seeds(seeds), rng, self.web.seen)
+
+    def _strategy_fails_in(self, method: str) -> AbstractContextManager[None]:
+        """Report errors of the strategy as PluginError."""
+        return PluginError.wrapping(f"Strategy {self.settings.strategy} failed in `{method}`")
 
     def resume(self, now_s: float) -> None:
         """Continue after a stop; it is unknown which requests were sent last."""
@@ -251,11 +257,13 @@ class Engine:
             if len(requested) >= MAX_REQUESTED:
                 self._has_more_to_ask = True
                 break
-            pages = self.strategy.ask(n, None if self.settings.strict_order else self._scheduler.is_ready)
-            if not pages:
-                break
-            requested += pages
-            for page, regret, score in zip_longest(pages, self.strategy.regrets(), self.strategy.scores()):
+            with self._strategy_fails_in("ask"):
+                pages = self.strategy.ask(n, None if self.settings.strict_order else self._scheduler.is_ready)
+                if not pages:
+                    break
+                requested += pages
+                scored = list(zip_longest(pages, self.strategy.regrets(), self.strategy.scores()))
+            for page, regret, score in scored:
                 self._admit(page, regret, score)
         return requested
 
@@ -303,7 +311,8 @@ class Engine:
         self._n_open -= 1
         self._to_send += self._requested.release(job.url)
         self._scheduler.settle(job, visited=True)
-        self.strategy.tell(Visit(job.page, fetched.relevance, links))
+        with self._strategy_fails_in("tell"):
+            self.strategy.tell(Visit(job.page, fetched.relevance, links))
         return Visited(self.n_visits - 1, job, fetched, links.pages)
 
     def _fail(self, job: Job, failure: Failed) -> None:
@@ -317,7 +326,8 @@ class Engine:
         detail = failure.detail if failure.like is None else f"like {self.web.table.url(failure.like)}"
         now_s = self._scheduler.now_s
         self._skipped.append(SkippedRecord(job.page, job.url, failure.reason, detail, now_s, failure.status))
-        self.strategy.drop(job.page)
+        with self._strategy_fails_in("drop"):
+            self.strategy.drop(job.page)
 
 
 def _is_as_requested(job: Job, fetched: Fetched) -> bool:

@@ -4,7 +4,8 @@ Rules
 - The next turn comes as soon as a completed task made room. A turn that could not fill its room, because hosts wait,
   looked at all of them for nothing; such turns take a tenth of the time at most.
 - Commits are written by one thread, one after the other, while the crawl continues.
-- A crawl that ends finishes requests in flight, unless it is stopped twice, and commits.
+- A crawl that ends finishes requests in flight, unless it is stopped twice, and commits. If its strategy fails, it
+  commits everything before the call that failed.
 - A paused crawl finishes requests in flight and starts no new ones. The time limit includes pauses.
 """
 
@@ -23,6 +24,7 @@ from scenthound.crawler.live_crawl import LiveCrawl, RawResult
 from scenthound.crawler.scheduler import PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import Kind, Task
+from scenthound.errors import LeakageError, PluginError
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_records import CrawlStatus, HostState
 from scenthound.web.dns import Resolver
@@ -233,6 +235,9 @@ class LiveRun:
                 await self._commits.write_all()
             self._report()
             return ended
+        except (LeakageError, PluginError):
+            self._crawl.write_commits()
+            raise
         finally:
             loop.set_exception_handler(None)
             self._turns.cancel()
@@ -273,6 +278,8 @@ class LiveRun:
         """An error in a callback of the loop, such as that of a strategy, ends the crawl."""
         error = context.get("exception")
         if isinstance(error, Exception) and not self._over.done():
+            if isinstance(error, LeakageError | PluginError):
+                self._crawl.begin_commit()  # Now: the journal does not have the call that failed, and must end here.
             self._over.set_exception(error)
         else:
             loop.default_exception_handler(context)
