@@ -59,7 +59,7 @@ def _held_by(item: Any) -> Iterable[Any]:
 Factory = Callable[[], Strategy]
 
 #: The number of random webs that each rule is tested on.
-N_WEBS = 12
+N_WEBS = 8
 #: Crawls on these webs end long before; a strategy that requests more does not terminate.
 MAX_REQUESTS = 5000
 #: Memory that does not depend on the crawl: generator, parameters, empty tables.
@@ -90,7 +90,7 @@ def check_strategy(make: Factory) -> None:
 # Cached, because crawls do not change webs.
 @cache
 def _random_web(seed: int) -> SyntheticWeb:
-    return SyntheticWeb.random(Random(seed), n_pages=20 + 15 * seed)
+    return SyntheticWeb.random(Random(seed), n_pages=20 + 22 * seed)
 
 
 @cache
