@@ -11,6 +11,7 @@ import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 from benchmarks import command_parser
 from scenthound.web.static_server import StaticPage, StaticServer
@@ -25,6 +26,7 @@ FACTS = {
     "closed_world": "closed_world",
 }
 N_PAGES = 40
+N_IMPORTS = 5
 
 #: Runs the command line in another checkout and prints, as JSON, the number of calls of functions of each file.
 PROFILED_COMMAND = """
@@ -159,6 +161,18 @@ def files_per_study(root: Path) -> int:
         return len(profiled(root, *study, "--pages", "200", "--workers", "1", "--out", Path(folder) / "study"))
 
 
+def import_ms(root: Path) -> int:
+    """Milliseconds of `import scenthound` in a new process: the median of several."""
+    code = "import time; began_s = time.perf_counter(); import scenthound; print(time.perf_counter() - began_s)"
+    command = [str(root / ".venv/bin/python"), "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(root / "src")}
+    times_s = [
+        float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+        for _ in range(N_IMPORTS)
+    ]
+    return round(1e3 * median(times_s))
+
+
 def measures(root: Path) -> dict[str, int]:
     files = source_files(root)
     return {
@@ -169,6 +183,7 @@ def measures(root: Path) -> dict[str, int]:
         **{f"files that mention {name}": files_that_mention(root, (name, older)) for name, older in FACTS.items()},
         "files used by one live page": files_per_page(root),
         "files used by one study": files_per_study(root),
+        "milliseconds to import scenthound": import_ms(root),
     }
 
 
