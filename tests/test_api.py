@@ -17,6 +17,7 @@ import pytest
 import scenthound as sh
 from live_site import live_site
 from ring_web import topic
+from scenthound import registry
 from scenthound.cli.app import load
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, MissingExtra, UnknownName, UsageError
 from scenthound.metrics.base import padded
@@ -46,6 +47,10 @@ class Needy(BreadthFirst):
 
     def __init__(self, n: int) -> None:
         super().__init__()
+
+
+class Scorer(sh.Relevance):
+    pass
 
 
 class Visited(sh.Metric):
@@ -213,6 +218,23 @@ def test_a_crawl_returns_its_pages_and_can_be_resumed_exported_and_opened(web, t
         sh.resume(opened, strategy="best_first")
 
 
+def test_a_crawl_with_a_class_of_another_process_says_how_to_resume_it(web, tmp_path, monkeypatch):
+    sh.crawl(BALLOON, web=web, offline=True, pages=3, out=tmp_path / "crawl", strategy=Mine(n=2))
+    monkeypatch.setattr(registry, "_LOCAL", {})
+    with pytest.raises(UsageError, match=r"sh\.resume\(.*, strategy=Mine\)"):
+        sh.resume(tmp_path / "crawl")
+    assert len(sh.resume(tmp_path / "crawl", pages=4, strategy=Mine(n=2))) == 4
+
+
+def test_a_rejected_class_is_not_known(web):
+    for wrong in (Needy, Scorer):
+        with pytest.raises(InvalidParameter):
+            sh.simulate(web, BALLOON, wrong)
+    with pytest.raises(UnknownName) as raised:
+        sh.simulate(web, BALLOON, "needy")
+    assert "Needy" not in str(raised.value)
+
+
 def test_crawls_work_where_an_event_loop_is_running(web, tmp_path):
     async def work():
         first = await sh.acrawl("balloon", PAGES[0]["url"], web=web, offline=True, pages=3, out=tmp_path / "a")
@@ -303,6 +325,8 @@ def test_strategies_are_ranked(web_path, topics_file, tmp_path):
     assert compared.best == compared.ranking[0].strategy
     assert compared.best in str(compared)
     assert compared.to_pandas()["rank"].tolist() == [1, 2]
+    with pytest.raises(InvalidInput, match=r"compare\(\.\.\., out="):
+        sh.report(compared)
     assert "<svg" in compared._repr_html_()
 
 
@@ -321,7 +345,14 @@ WRONG = {
     "not a strategy class": (lambda web: sh.simulate(web, BALLOON, dict), InvalidParameter, "dict is not a strategy"),
     "a class that needs values": (lambda web: sh.simulate(web, BALLOON, Needy), InvalidParameter, r"Needy\(n=...\)"),
     "unknown parameter": (lambda web: sh.simulate(web, BALLOON, "otie:nn=3"), UnknownName, "'n'"),
-    "no strategy": (lambda web: sh.simulate(web, BALLOON, []), InvalidParameter, "strategies"),
+    "no strategy": (lambda web: sh.simulate(web, BALLOON, []), InvalidParameter, r"list_strategies\(\)"),
+    "no topic at all": (lambda web: sh.simulate(web, None, "otie"), InvalidTopic, "None is not a topic"),
+    "None as keywords": (lambda web: sh.crawl(None), InvalidTopic, "not a topic"),
+    "relevance of one topic": (
+        lambda web: sh.simulate(web, BALLOON, "otie", relevance=Scorer),
+        InvalidParameter,
+        "subclass of RelevanceModel",
+    ),
     "not a metric": (lambda web: sh.compare(web, BALLOON, by=object()), InvalidParameter, "not a metric"),
     "unknown relevance": (lambda web: sh.simulate(web, BALLOON, "otie", relevance="cosin"), UnknownName, "'cosine'"),
     "not a topic": (lambda web: sh.simulate(web, [3], "otie"), InvalidTopic, "Topic objects"),
@@ -378,6 +409,7 @@ def test_a_synthetic_web_has_topics_to_crawl_for(tmp_path):
     assert (len(web), len(topics)) == (300, 3)
     assert topics.table.to_dict()["id"] == [topic.id for topic in topics]
     assert sh.simulate(web, topics, "best_first", pages=20, topics_max=2, workers=1).crawls[0].pages == 20
+    assert (topics[0].id, topics[1:]) == (next(iter(topics)).id, list(topics)[1:])
     assert sh.open_topics(topics.save(tmp_path / "copy.toml")).table.to_dict() == topics.table.to_dict()
     with pytest.raises(InvalidInput, match="force=True"):
         topics.save(tmp_path / "copy.toml")

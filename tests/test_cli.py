@@ -160,7 +160,7 @@ def test_topics_are_imported_from_the_open_directory(shared, tmp_path, scenthoun
 WRONG_USE = {
     "a web that is not there": (("--web", "nowhere"), "There is no folder"),
     "a strategy nobody knows": (("--strategy", "best_frist"), "Did you mean 'best_first'"),
-    "a parameter nobody knows": (("--strategy", "best_n_first:m=3"), "No parameter of best_n_first 'm'"),
+    "a parameter nobody knows": (("--strategy", "best_n_first:m=3"), "best_n_first has no parameter 'm'"),
     "a parameter out of range": (("--strategy", "best_n_first:n=0"), "must be at least 1"),
     "a task nobody knows": (("--task", "exmples"), "Did you mean 'examples'"),
     "a topic nobody knows": (("--topic", "a"), "No topic 'a' in "),

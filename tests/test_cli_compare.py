@@ -119,7 +119,7 @@ def test_usage_errors_are_one_line(comparing, scenthound, data):
     for options, printed in (
         ((), "has 3 topics: choose one with --topic"),
         (("--topic", "balloon", "--by", "presicion"), "Did you mean 'precision'?"),
-        (("--topic", "balloon", "--sweep", "depth=1"), "No parameter of best_first 'depth'"),
+        (("--topic", "balloon", "--sweep", "depth=1"), "best_first has no parameter 'depth'"),
         (("--topic", "balloon", "--sweep", "depth"), "must be written parameter=value,value"),
         (("--topic", "balloon", "--by", "precision@90"), "the crawls have 40 pages"),
     ):

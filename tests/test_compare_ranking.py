@@ -67,7 +67,7 @@ def test_max_pages_is_the_page_budget_unless_it_is_set():
 
 
 def test_invalid_sweeps_raise():
-    with pytest.raises(UnknownName, match=r"No parameter of opic 'buffer'\. Known: n, seeds_first\."):
+    with pytest.raises(UnknownName, match=r"opic has no parameter 'buffer'\. Known: n, seeds_first\."):
         specs(["best_first", "opic"], "buffer=8")
     with pytest.raises(InvalidParameter, match="best_first:buffer=8 sets buffer, and so does --sweep"):
         specs(["best_first:buffer=8"], "buffer=16")

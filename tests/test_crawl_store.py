@@ -368,9 +368,14 @@ def test_the_dashboard_shows_it(folder: Path) -> None:
 
 def test_it_cannot_be_resumed(folder: Path) -> None:
     before = sorted((file, file.stat().st_mtime_ns) for file in folder.rglob("*") if file.is_file())
-    with pytest.raises(InvalidInput, match=f"--web {folder}"):
+    with pytest.raises(InvalidInput, match=f"--web '{folder}'"):
         resume(folder)
     assert sorted((file, file.stat().st_mtime_ns) for file in folder.rglob("*") if file.is_file()) == before
+
+
+def test_python_names_the_argument_that_reuses_the_pages(folder: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"web='.*crawl'"):
+        sh.resume(folder)
 
 
 def test_an_opened_crawl_knows_how_it_ended(folder: Path) -> None:

@@ -71,15 +71,16 @@ class UsageError(ScenthoundError):
 
 class UnknownName(UsageError):
     @classmethod
-    def among(cls, kind: str, name: str, known: Iterable[str], where: str = "") -> "UnknownName":
-        """An error with the unknown name, the nearest known one and all known names."""
+    def among(cls, kind: str, name: str, known: Iterable[str], where: str = "", owner: str = "") -> "UnknownName":
+        """An error with the unknown name, the nearest known one and all known names. `owner` is what has such names."""
         names = sorted(map(str, known))
         spelled = {known.lower(): known for known in names}
         nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
         guess = f" Did you mean {spelled[nearest[0]]!r}?" if nearest else ""
         more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
         location = f" in {where}" if where else ""
-        return cls(f"No {kind} {name!r}{location}.{guess} Known: {', '.join(names[:MAX_NAMES]) or 'none'}{more}.")
+        what = f"{owner} has no" if owner else "No"
+        return cls(f"{what} {kind} {name!r}{location}.{guess} Known: {', '.join(names[:MAX_NAMES]) or 'none'}{more}.")
 
 
 class InvalidParameter(UsageError):

@@ -294,7 +294,7 @@ class Registry(Generic[Plugin]):
             if key == PRESET and key not in known:
                 raise UnknownName(f"{name} has no presets; its parameters: {', '.join(known) or 'none'}.")
             if key not in known:
-                raise UnknownName.among(f"parameter of {name}", key, known)
+                raise UnknownName.among("parameter", key, known, owner=name)
             if key in chosen:
                 raise InvalidParameter(f"{name}: {key} appears twice.")
             chosen[key] = known[key].parse(value, name)
@@ -318,9 +318,14 @@ class Registry(Generic[Plugin]):
             return item
         if isinstance(item, str):
             return self.parse(item)
-        if inspect.isclass(item):
-            return self.parse(self._name_of(item))
-        return self._resolve_instance(item, self._name_of(type(item)))
+        registered = dict(self._local.classes)
+        try:
+            if inspect.isclass(item):
+                return self.parse(self._name_of(item))
+            return self._resolve_instance(item, self._name_of(type(item)))
+        except ScenthoundError:
+            self._local.classes = registered  # A class that is rejected is not known.
+            raise
 
     def _resolve_instance(self, item: Any, name: str) -> Choice:
         arguments = _arguments_of(item)

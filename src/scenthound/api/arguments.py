@@ -206,6 +206,8 @@ def topics_file(topics: TopicsLike) -> Iterator[Path]:
     if isinstance(topics, str | os.PathLike):
         yield path(topics)
         return
+    if topics is None:
+        raise InvalidTopic("None is not a topic: pass a topic file or Topic objects.")
     objects = [topics] if isinstance(topics, Topic) else listed(topics)
     for each in objects:
         if not isinstance(each, Topic):
@@ -237,6 +239,8 @@ def seconds(span: str | float | None) -> float | None:
 def folder_of(item: Any, *kinds: FolderKind) -> Path:
     """The folder of a result, or the folder itself; InvalidInput if it is of none of these kinds."""
     folder = getattr(item, "folder", item)
+    if folder is None and item is not None:
+        raise InvalidInput("This comparison is in no folder: call `compare(..., out=...)`.")
     if not isinstance(folder, str | os.PathLike):
         raise InvalidInput(
             f"{printable(repr(item), 80)} ({type(item).__name__}) has no folder: pass a folder, or a result with one."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from scenthound.api.arguments import PathLike, path, path_or_none, public
 from scenthound.api.results import Result, Table
@@ -31,6 +31,13 @@ class Topics(Result):
 
     def __len__(self) -> int:
         return len(self._topics)
+
+    @overload
+    def __getitem__(self, index: int) -> Topic: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Topic]: ...
+    def __getitem__(self, index: int | slice) -> Topic | list[Topic]:
+        return self._topics[index]
 
     @public
     def save(self, file: PathLike, *, force: bool = False) -> Path:
@@ -73,13 +80,25 @@ def open_topics(file: PathLike) -> Topics:
 
 @public
 def select_topics(
-    file: PathLike, *, rule: str = "leaves", count: int = 100, random_seed: int = 0, min_links: int | None = None
+    file: PathLike,
+    *,
+    rule: str = "leaves",
+    count: int = 100,
+    random_seed: int = 0,
+    min_links: int | None = None,
+    out: PathLike | None = None,
+    force: bool = False,
 ) -> Topics:
     """Select topics of a file by their paths: "leaves" in breadth-first order (menczer2001), leaves by random "walks"
-    (pant2002), or random categories of one "level", kept apart (wang2009)."""
+    (pant2002), or random categories of one "level", kept apart (wang2009). `out` is a file to write them to."""
     from scenthound.topics.select import select_from_file
 
-    return _selection(select_from_file(path(file), _selection_settings(rule, count, random_seed, min_links)))
+    if out is not None:
+        check_new_file(path(out), force=force)
+    selected = _selection(select_from_file(path(file), _selection_settings(rule, count, random_seed, min_links)))
+    if out is not None:
+        selected.save(out, force=force)
+    return selected
 
 
 @public

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from scenthound.api.arguments import (
 )
 from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
-from scenthound.errors import InvalidParameter, UsageError, printable
+from scenthound.errors import InvalidParameter, UnknownName, UsageError, printable
 from scenthound.model import Progress
 
 if TYPE_CHECKING:
@@ -180,6 +180,7 @@ def resumed_run(
 
     folder = folder_of(crawl, "crawl")
     stored = CrawlAbout.read(folder).settings
+    _check_known(folder, stored, strategy=strategy, relevance=relevance)
     for name, registry, item in (("strategy", STRATEGIES, strategy), ("relevance", RELEVANCE, relevance)):
         choice = chosen_or_none(registry, item)
         if choice not in (None, stored.get(name)):
@@ -190,6 +191,23 @@ def resumed_run(
     options = RunOptions(pages, seconds(time), min_harvest)
     settings = CrawlSettings.from_settings(stored)
     return CrawlRun(folder, settings, lambda each: resume_crawl(folder, each), options, progress)
+
+
+def _check_known(folder: Path, stored: Mapping[str, Any], **passed: Any) -> None:
+    """UsageError for a strategy or relevance model of a script or notebook that is not passed again."""
+    from scenthound.relevance.base import RELEVANCE
+    from scenthound.strategies.base import STRATEGIES
+
+    for name, registry in (("strategy", STRATEGIES), ("relevance", RELEVANCE)):
+        if passed[name] is None and stored.get(name) is not None:
+            try:
+                registry.parse(stored[name])
+            except UnknownName:
+                raise UsageError(
+                    f"The crawl in {printable(folder)} was started with {printable(stored[name], 80)}, which is not "
+                    f"installed: pass its class or instance, as in `sh.resume({printable(repr(str(folder)))}, "
+                    f"{name}={printable(stored[name].partition(':')[0], 80)})`."
+                ) from None
 
 
 @public

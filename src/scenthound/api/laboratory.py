@@ -112,6 +112,9 @@ def simulate(
     """
     from scenthound.experiments.runs import simulate_topics
 
+    strategies = listed(strategies)
+    if not strategies:
+        raise InvalidParameter("No strategy is given; see `sh.list_strategies()`.")
     conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
     with (
         experiment_setup(web, topics, strategies, options, **conditions) as setup,

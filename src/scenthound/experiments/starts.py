@@ -83,7 +83,7 @@ def check_training(web: RecordedWeb, topic_id: str, positives: Collection[int], 
     if not _have_words(web, negatives):
         raise InvalidTopic(
             f"Topic {topic_id!r} has no negative training pages: add topics with other examples to its file, or "
-            " give pages with --train-from."
+            "give pages with --train-from."
         )
 
 

@@ -53,7 +53,8 @@ class CrawlStore(StoredCrawl):
         if about.version != VERSION:
             raise InvalidInput(
                 f"{printable(folder)} was made by Scenthound 0.6 or earlier, and can be read but not resumed: start a "
-                f"new crawl that reuses its pages with --web {printable(folder)}, or resume it with Scenthound 0.6."
+                f"new crawl that reuses its pages with --web {printable(repr(str(folder)))}, or resume it with "
+                "Scenthound 0.6."
             )
         with ExitStack() as cleanup:
             cleanup.enter_context(_write_lock(folder))

@@ -111,7 +111,7 @@ def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[
     known = STRATEGIES.parameters(base.name)
     for sweep in sweeps:
         if sweep.parameter not in known:
-            raise UnknownName.among(f"parameter of {base.name}", sweep.parameter, known)
+            raise UnknownName.among("parameter", sweep.parameter, known, owner=base.name)
         if sweep.parameter in dict(base.parameters):
             raise InvalidParameter(
                 f"{printable(strategy)} sets {sweep.parameter}, and so does --sweep: remove one of them."
