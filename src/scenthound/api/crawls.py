@@ -215,11 +215,20 @@ def _check_known(folder: Path, stored: Mapping[str, Any], **passed: Any) -> None
 def crawl(run: CrawlRun) -> Crawl:
     """Crawl the web for a topic, politely, into the folder `out`, and return what was crawled.
 
-    `topic` is a `Topic`, keywords, or a topic file; a file of several topics needs `topic_id`. Without `seeds` the
-    crawl starts from the topic's seeds, or from its examples. It ends after `pages` pages (1000), after `time`
-    (seconds, or "10m", "2h"), or when the mean relevance of the last 200 pages falls below `min_harvest`. `force`
-    replaces an earlier crawl in the folder. `strategy` and `relevance` are names, classes or instances of a `Strategy`
-    and a `RelevanceModel`. `scenthound crawl --help` describes all other arguments under the same names.
+    - `topic` is a `Topic`, keywords, or a topic file; a file of several topics needs `topic_id`.
+    - `seeds` are the URLs to start from; by default the topic's seeds, or else its examples.
+    - `out` is the folder of the crawl, by default one named after the topic; `force` replaces an earlier crawl there.
+    - `pages` (1000), `time` (seconds, or "10m", "2h") and `min_harvest` end the crawl: after so many pages, after this
+      time, or when the mean relevance of the last 200 pages falls below it.
+    - `strategy` ("otie") decides which page comes next, and `relevance` scores pages and links: names, classes or
+      instances of a `Strategy` and a `RelevanceModel`. A model that learns needs `train_from`, a folder of pages.
+    - `delay` is the minimum number of seconds between two requests to a host (1); `connections` is the maximum number
+      of requests in flight; `pages_per_host` and `pages_per_domain` are limits.
+    - `contact` is a URL or mail address that tells site owners who crawls.
+    - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched.
+    - `progress` is True for a display of the progress, False for none, or a function of the fraction done and a text.
+
+    `scenthound crawl --help` describes the other arguments under the same names.
 
     It also works where an event loop is running, as in a notebook. An interrupt (Ctrl-C, or the notebook's stop button)
     ends the crawl properly before KeyboardInterrupt is raised; `resume` continues it.
