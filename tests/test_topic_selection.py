@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import scenthound as sh
+from scenthound.errors import InvalidInput
 from scenthound.model import Topic
 from scenthound.topics.directory import (
     Directory,
@@ -192,3 +194,11 @@ def test_leaves_of_real_collections(shared: Path, name: str, n_leaves: int) -> N
     selection = leaves_by_walks(topic_tree(topics), n_leaves, random.Random(1))
     assert len(selection.paths) == n_leaves
     assert all(len(topic.examples) >= 5 for topic in topics_at_paths(topics, selection.paths))
+
+
+def test_a_selection_is_written_to_a_file(tmp_path: Path) -> None:
+    structure, content = dump(tmp_path)
+    imported = sh.import_topics(content, structure, count=1, out=tmp_path / "one.jsonl")
+    assert [topic.id for topic in sh.open_topics(tmp_path / "one.jsonl")] == [topic.id for topic in imported]
+    with pytest.raises(InvalidInput, match="force=True"):
+        sh.select_topics(tmp_path / "one.jsonl", out=tmp_path / "one.jsonl")

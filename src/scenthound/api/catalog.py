@@ -93,12 +93,9 @@ def select_topics(
     (pant2002), or random categories of one "level", kept apart (wang2009). `out` is a file to write them to."""
     from scenthound.topics.select import select_from_file
 
-    if out is not None:
-        check_new_file(path(out), force=force)
-    selected = _selection(select_from_file(path(file), _selection_settings(rule, count, random_seed, min_links)))
-    if out is not None:
-        selected.save(out, force=force)
-    return selected
+    _check_out(out, force=force)
+    selected = select_from_file(path(file), _selection_settings(rule, count, random_seed, min_links))
+    return _selection(selected, out=out)
 
 
 @public
@@ -110,17 +107,20 @@ def import_topics(
     count: int = 100,
     random_seed: int = 0,
     min_links: int | None = None,
+    out: PathLike | None = None,
+    force: bool = False,
 ) -> Topics:
     """Select topics of a dump of the Open Directory by the rules of `select_topics`. `content` is content.rdf.u8,
-    `structure` is structure.rdf.u8, both also .gz or .zst."""
+    `structure` is structure.rdf.u8, both also .gz or .zst. `out` is a file to write them to."""
     from scenthound.topics.select import select_from_odp
 
+    _check_out(out, force=force)
     truncated: list[str] = []
     settings = _selection_settings(rule, count, random_seed, min_links)
     selected = select_from_odp(
         path_or_none(structure), path(content), settings, lambda each: truncated.append(str(each))
     )
-    return _selection(selected, *truncated)
+    return _selection(selected, *truncated, out=out)
 
 
 def _selection_settings(rule: str, count: int, random_seed: int, min_links: int | None) -> SelectionSettings:
@@ -129,8 +129,16 @@ def _selection_settings(rule: str, count: int, random_seed: int, min_links: int 
     return SelectionSettings(Rule.named(rule), count, random_seed, min_links)
 
 
-def _selection(selected: SelectedTopics, *notes: str) -> Topics:
-    return Topics(selected.topics, "selected topics", [*notes, *filter(None, [selected.shortfall])])
+def _check_out(out: PathLike | None, *, force: bool) -> None:
+    if out is not None:
+        check_new_file(path(out), force=force)
+
+
+def _selection(selected: SelectedTopics, *notes: str, out: PathLike | None) -> Topics:
+    topics = Topics(selected.topics, "selected topics", [*notes, *filter(None, [selected.shortfall])])
+    if out is not None:
+        topics.save(out, force=True)
+    return topics
 
 
 @dataclass(frozen=True, slots=True)
