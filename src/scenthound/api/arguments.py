@@ -82,17 +82,23 @@ def _checked_call(
 def _check_argument(parameter: inspect.Parameter, value: Any) -> None:
     """InvalidParameter if an argument for a number is something else, such as a text; also for `workers` and `progress`
     that cannot be used."""
+    problem = _problem(parameter, value)
+    if problem:
+        raise InvalidParameter(f"{parameter.name}={printable(repr(value), 80)} {problem}.")
+
+
+def _problem(parameter: inspect.Parameter, value: Any) -> str:
     annotation = getattr(parameter.annotation, "__name__", str(parameter.annotation)).removesuffix(" | None")
-    written = f"{parameter.name}={printable(repr(value), 80)}"
     if annotation.removesuffix(" | Sequence[int]") in _NUMBERS:
         called, number = _NUMBERS[annotation.removesuffix(" | Sequence[int]")]
         for each in listed(value) if annotation.endswith("]") else [value]:
             if not isinstance(each, number) or isinstance(each, bool):
-                raise InvalidParameter(f"{written} should be {called}.")
+                return f"should be {called}"
     if parameter.name == "workers" and value < 1:
-        raise InvalidParameter(f"{written} must be at least 1.")
+        return "must be at least 1"
     if parameter.name == "progress" and not (isinstance(value, bool) or callable(value)):
-        raise InvalidParameter(f"{written} should be True, False or a function.")
+        return "should be True, False or a function"
+    return ""
 
 
 @contextmanager
