@@ -260,7 +260,7 @@ def test_all_methods_have_a_summary():
     ("text", "error", "says"),
     [
         ("jonson2003", UnknownName, "'jonson2003'.*'johnson2003'"),
-        ("chc:mutation=0.1", UnknownName, "chc 'mutation'"),
+        ("chc:mutation=0.1", UnknownName, "'mutation'"),
         ("johnson2003:population=1", InvalidParameter, "population=1 is too small"),
         ("johnson2003:population=0", InvalidParameter, "population=0 is out of range; it must be at least 1"),
         ("chc:population=1", InvalidParameter, "population=1 is too small"),
