@@ -124,6 +124,7 @@ def test_search_finds_indexed_pages(client: Client) -> None:
 
 def test_a_visited_page_is_explained(client: Client) -> None:
     explained = client.get(f"{CRAWL}/pages/3").json
+    assert explained["outcome"] == "visited"
     assert explained["page"]["visit"] == 3
     assert explained["sentences"][1] == "Requested after 3 other pages, with 0 pages queued and a score of 0.25."
     assert explained["sentences"][-1] == "1 visited page links to it."
@@ -163,7 +164,7 @@ def test_scored_by_is_equal_only_for_crawls_with_the_same_topic_and_model(tmp_pa
 
 def test_a_skipped_page_is_explained(client: Client) -> None:
     explained = client.get(f"{CRAWL}/explain?url=c.test").json
-    assert (explained["skipped"]["reason"], explained["page"]) == ("robots", None)
+    assert (explained["outcome"], explained["skipped"]["reason"], explained["page"]) == ("skipped", "robots", None)
     assert "disallowed by robots.txt" in explained["sentences"][0]
 
 
