@@ -1,5 +1,7 @@
 """Whatever ends `scenthound crawl` (Ctrl-C once or twice, a kill, a full disk), its folder can be resumed."""
 
+import errno
+import os
 import re
 import signal
 import subprocess
@@ -12,6 +14,7 @@ import pytest
 
 from live_site import N_PAGES, LiveSite, live_site, started
 from scenthound.errors import InvalidInput
+from scenthound.reasons import EndReason
 from scenthound.store.stored_crawl import StoredCrawl
 from timing import WAIT_S, wait_until
 
@@ -41,7 +44,7 @@ def said_after_ctrl_c(running: "subprocess.Popen[str]") -> str:
     """Progress lines may come first."""
     running.send_signal(signal.SIGINT)
     assert running.stderr is not None
-    return next(line for line in running.stderr if "stopped by the user" in line)
+    return next(line for line in running.stderr if EndReason.STOPPED in line)
 
 
 def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_go_on(
@@ -55,9 +58,9 @@ def test_ctrl_c_finishes_what_is_in_flight_and_says_how_to_go_on(
         site.hang_up()
         out, err = running.communicate(timeout=WAIT_S)
     assert running.returncode == 130
-    assert message == "stopped by the user: finishing 1 in flight; Ctrl-C again stops now\n"
+    assert re.search(r"\b1\b.*Ctrl-C", message)
     assert "Traceback" not in err
-    assert "The crawl ended: stopped by the user." in out
+    assert EndReason.STOPPED in out
     assert re.search(rf"scenthound crawl --resume {re.escape(str(folder))} ", out)
     code, out, _ = scenthound("crawl", "--resume", folder, "--time", "0.1")
     assert code == 0
@@ -69,7 +72,7 @@ def test_ctrl_c_twice_stops_now(site: LiveSite, tmp_path: Path) -> None:
     # What is in flight would have an hour to come.
     with started(*site.crawl("--out", folder, "--timeout", 3600)) as running:
         wait_for(running, lambda: n_stored(folder) == N_PAGES)
-        assert "Ctrl-C again" in said_after_ctrl_c(running)
+        assert "Ctrl-C" in said_after_ctrl_c(running)
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=WAIT_S)
     assert running.returncode == 130
@@ -110,7 +113,8 @@ def test_a_full_disk_ends_the_crawl_with_one_line_and_it_can_be_resumed(tmp_path
         done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=WAIT_S)
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
-        assert re.fullmatch(r"scenthound: Cannot write to .*out: .*: free disk space, then resume the crawl\.", line)
+        assert str(folder) in line
+        assert os.strerror(errno.EFBIG) in line
         code, out, _ = scenthound("crawl", "--resume", folder)
     assert code == 0
     assert f"{N_PAGES} of 1,000" in out
@@ -123,4 +127,5 @@ def test_a_folder_that_is_being_written_to_is_left_alone(site: LiveSite, tmp_pat
         code, _, err = scenthound("crawl", "--resume", folder)
         running.kill()
     assert code == 2
-    assert "Another process is writing to" in err
+    assert len(err.splitlines()) == 1
+    assert str(folder) in err

@@ -52,7 +52,7 @@ class Peeks(BreadthFirst):
     summary = "Reaches for what it cannot know."
 
     def tell(self, visit):
-        raise LeakageError("It reached for the answer.")
+        raise LeakageError("peeked")
 
 
 class CannotBeMade(BreadthFirst):
@@ -98,10 +98,10 @@ def compared(topical, tmp_path, settings=ALL, **more):
     [
         ("FailsAtOnce", "ZeroDivisionError"),
         ("FailsLate", "too late"),
-        ("Peeks", "It reached for the answer."),
-        ("CannotBeMade", "The strategy odd cannot be constructed"),
-        ("NoSuchClass", "The strategy 'odd' cannot be loaded"),
-        ("NeedsNoSuchGuide", "No relevance model 'oracle_of_delphi'"),
+        ("Peeks", "peeked"),
+        ("CannotBeMade", "never"),
+        ("NoSuchClass", "NoSuchClass"),
+        ("NeedsNoSuchGuide", "oracle_of_delphi"),
     ],
 )
 def test_an_installed_strategy_that_fails_is_skipped_with_a_note(installed, topical, tmp_path, kind, why):
@@ -135,7 +135,7 @@ def test_if_all_strategies_fail_the_first_error_is_raised(installed, topical, tm
     installed(odd="FailsLate", worse="FailsAtOnce")
     only = {name: STRATEGIES._found[name] for name in ("odd", "worse")}
     monkeypatch.setattr(STRATEGIES, "_found", only)
-    with pytest.raises(PluginError, match=r"Strategy odd .* too late"):
+    with pytest.raises(PluginError, match=r"\bodd\b.* too late"):
         compared(topical, tmp_path)
 
 

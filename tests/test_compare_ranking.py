@@ -1,5 +1,6 @@
 """Who takes part in a comparison, how the ranking comes about, what the best is worth, and how it is started live."""
 
+import re
 import shlex
 from dataclasses import replace
 from math import isnan
@@ -67,20 +68,20 @@ def test_max_pages_is_the_page_budget_unless_it_is_set():
 
 
 def test_invalid_sweeps_raise():
-    with pytest.raises(UnknownName, match=r"opic has no parameter 'buffer'\. Known: n, seeds_first\."):
+    with pytest.raises(UnknownName, match=r"opic.*'buffer'.*\bn, seeds_first\b"):
         specs(["best_first", "opic"], "buffer=8")
-    with pytest.raises(InvalidParameter, match="best_first:buffer=8 sets buffer, and so does --sweep"):
+    with pytest.raises(InvalidParameter, match=r"best_first:buffer=8.*--sweep"):
         specs(["best_first:buffer=8"], "buffer=16")
-    with pytest.raises(InvalidParameter, match="--sweep buffer is given twice"):
+    with pytest.raises(InvalidParameter, match="--sweep buffer"):
         specs(["best_first"], "buffer=16", "buffer=8")
-    with pytest.raises(InvalidParameter, match="buffer=0 is out of range"):
+    with pytest.raises(InvalidParameter, match="buffer=0"):
         specs(["best_first"], "buffer=0,8")
-    with pytest.raises(InvalidParameter, match=r"needs --strategy.* with hub and hub_over: rank_function\."):
+    with pytest.raises(InvalidParameter, match=r"--strategy.*\bhub\b.*\bhub_over\b.*\brank_function\b"):
         specs([], "hub=1,2", "hub_over=mean")
-    with pytest.raises(InvalidParameter, match="makes 210 strategies to compare, and at most 200 are allowed"):
+    with pytest.raises(InvalidParameter, match=r"\b210\b.*\b200\b"):
         specs(["best_n_first"], f"n={','.join(map(str, range(1, 15)))}", f"buffer={','.join(map(str, range(15)))}")
     for text in ("buffer", "=3", "buffer=", "buffer=,"):
-        with pytest.raises(InvalidParameter, match="must be written parameter=value,value"):
+        with pytest.raises(InvalidParameter, match=f"--sweep '{text}'"):
             parse_sweep(text)
 
 
@@ -93,7 +94,7 @@ def test_starts_are_ten_until_topics_are_the_observations():
 def test_the_metric_decides_at_the_end_or_after_the_pages_named():
     assert str(deciding_point("target_recall", 60)) == "target_recall@60"
     assert str(deciding_point("precision@50", 60)) == "precision@50"
-    with pytest.raises(InvalidParameter, match="the crawls have 60 pages"):
+    with pytest.raises(InvalidParameter, match=r"precision@61.*\b60\b"):
         deciding_point("precision@61", 60)
 
 
@@ -176,11 +177,13 @@ def test_other_measurements_are_means_over_the_same_crawls():
 def test_observations_are_starts_until_there_are_five_topics():
     few = measured([[[0.1, 0.3], [0.5, 0.7]]])
     assert few.observations.tolist() == [pytest.approx([0.3, 0.5])]
-    assert "2 topics were observed from 2 random starts each" in describe_scope(few)
+    assert not few.over_topics
+    assert re.findall(r"\d+", describe_scope(few))[:2] == ["2", "2"]
     many = measured([[[topic / 10, topic / 5] for topic in range(5)]])
     assert many.observations.tolist() == [pytest.approx([0, 0.15, 0.3, 0.45, 0.6])]
-    assert "5 topics, each the mean of 2 random starts" in describe_scope(many)
-    assert "not to other topics" in describe_scope(measured([[[0.1, 0.2]]]))
+    assert many.over_topics
+    assert re.findall(r"\d+", describe_scope(many)) == ["5", "2"]
+    assert "'topic0'" in describe_scope(measured([[[0.1, 0.2]]]))
 
 
 def test_one_start_has_no_spread_and_no_test():
@@ -246,10 +249,10 @@ def test_the_live_command_trains_a_model_that_was_trained_on_the_web():
     plain = an_experiment()
     command = live_command(Path("t"), "a", "otie", plain, Path("out/training"))
     assert "--strategy otie --relevance svm --train-from out/training --pages" in command
-    assert "Those of the first start are in out/training" in training_note("otie", plain, Path("out/training"))
+    assert "out/training" in training_note("otie", plain, Path("out/training"))
     # Without a folder a person has to put pages somewhere.
     assert "--relevance svm --train-from DIR --pages" in live_command(Path("t"), "a", "otie", plain)
-    assert "put pages of the topic into DIR/positive" in training_note("otie", plain)
+    assert "DIR/positive" in training_note("otie", plain)
 
 
 def test_a_model_that_was_not_trained_on_the_web_needs_no_note():

@@ -174,13 +174,13 @@ def test_only_the_page_budget_can_be_set_while_a_crawl_is_not_running(server: St
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     for command in (pause, control.resume, stop):
-        with pytest.raises(UsageError, match=r"is not running \(ended\): resume it first"):
+        with pytest.raises(UsageError, match=State.ENDED):
             command(folder)
-    assert "resume the crawl" in set_page_budget(folder, 40)
+    set_page_budget(folder, 40)
     assert resume(folder).status.n_pages == 40
-    with pytest.raises(InvalidParameter, match="pages must be from 1"):
+    with pytest.raises(InvalidParameter, match=r"pages\b.*\b0\b"):
         set_page_budget(folder, 0)
-    with pytest.raises(InvalidInput, match="There is no folder"):
+    with pytest.raises(InvalidInput, match="elsewhere"):
         pause(tmp_path / "elsewhere")
 
 
@@ -224,7 +224,7 @@ def test_a_model_retrained_between_runs_is_recorded_once(server: StaticServer, t
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     write_guide(folder, "relevance_models/1")
-    assert "The next run" in use_relevance_model(folder, "relevance_models/1")
+    use_relevance_model(folder, "relevance_models/1")
     for pages in (BUDGET + 5, BUDGET + 10):
         resume(folder, RunOptions(page_budget=pages))
     with StoredCrawl.open(folder) as opened:
@@ -254,7 +254,7 @@ def test_a_model_that_cannot_be_trained_changes_nothing_and_the_status_has_the_r
         assert opened.relevance_models() == []
         status = opened.status()
         assert status is not None
-        assert "needs negative pages" in status.problem
+        assert "negative" in status.problem
     assert StopConditions.read(folder).relevance_model is None
 
 
@@ -262,7 +262,7 @@ def test_a_model_outside_the_crawl_folder_is_rejected(server: StaticServer, tmp_
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
     write_guide(tmp_path, "other")
-    with pytest.raises(UsageError, match="is not in the crawl folder"):
+    with pytest.raises(UsageError, match=r"\.\./other"):
         use_relevance_model(folder, "../other")
 
 

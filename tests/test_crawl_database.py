@@ -212,7 +212,7 @@ def test_an_invalid_database_is_reported_in_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     new_crawl(folder).close()
     (folder / "crawl.sqlite").write_bytes(b"no database at all, but long enough to be looked at")
-    with pytest.raises(InvalidInput, match=r"crawl\.sqlite: file is not a database"):
+    with pytest.raises(InvalidInput, match=r"crawl\.sqlite"):
         StoredCrawl.open(folder)
     (folder / "crawl.sqlite").unlink()
     with pytest.raises(InvalidInput, match=r"crawl\.sqlite"):
@@ -316,9 +316,7 @@ def test_a_killed_crawl_without_its_log_is_not_resumed_or_truncated(tmp_path: Pa
         assert reader.execute("SELECT count(*) FROM visit").fetchone() == (0,)
     before = contents(folder)
     for opened in (CrawlStore, StoredCrawl, CrawlStore):
-        with pytest.raises(
-            InvalidInput, match=r"has lost 5 of 5 commits: crawl\.sqlite-wal was deleted or damaged"
-        ) as told:
+        with pytest.raises(InvalidInput, match=r"\b5 of 5\b.*crawl\.sqlite-wal") as told:
             opened.open(folder)
     assert "\n" not in str(told.value)
     assert contents(folder) == before
@@ -339,7 +337,7 @@ def test_a_crawl_with_a_damaged_log_is_not_resumed_and_keeps_the_log(tmp_path: P
         log[half + FRAME_BYTES // 2] ^= 1
     log_of(folder).write_bytes(log)
     before = contents(folder)
-    with pytest.raises(InvalidInput, match=r"has lost [1-5] of 5 commits"):
+    with pytest.raises(InvalidInput, match=r"\b[1-5] of 5\b"):
         CrawlStore.open(folder)
     assert contents(folder) == before
 
@@ -354,14 +352,14 @@ def test_an_older_database_beside_a_newer_archive_is_noticed(tmp_path: Path) -> 
         add_page(store, 1, response("http://a.test/1"))
         store.commit()
     shutil.copy(tmp_path / "copy", folder / "crawl.sqlite")
-    with pytest.raises(InvalidInput, match="has lost 1 of 2 commits"):
+    with pytest.raises(InvalidInput, match=r"\b1 of 2\b"):
         CrawlStore.open(folder)
 
 
 def test_deleting_the_acknowledged_file_allows_resuming_without_the_lost_commits(tmp_path: Path) -> None:
     folder = killed_crawl(tmp_path)
     log_of(folder).unlink()
-    with pytest.raises(InvalidInput, match=r"or delete .*acknowledged"):
+    with pytest.raises(InvalidInput, match="acknowledged"):
         CrawlStore.open(folder)
     (folder / "acknowledged").unlink()
     assert n_visits_when_resumed(folder) == 0

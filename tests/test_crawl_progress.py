@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -79,9 +80,9 @@ def test_the_display_has_as_many_lines_on_a_narrow_terminal(width: int) -> None:
 def test_a_crawl_that_is_to_end_says_what_it_waits_for() -> None:
     assert ending_text(STATUS) == ""
     stopped = replace(STATUS, ending=EndReason.STOPPED)
-    assert ending_text(stopped) == "stopped by the user: finishing 7 in flight; Ctrl-C again stops now"
+    assert re.match(rf"{EndReason.STOPPED}.*\b7\b.*Ctrl-C", ending_text(stopped))
     assert displayed(stopped)[-1] == ending_text(stopped)
-    assert ending_text(replace(STATUS, ending=EndReason.TIME)) == "time limit reached: finishing 7 in flight"
+    assert re.match(rf"{EndReason.TIME}.*\b7\b(?!.*Ctrl-C)", ending_text(replace(STATUS, ending=EndReason.TIME)))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_plain_lines_are_rare_but_the_end_is_reported_at_once(
         "hosts 7 active, 30 waiting, 2 disabled; regret 0.0625; "
         "skipped 18: not-html 9, client-error 4, robots 3, others 2"
     )
-    assert second.startswith("stopped by the user")
+    assert second.startswith(EndReason.STOPPED)
 
 
 def test_json_lines_come_once_a_second_and_when_the_crawl_is_to_end(

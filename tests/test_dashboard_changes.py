@@ -1,6 +1,7 @@
 """Changes over the API: control of a crawl, labels, retraining."""
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import NoReturn
@@ -10,6 +11,7 @@ import pytest
 from dashboard_client import Client, Reply, begin_crawl, ended_crawl
 from scenthound.crawler.control import Control
 from scenthound.crawler.settings import StopConditions
+from scenthound.crawler.state import State
 from scenthound.errors import UsageError
 from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store.locks import locked
@@ -27,7 +29,7 @@ def client(tmp_path: Path) -> Client:
 
 def test_a_running_crawl_is_controlled(tmp_path: Path, client: Client) -> None:
     with begin_crawl(tmp_path / "crawl"):
-        assert "no new request" in client.post(f"{CRAWL}/pause").json["message"]
+        assert client.post(f"{CRAWL}/pause").status == 200
         assert Control.read(tmp_path / "crawl") == Control(1, paused=True)
         assert client.post(f"{CRAWL}/resume", {}).status == 200
         assert client.post(f"{CRAWL}/budget", {"pages": 77}).status == 200
@@ -39,13 +41,13 @@ def test_a_running_crawl_is_controlled(tmp_path: Path, client: Client) -> None:
 def test_a_crawl_that_is_not_running_cannot_be_controlled(tmp_path: Path, client: Client, change: str) -> None:
     ended_crawl(tmp_path / "crawl")
     reply = client.post(f"{CRAWL}/{change}")
-    assert (reply.status, "is not running" in reply.json["message"]) == (400, True)
+    assert (reply.status, State.ENDED in reply.json["message"]) == (400, True)
     assert Control.read(tmp_path / "crawl") is None
 
 
 def test_the_page_budget_of_a_stopped_crawl_applies_to_its_next_run(tmp_path: Path, client: Client) -> None:
     ended_crawl(tmp_path / "crawl")
-    assert "next run" in client.post(f"{CRAWL}/budget", {"pages": 55}).json["message"]
+    assert client.post(f"{CRAWL}/budget", {"pages": 55}).status == 200
     assert StopConditions.read(tmp_path / "crawl").page_budget == 55
 
 
@@ -78,7 +80,7 @@ def test_pages_are_labelled_and_labels_removed(tmp_path: Path, client: Client) -
 def test_a_missing_page_cannot_be_labelled(tmp_path: Path, client: Client) -> None:
     ended_crawl(tmp_path / "crawl")
     reply = client.post(f"{CRAWL}/labels", {"visit": 4, "relevant": True})
-    assert (reply.status, "no visit 4" in reply.json["message"]) == (404, True)
+    assert (reply.status, "visit 4" in reply.json["message"]) == (404, True)
     assert not (tmp_path / "crawl" / LABELS_FILE).exists()
 
 
@@ -100,7 +102,8 @@ def test_an_invalid_label_file_does_not_hide_the_crawl(tmp_path: Path, client: C
 def test_too_few_labels_do_not_retrain_the_model(tmp_path: Path, client: Client) -> None:
     ended_crawl(tmp_path / "crawl")
     reply = client.post(f"{CRAWL}/retrain")
-    assert (reply.status, reply.json["message"].startswith("Label 2 more relevant")) == (400, True)
+    assert reply.status == 400
+    assert re.search(r"\b2\b.*\brelevant\b", reply.json["message"])
 
 
 def test_a_model_is_retrained_once_at_a_time(tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +129,8 @@ def test_labelling_in_a_locked_folder_fails_soon(
     folder = ended_crawl(tmp_path / "crawl")
     with locked(folder):
         reply = client.post(f"{CRAWL}/labels", {"visit": 1, "relevant": True})
-    assert (reply.status, "locked by another program" in reply.json["message"]) == (409, True)
+    assert (reply.status, str(folder) in reply.json["message"]) == (409, True)
+    assert not (folder / LABELS_FILE).exists()
 
 
 def test_labels_of_missing_visits_are_left_out(tmp_path: Path, client: Client) -> None:
@@ -142,7 +146,7 @@ def test_a_budget_is_not_written_through_a_symbolic_link(tmp_path: Path, client:
     folder = ended_crawl(tmp_path / "crawl")
     (folder / "run.json").symlink_to(tmp_path / "elsewhere")
     reply = client.post(f"{CRAWL}/budget", {"pages": 55})
-    assert (reply.status, "symbolic link" in reply.json["message"]) == (409, True)
+    assert (reply.status, "run.json" in reply.json["message"]) == (409, True)
     assert not (tmp_path / "elsewhere").exists()
 
 

