@@ -73,8 +73,8 @@ def crawl(name: str = "balloons", **changes: Any) -> Crawl:
     values = Crawl(
         id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie",
         relevance_model="cosine",
-        scored_by="cosine for balloons", state=State.RUNNING, ended=None, resume_command=None, status=status(),
-        reasons=REASONS,
+        scored_by="cosine for balloons", state=State.RUNNING, ended=None, end_reason=None, resume_command=None,
+        status=status(), reasons=REASONS,
         relevance_models=(),
         n_labels=0, settings=(Fact("Seeds", HOSTILE_URL),),
     )  # fmt: skip

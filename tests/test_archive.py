@@ -218,10 +218,13 @@ def test_a_missing_or_truncated_file_is_reported(tmp_path: Path) -> None:
     locations, end = written(tmp_path, response(), response(), most_file_bytes=1)
     last = tmp_path / file_name(1)
     last.write_bytes(last.read_bytes()[:-1])
-    with pytest.raises(InvalidInput, match=r"scenthound-00001\.warc\.gz is missing or truncated"):
+    with pytest.raises(InvalidInput, match=r"scenthound-00001\.warc\.gz"):
         check_complete(tmp_path, end)
-    with ArchiveReader(tmp_path) as archive, pytest.raises(InvalidInput, match="ends before byte"):
+    with (
+        ArchiveReader(tmp_path) as archive,
+        pytest.raises(InvalidInput, match=rf"scenthound-00001\.warc\.gz .*\b{end.offset:,}\b"),
+    ):
         archive.record(locations[1])
     (tmp_path / file_name(0)).unlink()
-    with pytest.raises(InvalidInput, match=r"scenthound-00000\.warc\.gz is missing or truncated"):
+    with pytest.raises(InvalidInput, match=r"scenthound-00000\.warc\.gz"):
         check_complete(tmp_path, end)

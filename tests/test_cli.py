@@ -57,7 +57,7 @@ def test_from_files_to_an_evaluated_crawl(folder, web, scenthound):
 def test_the_mode_is_printed_by_simulate_and_evaluate(folder, web, scenthound):
     code, out, _ = simulate(scenthound, folder, "--mode", "polite:workers=3,delay_s=11.5", "--plain", "--closed-world")
     assert code == 0
-    assert "Mode: polite:workers=3,delay_s=11.5. Compiled code: no." in out
+    assert re.search(r"polite:workers=3,delay_s=11\.5\..*\bno\.", out)
     code, out, _ = scenthound("evaluate", folder / "run")
     # Five pages of one host: 4 times 12 seconds, and half a second.
     assert "polite:workers=3,delay_s=11.5" in out
@@ -123,7 +123,7 @@ def test_one_strategy_is_described_with_ranges_and_presets(scenthound):
     assert "max or sum" in out
     code, _, err = scenthound("strategies", "otei")
     assert code == 2
-    assert "Did you mean 'otie'" in err
+    assert "'otie'" in err
 
 
 def test_topics_are_listed_and_selected(folder, scenthound):
@@ -224,7 +224,9 @@ def test_a_where_without_a_value_is_rejected(folder, scenthound):
 def test_evaluate_rejects_a_folder_that_is_no_run(folder, scenthound):
     code, _, err = scenthound("evaluate", folder)
     assert code == 2
-    assert "is not a simulation run" in err
+    assert err.count("\n") == 1
+    assert str(folder) in err
+    assert "`scenthound simulate`" in err
 
 
 def test_a_failure_of_the_machine_is_one_line_and_exit_code_1(folder, web, scenthound, monkeypatch):
@@ -234,7 +236,9 @@ def test_a_failure_of_the_machine_is_one_line_and_exit_code_1(folder, web, scent
     monkeypatch.setattr("scenthound.experiments.runs.write_run", full)
     before = sorted(folder.iterdir())
     code, _, err = simulate(scenthound, folder)
-    assert (code, err) == (1, "scenthound: No space left on device: traces.parquet.\n")
+    assert code == 1
+    assert err.count("\n") == 1
+    assert "traces.parquet" in err
     assert sorted(folder.iterdir()) == before
 
 
@@ -270,7 +274,7 @@ def test_examples_that_are_not_in_the_web_are_reported(folder, web, scenthound):
     (folder / "some.jsonl").write_text(json.dumps(some) + "\n")
     code, out, _ = simulate(scenthound, folder, topics="some.jsonl")
     assert code == 0
-    assert "1 page among examples and targets (first: http://gone.test/)" in out
+    assert re.search(r"\b1 page\b.* http://gone\.test/", " ".join(out.split()))
 
 
 def test_a_topic_file_is_replaced_only_with_force(folder, scenthound):
@@ -280,7 +284,7 @@ def test_a_topic_file_is_replaced_only_with_force(folder, scenthound):
     assert scenthound(*call)[0] == 0
     code, _, err = scenthound(*call)
     assert code == 2
-    assert "one.jsonl already exists" in err
+    assert re.search(r"one\.jsonl.* --force", err)
     assert scenthound(*call, "--force")[0] == 0
 
 
@@ -437,7 +441,7 @@ def test_the_error_for_a_renamed_option_has_its_new_name(arguments, new, scentho
     code, _, err = scenthound(*arguments)
     assert code == 2
     assert err.count("\n") == 1
-    assert f"is now called {new}" in err
+    assert re.search(rf"{new}\b", err)
 
 
 def test_the_help_of_the_dashboard_describes_folders_and_port(scenthound):
@@ -446,4 +450,4 @@ def test_the_help_of_the_dashboard_describes_folders_and_port(scenthound):
     printed = " ".join(out.replace("│", " ").split())
     assert "scenthound dashboard [OPTIONS] [DIR]..." in printed
     assert "[default: (.)]" in printed
-    assert "[default: (8787, or the next free)]" in printed
+    assert re.search(r"\[default: \(8787\b", printed)

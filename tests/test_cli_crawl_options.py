@@ -1,5 +1,6 @@
 """The options of `scenthound crawl`: what they make of the plan, without crawling."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,10 +119,8 @@ def test_a_note_says_that_the_relevance_model_has_no_training_pages(
     strategy = rank_file(tmp_path, "svm")
     planned("--contact", "me@a.test", "--strategy", strategy)
     note = capsys.readouterr().err
-    assert note.startswith(f"Note: {strategy} is made for svm")
-    assert "--train-from DIR" in note
-    assert "cosine is used instead" in note
-    assert "threshold of 0.25" in note
+    assert strategy in note
+    assert re.search(r"\bsvm\b.* --train-from DIR .*\bcosine\b.*\b0\.25\b", note)
 
 
 def test_there_is_no_note_on_the_strategy_s_own_relevance_model(

@@ -1,6 +1,7 @@
 """The page of a comparison: mean curves, what the file tells, and what is made of it."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from comparisons import WantedComparison
 from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput
-from scenthound.experiments.compare.comparison import ComparisonResult
+from scenthound.experiments.compare.comparison import MARKS, ComparisonResult
 from scenthound.experiments.compare.measures import CURVE_STEPS, MeanCurves, kept_steps
 from scenthound.experiments.compare.results import compare_into, read_comparison
 from scenthound.experiments.compare.settings import Sweep
@@ -156,9 +157,7 @@ def test_the_ranking_has_its_marks(values):
     assert [row[2].mark for row in table.rows] == ["", result.ranking[1].mark]
     assert [row[2].emphasis for row in table.rows] == [True, False]
     assert table.rows[0][3].text == "", "the best has no difference to itself"
-    assert "* clearly worse than the best." in table.note
-    assert "≈ as good as the best: shown to differ by less than 5 % of it." in table.note
-    assert "? not clear either way." in table.note
+    assert all(f"{mark.value} {meaning}." in table.note for mark, meaning in MARKS.items())
 
 
 def test_marks_of_older_files_are_converted(values):
@@ -205,7 +204,7 @@ def test_a_grid_has_a_maximum_of_rows(values):
     names = [f"s{n}" for n in range(MAX_GRID_ROWS + 3)]
     grid = win_loss_grid(made(values, names, *([[0.5, 0.5]] * len(names))))
     assert len(grid.rows) == len(grid.differences) == MAX_GRID_ROWS
-    assert f"The first {MAX_GRID_ROWS} of {MAX_GRID_ROWS + 2} others are shown." in grid.note
+    assert re.search(rf"\b{MAX_GRID_ROWS} of {MAX_GRID_ROWS + 2}\b", grid.note)
 
 
 def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, folder):
@@ -274,10 +273,10 @@ def test_hostile_names_are_harmless(values):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "not valid JSON"),
-        ('{"format": "scenthound study"}', "is not a comparison"),
-        ('{"format": "scenthound comparison", "version": 99}', "has format version 99"),
-        ('{"format": "scenthound comparison", "version": 1}', "comparison.json"),
+        ("{", r"comparison\.json"),
+        ('{"format": "scenthound study"}', "`scenthound compare`"),
+        ('{"format": "scenthound comparison", "version": 99}', r"\b99\b"),
+        ('{"format": "scenthound comparison", "version": 1}', r"comparison\.json"),
         ('{"format": "scenthound comparison", "version": 1, "bounds": 5, "topics_won": 5}', "bounds"),
     ],
 )
@@ -289,5 +288,5 @@ def test_a_file_that_is_not_a_comparison_raises(tmp_path, content, says):
 
 
 def test_an_empty_folder_is_not_a_comparison(tmp_path):
-    with pytest.raises(InvalidInput, match="make one with"):
+    with pytest.raises(InvalidInput, match=f"{tmp_path}.*`scenthound compare`"):
         read_comparison(tmp_path)

@@ -1,5 +1,6 @@
 """The report of a crawl in any state."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from overview_crawls import SEEDS, a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
 from scenthound.model import Topic
-from scenthound.reasons import SkipReason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import SkippedRecord
 from scenthound.ui.document import Chart, CodeBlock, Document, LinkGraph
 from scenthound.ui.html import document_html
@@ -37,16 +38,16 @@ def ended(tmp_path: Path) -> Path:
 
 def test_the_summary_has_purpose_yield_and_end_of_the_crawl(ended: Path) -> None:
     page = crawl_report(ended)
-    text = " ".join(page.summary)
+    purpose, found, politeness, skipped, ending = page.summary
     assert page.title == "Crawl for ballooning"
-    assert "A crawl for pages about ballooning (hot air balloon), from 2 start pages, with the strategy otie;" in text
-    assert "It visited 100 pages on 2 hosts in 50 s, 2.0 pages/s." in text
-    assert "mean relevance of the pages is 0.500" in text
-    assert "the first tenth of its pages has 0.800, the last 0.200, 75% less." in text
-    assert "scored 0.125 less" in text
-    assert "3 requested pages were skipped. The most frequent reason (2 of them): " in text
-    assert "It ended: page budget reached. The last page was visited on 2026-01-31 12:01:39 UTC." in text
-    assert f"To resume it: scenthound crawl --resume {ended} --pages 200" in text
+    assert re.search(r"ballooning \(hot air balloon\).*\b2\b.*\botie\b", purpose)
+    assert re.search(r"\b100 pages\b.*\b2 hosts\b.*\b50 s\b.*\b2\.0 pages/s", purpose)
+    assert re.search(r"\b0\.500\b.*\b0\.800\b.*\b0\.200\b.*\b75%", found)
+    assert re.search(r"\b0\.125\b", politeness)
+    assert re.search(rf"\b3\b.*\b2\b.*{SkipReason.ROBOTS.text}", skipped)
+    assert EndReason.BUDGET in ending
+    assert "2026-01-31 12:01:39 UTC" in ending
+    assert ending.endswith(f"scenthound crawl --resume {ended} --pages 200")
     assert dict(page.key_facts)["harvest"] == "0.500"
 
 
@@ -108,7 +109,8 @@ def test_the_report_of_a_running_crawl_has_no_resume_command(tmp_path: Path) -> 
         store.add(a_run())
         store.commit()
         page = crawl_report(tmp_path / "crawl")
-    assert "It was running when this report was made." in " ".join(page.summary)
+    assert ("state", "running") in page.key_facts
+    assert "--resume" not in " ".join(page.summary)
     assert not any("--resume" in command for command in commands(page))
 
 
@@ -119,7 +121,6 @@ def test_the_report_of_a_dead_crawl_has_a_resume_command(tmp_path: Path) -> None
         store.add(a_run())
         store.commit()
     page = crawl_report(folder)
-    assert "Its process died unexpectedly." in page.summary[-1]
     assert page.summary[-1].endswith(f"scenthound crawl --resume '{folder}'")
     assert ("state", "died") in page.key_facts
 
@@ -136,7 +137,7 @@ def test_the_curves_of_an_older_crawl_come_from_its_visits(tmp_path: Path) -> No
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 30)
     page = crawl_report(tmp_path / "crawl")
-    assert "It visited 30 of 1,000 pages on 2 hosts in 29 s" in page.summary[0]
+    assert re.search(r"\b30 of 1,000 pages\b.*\b2 hosts\b.*\b29 s\b", page.summary[0])
     assert chart(page, "frontier").series[0].y[-1] == 290
     assert not any(isinstance(block, Chart) and block.name == "host-states" for block in blocks_of(page))
 
@@ -146,8 +147,9 @@ def test_a_crawl_without_pages_has_a_report_that_says_so(tmp_path: Path) -> None
         store.add(SkippedRecord(0, SEEDS[0], SkipReason.DNS_NOT_FOUND, "", NOON_S))
         store.commit()
     page = crawl_report(tmp_path / "crawl")
-    assert "It has not visited any page." in page.summary[0]
-    assert "The most frequent reason: host not found." in " ".join(page.summary)
+    assert ("pages", "0") in page.key_facts
+    assert not re.search(r"pages/s|\b0 hosts", page.summary[0])
+    assert SkipReason.DNS_NOT_FOUND.text in page.summary[1]
     assert "<h1>Crawl for ballooning</h1>" in document_html(page)
 
 
@@ -171,10 +173,9 @@ def test_the_same_crawl_makes_the_same_report(ended: Path) -> None:
 def test_a_strategy_that_is_not_installed_does_not_stop_the_report(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl", strategy="of_somebody_else") as store:
         add_visits(store, [0.5])
-    assert (
-        "with the strategy of_somebody_else; relevance is scored by the strategy's own"
-        in crawl_report(tmp_path / "crawl").summary[0]
-    )
+    purpose = crawl_report(tmp_path / "crawl").summary[0]
+    assert "of_somebody_else" in purpose
+    assert "cosine" not in purpose
 
 
 @pytest.mark.parametrize(

@@ -163,10 +163,10 @@ def test_a_crawl_whose_archive_lost_acknowledged_records_is_not_resumed(tmp_path
         store.commit()
     archive = folder / "archive" / file_name(0)
     archive.write_bytes(archive.read_bytes()[:-1])
-    with pytest.raises(InvalidInput, match="missing or truncated"):
+    with pytest.raises(InvalidInput, match=archive.name):
         CrawlStore.open(folder)
     # Nothing stays locked after that.
-    with pytest.raises(InvalidInput, match="missing or truncated"):
+    with pytest.raises(InvalidInput, match=archive.name):
         CrawlStore.open(folder)
 
 
@@ -191,9 +191,9 @@ def test_a_commit_may_be_written_in_another_thread_while_more_is_added(tmp_path:
 def test_a_second_writing_process_is_rejected(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with new_crawl(folder):
-        with pytest.raises(InvalidInput, match=r"Another process is writing to .*crawl: wait until it has ended\."):
+        with pytest.raises(InvalidInput, match=str(folder)):
             CrawlStore.open(folder)
-        with pytest.raises(InvalidInput, match="Another process is writing"):
+        with pytest.raises(InvalidInput, match=str(folder)):
             CrawlStore.create(folder, {}, ArchiveSettings(AGENT), force=True)
         StoredCrawl.open(folder).close()
     CrawlStore.open(folder).close()
@@ -217,11 +217,11 @@ def test_force_replaces_crawls_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        (None, r"is not a crawl: make one with `scenthound crawl`\."),
-        (b"{", "not valid JSON"),
-        (b"[]", "is not a crawl"),
-        (b'{"format": "scenthound crawl", "version": 3}', "format version 3"),
-        (b'{"format": "scenthound crawl", "version": 1, "id": "x", "archive": {}}', "is damaged"),
+        (None, "`scenthound crawl`"),
+        (b"{", r"crawl\.json"),
+        (b"[]", "`scenthound crawl`"),
+        (b'{"format": "scenthound crawl", "version": 3}', r"\b3\b"),
+        (b'{"format": "scenthound crawl", "version": 1, "id": "x", "archive": {}}', r"crawl\.json"),
     ],
 )
 def test_a_folder_without_a_valid_crawl_is_rejected(tmp_path: Path, about: bytes | None, message: str) -> None:
@@ -241,7 +241,7 @@ def test_a_full_disk_ends_in_one_line_and_the_crawl_can_be_resumed(tmp_path: Pat
         said = filler.communicate(timeout=WAIT_S)[0]
     number, _, line = said.partition(" ")
     assert line.count("\n") == 1
-    assert "free disk space, then resume the crawl" in line
+    assert str(folder) in line
     if what == "archive":
         # 14 pages of 20,000 random bytes fit into 300,000 with their heads; 15 do not.
         assert visits_of_cut_crawl(folder) == int(number) == 14
@@ -270,7 +270,7 @@ def test_short_writes_are_carried_on_with(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_after_a_failed_commit_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
-        raise OSError(28, "No space left on device")
+        raise OSError(28, "full-disk")
 
     with new_crawl(tmp_path / "crawl") as store:
         add_page(store, 0, response("http://a.test/0"))
@@ -278,11 +278,12 @@ def test_after_a_failed_commit_nothing_can_be_written(tmp_path: Path, monkeypatc
         with monkeypatch.context() as patched:
             patched.setattr(os, "pwrite", full)
             add_page(store, 1, response("http://a.test/1"))
-            with pytest.raises(Failure, match="No space left on device"):
+            with pytest.raises(Failure, match=r"crawl.*full-disk"):
                 store.commit()
         # There is room again, but page 1 is gone, and so is what was numbered with it.
-        with pytest.raises(Failure, match="since a commit failed: resume the crawl"):
+        with pytest.raises(Failure, match=str(tmp_path / "crawl")) as again:
             store.commit()
+        assert "full-disk" not in str(again.value)
         assert store.counts().visits == 1
     assert urls_in_archive(tmp_path / "crawl") == ["http://a.test/0"]
 

@@ -125,6 +125,12 @@ class LeakageError(Failure):
 
 
 class PluginError(Failure):
+    """`rule` is the code of the broken rule, if a check of the contract found it."""
+
+    def __init__(self, message: str, *, rule: str = "") -> None:
+        super().__init__(message)
+        self.rule = rule
+
     @classmethod
     def by(cls, error: Exception, what: str) -> "PluginError":
         """Describe an error of a plug-in in one line, with file and line."""

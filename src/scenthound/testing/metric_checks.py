@@ -19,11 +19,13 @@ JUDGES = ("rocchio", "widrow_hoff", "exponentiated_gradient", "svm", "naive_baye
 
 def check_metric(metric: Metric) -> None:
     """Raise `PluginError` with the rule that the metric breaks, or return."""
-    _require(bool(metric.name and metric.summary), "A metric has a name and a summary.")
+    _require(bool(metric.name and metric.summary), "name", "A metric has a name and a summary.")
     for known in parameters_of(type(metric)):
         # A metric prints as it parses.
         _require(
-            hasattr(metric, known.name), f"A metric keeps its parameter {known.name} in an attribute of that name."
+            hasattr(metric, known.name),
+            "parameter",
+            f"A metric keeps its parameter {known.name} in an attribute of that name.",
         )
     for seed in range(N_TRACES):
         rng = Random(seed)
@@ -31,7 +33,7 @@ def check_metric(metric: Metric) -> None:
         trace = _trace(rng, ground_truth)
         curve = _curve(metric, trace, ground_truth, len(trace))
         again = metric.curve(trace, ground_truth, len(trace))
-        _require(_same(curve, again), "The same trace must give the same curve.")
+        _require(_same(curve, again), "not-reproducible", "The same trace must give the same curve.")
         _check_causality(metric, trace, ground_truth, curve)
         _check_early_end(metric, trace, ground_truth)
         _check_ignorance(metric, trace, ground_truth)
@@ -45,10 +47,10 @@ def _curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_steps: int
         curve = metric.curve(trace, ground_truth, n_steps)
     except ValueError as error:
         if "read-only" in str(error):
-            raise PluginError("A metric must not change its arguments.") from None
+            raise PluginError("A metric must not change its arguments.", rule="changed-arguments") from None
         raise
-    _require(curve.shape == (n_steps,), "A curve has one value for each requested step.")
-    _require(bool(np.isfinite(curve).all()), "With complete ground truth every value is a number.")
+    _require(curve.shape == (n_steps,), "length", "A curve has one value for each requested step.")
+    _require(bool(np.isfinite(curve).all()), "not-a-number", "With complete ground truth every value is a number.")
     return curve
 
 
@@ -65,7 +67,7 @@ def _check_causality(metric: Metric, trace: Trace, ground_truth: GroundTruth, cu
     early = _first(trace, half)
     for curve_of_half in (metric.curve(early, ground_truth, half), metric.curve(trace, ground_truth, half)):
         same = _same(curve_of_half, curve[:half])
-        _require(same, "The value after t pages must not depend on pages visited later.")
+        _require(same, "later-pages", "The value after t pages must not depend on pages visited later.")
 
 
 def _check_early_end(metric: Metric, trace: Trace, ground_truth: GroundTruth) -> None:
@@ -79,7 +81,11 @@ def _check_ignorance(metric: Metric, trace: Trace, ground_truth: GroundTruth) ->
     none = trace.pages[:0]
     nothing = GroundTruth(none, none, none, ground_truth.pool, FixedFacts())
     known = np.isfinite(metric.curve(trace, nothing, len(trace)))
-    _require(bool(known.all() or not known.any()), "A metric is defined for all steps of a crawl or for none.")
+    _require(
+        bool(known.all() or not known.any()),
+        "partly-defined",
+        "A metric is defined for all steps of a crawl or for none.",
+    )
 
 
 def _first(trace: Trace, n_pages: int) -> Trace:
@@ -128,6 +134,6 @@ def _same(one: FloatArray, other: FloatArray) -> bool:
     return bool(np.allclose(one, other, rtol=1e-12, atol=0))
 
 
-def _require(holds: bool, rule: str) -> None:
+def _require(holds: bool, rule: str, message: str) -> None:
     if not holds:
-        raise PluginError(rule)
+        raise PluginError(message, rule=rule)

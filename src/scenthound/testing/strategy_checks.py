@@ -1,6 +1,7 @@
 """The contract of a strategy as an executable check, for built-in strategies and plug-ins.
 
-`check_strategy(lambda: MyStrategy(n=3))` raises `PluginError` with the rule that was broken, or returns.
+`check_strategy(lambda: MyStrategy(n=3))` raises `PluginError` with the rule that was broken, or returns. The `rule` of
+the error is its code, such as `requested-twice`.
 """
 
 import gc
@@ -76,8 +77,12 @@ def check_strategy(make: Factory) -> None:
     for web_seed in range(N_WEBS):
         web = _random_web(web_seed)
         trace = _Session(make(), web).finish()
-        _require(bool(trace), "A crawl from a recorded seed must visit at least that seed.")
-        _require(trace == _Session(make(), web).finish(), "The same seeds and generator must give the same trace.")
+        _require(bool(trace), "visits-nothing", "A crawl from a recorded seed must visit at least that seed.")
+        _require(
+            trace == _Session(make(), web).finish(),
+            "not-reproducible",
+            "The same seeds and generator must give the same trace.",
+        )
         _check_restore(make, web, trace)
         _check_batches(make, web)
         _check_waiting_hosts(make, web, web_seed)
@@ -124,7 +129,9 @@ def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
         second.strategy = make()
         second.strategy.restore(state, second.window.seen)
         _require(
-            second.finish() == trace, f"A crawl restored after {n_before} pages must continue as if never stopped."
+            second.finish() == trace,
+            "restore",
+            f"A crawl restored after {n_before} pages must continue as if never stopped.",
         )
 
 
@@ -146,6 +153,7 @@ def _check_links_kept(make: Factory) -> None:
     may_hold += int((n_more_visited + SLACK_SHARE * N_PAGES_KNOWN_AT_ONCE) * bound.bytes_per_url)
     _require(
         n_bytes <= may_hold,
+        "bytes-per-link",
         f"The strategy holds {n_bytes:,} more bytes for {n_links:,} more links to the same pages; `memory_bound` "
         f"({bound.bytes_per_link} bytes per link) allows {may_hold:,}.",
     )
@@ -180,7 +188,9 @@ def _check_turns(make: Factory, web: SyntheticWeb) -> None:
 
 def _check_queue_is_empty(session: "_Session") -> None:
     _require(
-        len(session.strategy) == 0, "When all hosts are ready, `ask` must return pages as long as some are queued."
+        len(session.strategy) == 0,
+        "pages-left",
+        "When all hosts are ready, `ask` must return pages as long as some are queued.",
     )
 
 
@@ -192,7 +202,9 @@ def _check_kernel(make: Factory) -> None:
         simulate(web.recorded, make(), [0, 1], web.scores(), rng=Random(7), page_budget=99, plain=is_plain)
         for is_plain in (True, False)
     )
-    _require(plain.pages.tolist() == compiled.pages.tolist(), "The kernel must visit the pages of the plain crawl.")
+    _require(
+        plain.pages.tolist() == compiled.pages.tolist(), "kernel", "The kernel must visit the pages of the plain crawl."
+    )
 
 
 @dataclass
@@ -232,36 +244,46 @@ class _Session:
         ready = None if waiting is None else lambda host: host not in waiting
         n_queued = len(self.strategy)
         asked = self.strategy.ask(n, ready)
-        _require(len(asked) <= n_queued, f"`ask` returned {len(asked)} pages, but len() was {n_queued}.")
-        _require(len(asked) <= n, f"`ask({n})` must not return {len(asked)} pages.")
+        _require(len(asked) <= n_queued, "len", f"`ask` returned {len(asked)} pages, but len() was {n_queued}.")
+        _require(len(asked) <= n, "too-many-pages", f"`ask({n})` must not return {len(asked)} pages.")
         self._check_regrets(self.strategy.regrets(), asked, all_ready=not waiting)
         for page in asked:
-            _require(page in self._host_of, f"Page {page} was requested, but no visited page links to it.")
-            _require(page not in self._asked, f"Page {page} was requested twice.")
+            _require(
+                page in self._host_of, "unknown-page", f"Page {page} was requested, but no visited page links to it."
+            )
+            _require(page not in self._asked, "requested-twice", f"Page {page} was requested twice.")
             host = self._host_of[page]
             _require(
-                waiting is None or host not in waiting, f"Page {page} was requested, but host {host} is not ready."
+                waiting is None or host not in waiting,
+                "host-not-ready",
+                f"Page {page} was requested, but host {host} is not ready.",
             )
             self._asked.add(page)
         self._check_turns(asked, is_polite=waiting is not None)
-        _require(len(self._asked) <= MAX_REQUESTS, "The crawl does not end.")
+        _require(len(self._asked) <= MAX_REQUESTS, "endless", "The crawl does not end.")
         return asked
 
     def _check_turns(self, asked: list[int], *, is_polite: bool) -> None:
         turns = Counter(self._host_of[page] for page in asked)
         for host, n in turns.items():
             _require(
-                n == 1 or not is_polite, f"`ask` returned {n} pages on host {host}; with `ready` each host has one."
+                n == 1 or not is_polite,
+                "one-page-per-host",
+                f"`ask` returned {n} pages on host {host}; with `ready` each host has one.",
             )
 
     def _check_regrets(self, regrets: list[float], asked: list[int], *, all_ready: bool) -> None:
         if not regrets:
             return
         _require(
-            len(regrets) == len(asked), "`regrets` must return one value for each page of the last `ask`, or none."
+            len(regrets) == len(asked),
+            "number-of-regrets",
+            "`regrets` must return one value for each page of the last `ask`, or none.",
         )
-        _require(all(regret >= 0 for regret in regrets), "A regret must not be negative.")
-        _require(not all_ready or not any(regrets), "Regrets must be 0 when all hosts are ready.")
+        _require(all(regret >= 0 for regret in regrets), "negative-regret", "A regret must not be negative.")
+        _require(
+            not all_ready or not any(regrets), "regret-without-wait", "Regrets must be 0 when all hosts are ready."
+        )
 
     def process(self, asked: list[int]) -> None:
         for page in asked:
@@ -287,7 +309,11 @@ class _Session:
 
     def _check_queued(self) -> None:
         bound, n_queued = self.strategy.memory_bound().queued, len(self.strategy)
-        _require(bound is None or n_queued <= bound, f"{n_queued} pages are queued; `memory_bound` allows {bound}.")
+        _require(
+            bound is None or n_queued <= bound,
+            "queue-size",
+            f"{n_queued} pages are queued; `memory_bound` allows {bound}.",
+        )
 
     def bytes_held(self) -> int:
         return bytes_held(self.strategy, besides=[self.window.seen])
@@ -299,11 +325,12 @@ class _Session:
         may_hold += n_urls * bound.bytes_per_url + self.n_links * bound.bytes_per_link
         _require(
             held <= may_hold,
+            "bytes",
             f"The strategy holds {held:,} bytes for {self.n_queued:,} queued pages, {n_urls:,} URLs and "
             f"{self.n_links:,} links; `memory_bound` allows {may_hold:,}.",
         )
 
 
-def _require(holds: bool, rule: str) -> None:
+def _require(holds: bool, rule: str, message: str) -> None:
     if not holds:
-        raise PluginError(rule)
+        raise PluginError(message, rule=rule)

@@ -54,6 +54,7 @@ def crawl_response(found: FoundFolder, crawl: StoredCrawl) -> responses.Crawl:
         scored_by=scored_by(plan, crawl.about.crawl_id, models) if plan else str(crawl.about.crawl_id),
         state=state.state,
         ended=_ended(state),
+        end_reason=state.ended,
         resume_command=resume_command(found.path, state) if state.can_resume else None,
         status=state.status,
         reasons=_reason_counts(state.status) if state.status else (),

@@ -10,6 +10,7 @@ from typing import Literal
 from scenthound.crawler.explain import Parent
 from scenthound.crawler.state import State
 from scenthound.experiments.retraining import ModelQuality
+from scenthound.reasons import EndReason
 from scenthound.store.crawl_records import CrawlStatus, PageVisit, RelevanceRecord, SkippedRecord
 from scenthound.strategies.rank_file import Generation
 from scenthound.ui.crawl_overview import HostPages
@@ -93,8 +94,8 @@ class ReasonCount:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """The state of a crawl. `ended` is a sentence that says why it ended; `resume_command` is null if it cannot be
-    resumed. Harvests of crawls with the same `scored_by` are comparable."""
+    """The state of a crawl. `ended` is a sentence that says why it ended, `end_reason` its code; `resume_command` is
+    null if it cannot be resumed. Harvests of crawls with the same `scored_by` are comparable."""
 
     id: str
     name: str
@@ -106,6 +107,7 @@ class Crawl:
     scored_by: str
     state: State
     ended: str | None
+    end_reason: EndReason | None  #: null if it has not ended, or died
     resume_command: str | None
     status: CrawlStatus | None  #: null in the first second, and for crawls made before 0.6
     reasons: tuple[ReasonCount, ...]  #: most frequent first
