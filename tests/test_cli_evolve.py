@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from evolution_web import record_topical, write_topical
+from evolution_web import N, record_topical, write_topical
 from ring_web import record_ring
 from scenthound.api.searches import SearchProgress
 from scenthound.experiments.evolve.evolution import EvolutionStatus
 from scenthound.experiments.evolve.settings import MEASURES
 from scenthound.experiments.search.base import Summary
 from scenthound.experiments.search.methods import METHODS
-from scenthound.processes import WorkerPool
+from scenthound.processes import MAX_REPEATS, WorkerPool
 from scenthound.strategies.rank_file import read_rank_file
 from timing import wait_until
 
@@ -52,9 +52,9 @@ def test_a_search_prints_the_best_formula_with_known_ones_and_next_steps(evolvin
     assert code == 0, err
     for printed in ("evolved", "rank_function:preset=best_first", "rank_function:preset=johnson2003", "*COMM_OUT"):
         assert printed in out
-    assert "visits/s from the first crawl on" in out
+    assert re.search(r"\d visits/s\b", out)
     strategy = f"evolved:file={tmp_path / 'search' / 'evolved.toml'}"
-    assert "generation 2 of 2, best 0." in err
+    assert re.search(r"\b2 of 2, best 0\.", err)
     files = f"--web {data / 'web'} --topics {data / 'topics.jsonl'} --topic balloon"
     assert f"simulate {files} --strategy {strategy} --mode sequential --out {tmp_path / 'search-run'}\n" in out
     others = f"--web {data / 'web'} --topics {data / 'topics.jsonl'} --strategy {strategy} --unseen-max 4"
@@ -91,29 +91,29 @@ def test_split_rules_are_printed_one_by_one(evolving):
 def test_a_budget_beyond_the_web_is_noted(evolving):
     code, out, _ = evolving("--pages", 5000, "--search", "johnson2003:population=2,generations=1")
     assert code == 0
-    assert "--pages 5,000: the web has 240, which is the maximum." in out
+    assert re.search(rf"--pages 5,000: .*\b{N}\b", out)
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--search", "johnson2003:population=1"), "population=1 is too small"),
-        (("--topic", "baloon"), "Did you mean 'balloon'?"),
+        (("--search", "johnson2003:population=1"), "population=1 "),
+        (("--topic", "baloon"), "'balloon'"),
         (("--pages", "0"), "--pages"),
-        (("--start", "500"), "start is 500, and the web has 240 pages"),
-        (("--pages", "5", "--start", "8"), "give a smaller --start, or larger --pages"),
-        (("--fitness", "harvist"), "Did you mean 'harvest'?"),
-        (("--scores", "anchors"), "Did you mean 'anchor'?"),
+        (("--start", "500"), rf"\b500\b.*\b{N}\b"),
+        (("--pages", "5", "--start", "8"), "--start.*--pages"),
+        (("--fitness", "harvist"), "'harvest'"),
+        (("--scores", "anchors"), "'anchor'"),
         (("--split", "distance"), "distance:2,4"),
-        (("--task", "example"), "Did you mean 'examples'?"),
-        (("--threshold", "2"), "threshold is 2.0"),
+        (("--task", "example"), "'examples'"),
+        (("--threshold", "2"), r"threshold\b.* 2\.0\b"),
         (("--web", "nowhere"), "nowhere"),
     ],
 )
 def test_usage_errors_are_one_line_and_exit_code_2(evolving, tmp_path, more, message):
     code, out, err = evolving(*more)
     assert code == 2
-    assert message in err
+    assert re.search(message, err)
     assert err.count("\n") == 1
     assert not out
     assert not (tmp_path / "search").exists()
@@ -122,19 +122,19 @@ def test_usage_errors_are_one_line_and_exit_code_2(evolving, tmp_path, more, mes
 def test_a_web_without_pages_of_the_topic_is_rejected(evolving, tmp_path):
     code, _, err = evolving("--web", record_ring(tmp_path))
     assert code == 2
-    assert "Topic 'balloon' has no example in the recorded web" in err
+    assert "'balloon'" in err
 
 
 def test_a_search_needs_a_web_topics_and_a_folder(scenthound):
     code, _, err = scenthound("evolve", "--out", "search")
     assert code == 2
-    assert "needs --web, --topics and --out" in err
+    assert all(option in err for option in ("--web", "--topics", "--out"))
 
 
 def test_an_existing_folder_is_replaced_only_with_force(evolving):
     assert evolving()[0] == 0
     code, _, err = evolving()
-    assert (code, "has a search already" in err) == (2, True)
+    assert code == 2
     assert 0 < err.index("--resume ") < err.index("--force")
     assert evolving("--force")[0] == 0
 
@@ -145,24 +145,24 @@ def test_a_search_is_resumed_by_its_folder_alone(evolving, scenthound, tmp_path)
     log = tmp_path / "search" / "evaluations.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:5]) + b'{"rou')
     (tmp_path / "search" / "evolved.toml").unlink()
-    code, out, err = scenthound("evolve", "--resume", tmp_path / "search", "--workers", 1)
+    code, out, err = scenthound("evolve", "--resume", tmp_path / "search", "--workers", 1, "--json")
     assert code == 0, err
-    assert "This run: " in out
-    assert "was finished before" not in out
+    assert json.loads(out)["visits_of_this_run"] > 0
     assert (tmp_path / "search" / "evolved.toml").read_bytes() == complete
 
 
 def test_a_resumed_search_keeps_its_settings(scenthound, tmp_path):
     code, _, err = scenthound("evolve", "--resume", tmp_path, "--pages", 7)
     assert code == 2
-    assert "--pages cannot be changed when a search is resumed" in err
+    assert "--pages " in err
 
 
 def test_a_search_of_another_web_is_not_resumed(evolving, scenthound, tmp_path):
     assert evolving()[0] == 0
-    code, _, err = scenthound("evolve", "--resume", tmp_path / "search", "--web", record_ring(tmp_path))
+    other_web = record_ring(tmp_path)
+    code, _, err = scenthound("evolve", "--resume", tmp_path / "search", "--web", other_web)
     assert code == 2
-    assert "started on another web" in err
+    assert re.search(rf" {tmp_path / 'search'} .* {other_web}: ", err)
 
 
 @pytest.mark.usefixtures("interruptible")
@@ -192,7 +192,7 @@ def test_workers_that_die_again_and_again_end_the_search_with_one_line(evolving,
     )
     code, _, err = evolving("--workers", 2)
     assert code == 1
-    assert "A worker process died, and so did 3 replacements" in err
+    assert re.search(rf"\b{MAX_REPEATS}\b.* --workers 1\b", err)
     assert f"`scenthound evolve --resume {tmp_path / 'search'}`" in err
     assert "Traceback" not in err
 
@@ -215,11 +215,12 @@ def test_speed_is_measured_from_the_first_finished_evaluation_on():
     watch(status(0, 1, 400, float("nan")))
     watch(status(20, 1, 8400))
     # Compiling took most of 160 seconds, which do not count; then there were 8,000 visits in 4 seconds.
-    assert texts == [
-        "generation 0 of 9, waiting for the first crawls",
-        "generation 0 of 9",
-        "generation 2 of 9, best 0.5000, mean 0.2500, 2,000 visits/s",
+    assert [re.findall(r"\d[\d,.]*\b", text) for text in texts] == [
+        ["0", "9"],
+        ["0", "9"],
+        ["2", "9", "0.5000", "0.2500", "2,000"],
     ]
+    assert texts[0] != texts[1], "the first crawls have not begun, and then they have"
     assert watch.visits_per_s == 2000
 
 
@@ -271,11 +272,12 @@ def test_resuming_a_finished_search_prints_its_result(evolving, scenthound, tmp_
     )
     code, out, err = scenthound("evolve", "--resume", tmp_path / "search")
     assert (code, err) == (0, "")
-    assert out.startswith(f"The search in {tmp_path / 'search'} had finished before")
+    assert str(tmp_path / "search") in out.splitlines()[0]
     assert "rank_function:preset=johnson2003" in out
     assert f"--topics {tmp_path / 'search' / 'topics.jsonl'} --topic balloon" in out
     assert "visits/s" not in out
-    assert "This run" not in out
+    _, out, _ = scenthound("evolve", "--resume", tmp_path / "search", "--json")
+    assert json.loads(out)["visits_of_this_run"] == 0
 
 
 @pytest.mark.parametrize("fitness", ["NaN", "-1.0"])
@@ -287,7 +289,7 @@ def test_a_corrupt_log_is_rejected_with_the_next_step(evolving, scenthound, tmp_
     log.write_text("".join(lines))
     code, out, err = scenthound("evolve", "--resume", tmp_path / "search")
     assert (code, out) == (2, "")
-    assert f"{log}, line 2: corrupt, fitness " in err
+    assert re.search(rf"{log}, line 2: .*\bfitness\b", err)
     assert "--resume" not in err
     log.write_text(lines[0])
     assert scenthound("evolve", "--resume", tmp_path / "search", "--workers", 1)[0] == 0
@@ -297,9 +299,8 @@ def test_a_search_for_all_topics_says_how_many_and_how_to_choose_one(scenthound,
     files = ("--web", data / "web", "--topics", data / "topics.jsonl", "--out", tmp_path / "search")
     code, out, err = scenthound("evolve", *files, *SMALL[2:], "--search", "chc:population=2,generations=1")
     assert code == 0, err
-    assert f"for all 3 topics of {data / 'topics.jsonl'} at once; choose one with --topic" in err
-    assert "--topic balloon" in err
-    assert "on 3 topics" in out
+    assert re.search(rf"\b3 topics of {data / 'topics.jsonl'} .* --topic balloon\b", err)
+    assert "3 topics" in out
     assert f"--topics {data / 'topics.jsonl'} --strategy" in out
     assert "scenthound validate" in out
     assert "--unseen-max" not in out
@@ -317,11 +318,11 @@ def test_the_proposed_live_crawl_has_training_pages_for_a_trained_model(evolving
     small = ("--relevance", "svm", "--search", "chc:population=2,generations=1", "--force")
     code, out, err = evolving(*small)
     assert code == 0, err
-    live = next(line for line in out.splitlines() if line.startswith("Or on the live web"))
-    assert live.endswith(" --train-from DIR  (svm is trained on the pages in DIR/positive and DIR/negative)")
+    live = next(line for line in out.splitlines() if "scenthound crawl " in line)
+    assert re.search(r" --train-from DIR +\(svm .*DIR/positive .*DIR/negative\)$", live)
     code, out, err = evolving(*small, "--train-from", tmp_path / "pages")
     assert code == 0, err
-    live = next(line for line in out.splitlines() if line.startswith("Or on the live web"))
+    live = next(line for line in out.splitlines() if "scenthound crawl " in line)
     assert live.endswith(f" --train-from {tmp_path / 'pages'}")
 
 

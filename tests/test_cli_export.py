@@ -1,6 +1,7 @@
 """`scenthound export`, and crawls as recorded webs for the other commands."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,13 +21,14 @@ def test_pages_are_exported_and_those_left_out_are_counted(folder: Path, tmp_pat
     file = tmp_path / "pages.jsonl"
     code, out, _ = scenthound("export", folder, "--to", "jsonl", "--out", file)
     assert code == 0
-    assert f"Wrote 2 pages to {file}." in out
-    assert "Left out 1 page marked noindex; --include-noindex writes it too." in out
+    assert re.search(rf"\b2 pages\b.* {file}\.$", out, re.MULTILINE)
+    assert re.search(r"\b1 page\b.* --include-noindex\b", out)
     urls = [json.loads(line)["url"] for line in file.read_text("utf-8").splitlines()]
     assert urls == ["http://a.test/", "http://a.test/dogs"]
     code, out, _ = scenthound("export", folder, "--to", "jsonl", "--out", file, "--include-noindex", "--force")
     assert code == 0
-    assert f"Wrote 3 pages to {file}." in out
+    assert re.search(rf"\b3 pages\b.* {file}\.$", out, re.MULTILINE)
+    assert "--include-noindex" not in out
 
 
 @pytest.mark.parametrize("kind", ["parquet", "warc", "cdxj"])
@@ -43,18 +45,18 @@ def test_wrong_use_of_export_is_one_line(folder: Path, tmp_path: Path, scenthoun
     existing.write_text("mine\n")
     code, _, err = scenthound("export", folder, "--to", "jsonl", "--out", existing)
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "exists already" in err
+    assert str(existing) in err
     assert existing.read_text() == "mine\n"
     code, _, err = scenthound("export", folder, "--to", "jsnl", "--out", tmp_path / "new")
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "Did you mean 'jsonl'" in err
+    assert "'jsonl'" in err
     assert not (tmp_path / "new").exists()
 
 
 def test_a_crawl_can_be_recorded_and_simulated_on(folder: Path, tmp_path: Path, scenthound: Call) -> None:
     code, out, _ = scenthound("record", "--from", folder, "--out", tmp_path / "web", "--workers", 1)
     assert code == 0
-    assert "Recorded 3 pages on 2 hosts" in out
+    assert re.search(r"\b3 pages\b.*\b2 hosts\b", out)
     topic = {"id": "dogs", "keywords": ["dogs"], "seeds": ["http://a.test/"], "targets": ["http://a.test/dogs"]}
     (tmp_path / "topics.jsonl").write_text(json.dumps(topic) + "\n")
     code, out, err = scenthound(

@@ -1,6 +1,7 @@
 """`scenthound study` at the command line."""
 
 import json
+import re
 import tomllib
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from scenthound.store.recorded_web import RecordedWeb
 def requested(monkeypatch, web_path):
     """The settings that the study received; its crawls and measures are fake."""
     made = made_study(web_fingerprint=RecordedWeb.open(web_path).fingerprint, pictures=())
-    requested = {"findings": made.findings}
+    requested = {"findings": made.findings, "notes": made.notes}
 
     def run(settings, web, topics, cache, *, workers, progress):
         requested.update(settings=settings, web=web, topics=topics, cache=cache, workers=workers)
@@ -48,10 +49,11 @@ def test_a_study_prints_its_findings_its_cost_and_the_path_of_the_report(study, 
         *("H1", "Greedy > Blind", "reproduced", "+0.25", "+0.125 to +0.375", "0.020")
     ]
     assert "undecided" in second
-    assert "2 findings: 1 reproduced, 0 not reproduced, 1 undecided." in out
-    assert "2 crawls made, 4 reused. 2." in out
-    assert "crawling 1.5 s; judging 0.5 s; drawing figures" in out
-    assert "Note: 1 topic is left out." in out
+    assert re.search(r"\b2 findings: .*\b1 reproduced\b.*\b0 not reproduced\b.*\b1 undecided\b", out)
+    assert re.search(r"\b2 crawls .*\b4 reused\b", out)
+    assert re.search(r"\bcrawling 1\.5 s\b.*\bjudging 0\.5 s\b", out)
+    (note,) = requested["notes"]
+    assert f"Note: {note}" in out
     assert out.rstrip().endswith(f"Report: {tmp_path / 'out' / 'report.html'}")
     assert (tmp_path / "out" / "report.html").exists()
 
@@ -131,7 +133,7 @@ def error_line(result) -> str:
 
 
 def test_an_unknown_study_is_rejected_with_the_nearest_name(scenthound):
-    assert "Did you mean 'pant2002'?" in error_line(scenthound("study", "pant2020", "--show-settings"))
+    assert "'pant2002'" in error_line(scenthound("study", "pant2020", "--show-settings"))
 
 
 def test_options_that_are_missing_are_named(scenthound, web_path):
@@ -142,19 +144,20 @@ def test_options_that_are_missing_are_named(scenthound, web_path):
 
 def test_settings_of_another_study_are_rejected(study, scenthound, tmp_path):
     (tmp_path / "wang.toml").write_text(scenthound("study", "wang2009", "--show-settings")[1])
-    assert "has settings of wang2009, not of pant2002" in error_line(study("--settings", tmp_path / "wang.toml"))
+    line = error_line(study("--settings", tmp_path / "wang.toml"))
+    assert re.search(r"wang\.toml\b.*\bwang2009\b.*\bpant2002\b", line)
 
 
 def test_too_few_topics_are_reported_and_no_files_remain(study, tmp_path):
     # The ring has two topics.
-    assert "pant2002 needs at least 5 topics" in error_line(study("--workers", 1))
+    assert re.search(r"\bpant2002\b.*\b5 topics\b.*\b2\b", error_line(study("--workers", 1)))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_of_another_kind_is_rejected(study, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").touch()
-    assert "is not a study: choose another folder with --out." in error_line(study())
+    assert re.search(rf"{tmp_path / 'out'} .*--out\b", error_line(study()))
 
 
 def test_johnson2003_runs_its_own_pipeline(study, web_path, monkeypatch, tmp_path):
@@ -168,11 +171,11 @@ def test_johnson2003_runs_its_own_pipeline(study, web_path, monkeypatch, tmp_pat
     code, out, err = study("--repeats", 4, "--workers", 1, name="johnson2003")
     assert code == 0, err
     assert requested == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}
-    assert "Findings of johnson2003" in out
+    assert "johnson2003" in out
 
 
 def test_the_study_of_a_search_takes_no_cache(study, tmp_path):
-    assert "leave --cache out" in error_line(study("--cache", tmp_path / "cache", name="johnson2003"))
+    assert "--cache" in error_line(study("--cache", tmp_path / "cache", name="johnson2003"))
 
 
 def test_a_missing_web_is_rejected(scenthound, topics_file, tmp_path):

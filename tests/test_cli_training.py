@@ -1,6 +1,7 @@
 """`scenthound simulate` with a trained relevance model: options, stored settings, errors."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -63,19 +64,19 @@ def test_what_trains_may_be_named(simulate, tmp_path):
     assert code == 0, err
     assert [start["training"] for start in starts(tmp_path)] == [[]]
     code, _, err = simulate(*from_folder, "--force")
-    assert (code, "choose one with --topic" in err) == (2, True)
+    assert (code, "--topic" in err) == (2, True)
 
 
 WRONG_USE = {
-    "nothing to learn from": (("--relevance", "svm", "--task", "neighbours"), "has no training pages"),
+    "nothing to learn from": (("--relevance", "svm", "--task", "neighbours"), "'balloon'.* --train, .*--train-from"),
     "a folder that is not there": (
         ("--relevance", "svm", "--topic", "train", "--train-from", "nowhere"),
-        "has no folder 'positive'",
+        "nowhere .*'positive'",
     ),
-    "two things to learn from": (("--train", 3, "--as-published"), "choose one of them"),
+    "two things to learn from": (("--train", 3, "--as-published"), "--train, .*--as-published"),
     "less than nothing": (("--train", -1), "--train"),
-    "a model nobody knows": (("--relevance", "svn"), "Did you mean 'svm'"),
-    "a cost of nothing": (("--relevance", "svm:cost=0"), "cost=0.0 is out of range"),
+    "a model nobody knows": (("--relevance", "svn"), "'svm'"),
+    "a cost of nothing": (("--relevance", "svm:cost=0"), "cost=0.0"),
 }
 
 
@@ -85,7 +86,7 @@ def test_wrong_use_is_one_clear_line_and_nothing_is_left_behind(case, simulate, 
     before = sorted(tmp_path.iterdir())
     code, _, err = simulate(*arguments)
     assert code == 2
-    assert says in err
+    assert re.search(says, err)
     assert len(err.strip().splitlines()) == 1
     assert sorted(tmp_path.iterdir()) == before
 
@@ -94,7 +95,9 @@ def test_a_file_with_one_topic_cannot_be_learnt(simulate, tmp_path):
     write_topics(tmp_path / "one.jsonl", [topic("balloon")])
     code, _, err = simulate("--relevance", "svm", topics=tmp_path / "one.jsonl")
     assert code == 2
-    assert "has no negative training pages" in err
+    # More topics are needed, and not more examples of this one.
+    assert re.search("'balloon'.*--train-from", err)
+    assert "--train, " not in err
     assert len(err.strip().splitlines()) == 1
 
 
@@ -110,5 +113,5 @@ def test_the_help_describes_relevance_models_and_training(simulate, monkeypatch)
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = simulate("--help")
     assert code == 0
-    for printed in ("--relevance", "each strategy's own", "--train ", "--train-from", "--as-published"):
+    for printed in ("--relevance", "--train ", "--train-from", "--as-published"):
         assert printed in out

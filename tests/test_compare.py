@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from comparisons import WantedComparison
 from evolution_web import WORDS, record_topical, url, write_topical
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, UsageError
 from scenthound.experiments.bounds import greedy_oracle, page_graph
-from scenthound.experiments.compare.comparison import StrategyComparison, compare_strategies
+from scenthound.experiments.compare.comparison import Observed, StrategyComparison, compare_strategies
 from scenthound.experiments.compare.ranking import Mark
 from scenthound.experiments.compare.results import compare_into, crawls_csv
 from scenthound.experiments.compare.settings import Sweep, check_length
@@ -119,7 +120,8 @@ def test_all_installed_strategies_take_part_and_twins_share_a_row(compare):
     shown = {row.strategy for row in done.result.ranking}
     assert {"best_first", "breadth_first", "otie", "infospiders:max_pages=30"} <= shown
     assert "best_n_first" not in shown
-    assert "best_n_first crawled the same pages in the same order as best_first." in done.result.notes
+    assert "best_n_first" in next(row.also for row in done.result.ranking if row.strategy == "best_first")
+    assert any(re.match(r"best_n_first\b.*\bbest_first\b", note) for note in done.result.notes)
     assert all(row.cpu_us_per_page > 0 for row in done.result.ranking)
 
 
@@ -130,27 +132,27 @@ def test_a_strategy_that_cannot_crawl_for_the_topic_is_skipped_unless_it_was_req
     settings = replace(SMALL, repeats=1, page_budget=20, relevance="cosine:description=true")
     done = compare(replace(settings, strategies=()), ids=(), topics=tmp_path / "one.jsonl")
     assert not any("infospiders" in each.spec for each in done.contestants)
-    assert any(note.startswith("Skipped: infospiders:max_pages=20. Topic 'lonely'") for note in done.result.notes)
+    assert any(re.search(r"infospiders:max_pages=20\b.*'lonely'", note) for note in done.result.notes)
     result = replace(lonely, keywords=("balloon",))
     write_topics(tmp_path / "result.jsonl", [result])
     done = compare(replace(settings, strategies=(), relevance=None), ids=(), topics=tmp_path / "result.jsonl")
     assert {each.spec for each in done.contestants}.isdisjoint({"otie", "link_context", "evolved"})
-    skipped = "Skipped: evolved, hub_otie, link_context, otie, rank_function."
-    assert any(note.startswith(skipped) for note in done.result.notes)
-    with pytest.raises(InvalidTopic, match="uses the words of its keywords"):
+    assert any("evolved, hub_otie, link_context, otie, rank_function" in note for note in done.result.notes)
+    with pytest.raises(InvalidTopic, match=r"'lonely': infospiders\b.*\bkeywords\b"):
         compare(replace(settings, strategies=("infospiders",)), ids=(), topics=tmp_path / "one.jsonl")
 
 
 def test_the_page_budget_is_at_most_half_of_the_web(compare):
     done = compare(replace(SMALL, page_budget=1000, repeats=1))
-    assert done.experiment.page_budget == 120
-    assert any("the page budget is 120, half of the web, instead of 1,000" in note for note in done.result.notes)
+    assert done.experiment.page_budget == done.result.pages == 120
+    assert any(re.search(r"\b240\b.*\b120\b.*\b1,000\b", note) for note in done.result.notes)
 
 
 def test_notes_mention_too_few_starts(compare):
-    assert any("use at least 6 starts" in note for note in compare(replace(SMALL, repeats=5)).result.notes)
-    assert any("One start shows no spread" in note for note in compare(replace(SMALL, repeats=1)).result.notes)
-    assert not any("take at least" in note for note in compare().result.notes)
+    for repeats in (1, 5):
+        (note,) = compare(replace(SMALL, repeats=repeats)).result.notes
+        assert re.search(r"\b6\b.*--repeats", note)
+    assert compare().result.notes == ()
 
 
 def test_five_topics_are_the_observations(compare, tmp_path):
@@ -163,7 +165,8 @@ def test_five_topics_are_the_observations(compare, tmp_path):
     done = compare(replace(SMALL, repeats=None), ids=tuple(topic.id for topic in topics), topics=tmp_path / "six.jsonl")
     assert done.measured.observations.shape == (2, 6)
     assert done.result.ranking[1].difference.over == "topics"
-    assert "6 topics, each with one random start" in done.result.says
+    assert done.result.observed == Observed("topics", tuple(topic.id for topic in topics))
+    assert done.result.seeds == 1
     assert sum(astuple(done.result.topics_won)) == 6
 
 
@@ -172,9 +175,9 @@ def test_a_metric_without_a_value_raises_before_the_first_crawl(compare, topical
         tmp_path / "bare.jsonl", [Topic("bare", ("balloon",), examples=tuple(url(i) for i in range(0, 60, 3)))]
     )
     for by in ("mean_similarity", "rank"):
-        with pytest.raises(InvalidTopic, match=f"There is no {by} for topic 'bare', which needs a description"):
+        with pytest.raises(InvalidTopic, match=rf"\b{by} .*'bare'.*\bdescription\b"):
             compare(replace(SMALL, by=by), ids=(), topics=tmp_path / "bare.jsonl", cache=tmp_path / "none")
-    with pytest.raises(InvalidTopic, match="set examples aside with --judge N"):
+    with pytest.raises(InvalidTopic, match=r"'balloon'.*--judge"):
         compare(replace(SMALL, by="harvest"), cache=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -185,34 +188,36 @@ def test_a_topic_without_the_metric_is_skipped_with_a_note(compare, tmp_path):
     write_topics(tmp_path / "two.jsonl", [*topics, Topic("bare", ("balloon",), examples=examples)])
     done = compare(replace(SMALL, by="mean_similarity"), ids=("bare", "result"), topics=tmp_path / "two.jsonl")
     assert done.measured.topics == ("result",)
-    assert any("skipped: bare. It needs a description" in note for note in done.result.notes)
+    assert done.measured.lacking == ("bare",)
+    assert any(re.search(r"\bmean_similarity\b.*\bbare\b.*\bdescription\b", note) for note in done.result.notes)
     assert "--topic result" in done.result.command
 
 
 def test_an_ambiguous_or_unknown_topic_raises(compare):
-    with pytest.raises(UsageError, match="has 3 topics: choose one with --topic, for example balloon, train, garden"):
+    with pytest.raises(UsageError, match=r"\b3\b.*--topic\b.*balloon, train, garden"):
         compare(ids=())
-    with pytest.raises(UnknownName, match="Did you mean 'balloon'"):
+    with pytest.raises(UnknownName, match="'balloon'"):
         compare(ids=("baloon",))
 
 
 def test_crawls_that_end_at_their_start_pages_raise_with_advice(compare, topical):
-    def advice(**settings) -> str:
-        with pytest.raises(InvalidParameter, match="before they visit any other page: ") as result:
+    def options_to_change(**settings) -> list[str]:
+        with pytest.raises(InvalidParameter, match=rf"'balloon' .*\b{settings['n_start']} page") as result:
             compare(replace(SMALL, **settings))
-        return str(result.value).rpartition("before they visit any other page: ")[2]
+        return re.findall(r"--\w+", str(result.value))
 
-    assert advice(n_start=1, page_budget=1) == "give larger --pages."
-    assert advice(n_start=3, page_budget=3) == "give a smaller --start, or larger --pages."
-    assert advice(n_start=1, by="precision@1") == "give a larger number after the @ of --by."
-    assert advice(n_start=3, by="precision@3") == "give a smaller --start, or a larger number after the @ of --by."
+    assert options_to_change(n_start=1, page_budget=1) == ["--pages"]
+    assert options_to_change(n_start=3, page_budget=3) == ["--start", "--pages"]
+    assert options_to_change(n_start=1, by="precision@1") == ["--by"]
+    assert options_to_change(n_start=3, by="precision@3") == ["--start", "--by"]
     # Of 240 pages no crawl has more than 120.
-    assert advice(n_start=200, page_budget=500, task=Task.NEIGHBOURS) == "give a smaller --start."
+    assert options_to_change(n_start=200, page_budget=500, task=Task.NEIGHBOURS) == ["--start"]
 
 
 def test_a_web_too_small_for_any_crawl_raises():
-    with pytest.raises(InvalidParameter, match=r"start from 1 page and .*: use a web of more than 3 pages"):
+    with pytest.raises(InvalidParameter, match=r"'balloon' .*\b1 page\b.*: .*\b3 pages") as result:
         check_length(Start("balloon", 0, (0,), (1,)), Precision() @ 1, pages=1, n_pages=3)
+    assert "--" not in str(result.value)
 
 
 def test_only_one_of_several_topics_can_be_skipped(compare, topical, tmp_path):
@@ -220,12 +225,12 @@ def test_only_one_of_several_topics_can_be_skipped(compare, topical, tmp_path):
     write_topics(tmp_path / "one.jsonl", gone[:1])
     write_topics(tmp_path / "two.jsonl", gone)
     for ids, file in (((), "one.jsonl"), (("gone",), "one.jsonl"), (("gone",), "two.jsonl")):
-        with pytest.raises(InvalidTopic, match="'gone' has no example in the recorded web") as result:
+        with pytest.raises(InvalidTopic, match="'gone'") as result:
             compare(ids=ids, topics=tmp_path / file)
         assert "--skip-missing" not in str(result.value)
     several = TopicChoice(tmp_path / "two.jsonl", most=1), TopicChoice(tmp_path / "two.jsonl", ("gone", "lost"))
     for choice in several:
-        with pytest.raises(InvalidTopic, match="with --skip-missing"):
+        with pytest.raises(InvalidTopic, match="--skip-missing"):
             compare_strategies(*SMALL.on(topical / "web", choice), tmp_path / "none", workers=1)
 
 
@@ -296,7 +301,7 @@ def test_values_of_a_sweep_with_equal_crawls_share_a_row_and_are_drawn(swept):
     done = swept(buffer="4,1000,2000,3000")
     names = {row.name for row in done.result.ranking}
     assert names == {"best_n_first:buffer=4", "best_n_first:buffer=1000 (also 2000, 3000)"}
-    assert not any("the same pages" in note for note in done.result.notes)
+    assert not any("1000" in note for note in done.result.notes)
     line, *_ = sweep_figure(done).axes[0].lines
     assert line.get_xdata().tolist() == [4, 1000, 2000, 3000]
     small, *large = line.get_ydata().tolist()
@@ -320,7 +325,7 @@ def test_the_ranking_is_drawn_with_the_best_on_top(compare):
     drawn = {names[container.lines[0].get_ydata().item()]: container for container in axes.containers}
     for row in done.result.ranking:
         assert drawn[row.strategy].lines[0].get_xdata().item() == row.mean
-    assert axes.get_xlabel() == "target recall after 40 pages (more is better)"
+    assert re.match(r"target recall\b.*\b40 pages\b", axes.get_xlabel())
 
 
 def test_files_hold_the_ranking_and_every_crawl(compare):
@@ -348,7 +353,7 @@ def test_a_folder_is_reused_and_foreign_files_are_refused(topical, tmp_path):
     # There is no sweep any more, so its pictures would tell of another comparison.
     assert not {"sweep.svg", "sweep.png"} & {entry.name for entry in out.iterdir()}
     (out / "letter.txt").write_text("mine")
-    with pytest.raises(InvalidInput, match=r"not part of a comparison, such as letter\.txt"):
+    with pytest.raises(InvalidInput, match=r" letter\.txt: .*--out"):
         compare_into(out, *plain.on(topical / "web", choice), workers=1)
 
 

@@ -23,6 +23,7 @@ def refusal(out: Path, **more) -> str:
         raise AssertionError("the work began")
     message = str(result.value)
     assert "--out" in message
+    assert str(more.get("train_from", out)) in message
     assert "\n" not in message
     return message
 
@@ -35,29 +36,29 @@ def test_a_folder_with_other_files_is_refused(tmp_path, entry):
         (folder / "mine").write_text("mine")
     else:
         folder.write_text('{"mine": 1}')
-    assert f"not part of a comparison, such as {entry.rstrip('/')}" in refusal(tmp_path)
+    assert f" {entry.rstrip('/')}: " in refusal(tmp_path)
     assert [found.name for found in tmp_path.iterdir()] == [entry.rstrip("/")]
 
 
 def test_a_path_that_cannot_be_a_folder_is_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("mine")
-    assert "is not a folder" in refusal(tmp_path / "file")
-    assert "Cannot write to" in refusal(tmp_path / "file" / "out")
     (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
-    assert "is not a folder" in refusal(tmp_path / "nowhere")
+    for out in (tmp_path / "file", tmp_path / "file" / "out", tmp_path / "nowhere"):
+        assert refusal(out)
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_a_folder_without_write_permission_is_refused(tmp_path, monkeypatch):
     # A superuser may write anywhere, so the answer of the system is made up.
     (tmp_path / "out").mkdir()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert "permission denied" in refusal(tmp_path / "out")
+    assert refusal(tmp_path / "out")
 
 
 def test_a_training_folder_inside_the_replaced_folder_is_refused(tmp_path):
     out = tmp_path / "out"
     for taught in (out / "training", out / "training" / "more"):
-        assert "is inside --out and would be removed" in refusal(out, train_from=taught)
+        assert f"--train-from {taught} " in refusal(out, train_from=taught)
     assert not out.exists()
     with comparison_folder(out, tmp_path / "training"):
         assert out.is_dir()
@@ -75,7 +76,7 @@ def test_an_interrupted_comparison_is_continued(tmp_path):
 
 def test_only_one_process_writes_to_a_folder(tmp_path):
     with comparison_folder(tmp_path / "out"):
-        assert "Another process is writing to" in refusal(tmp_path / "out")
+        assert refusal(tmp_path / "out")
     with comparison_folder(tmp_path / "out"):
         pass
 

@@ -72,9 +72,9 @@ def test_a_page_without_links_has_no_contexts():
 
 
 def test_a_topic_of_stop_words_is_refused():
-    with pytest.raises(InvalidTopic, match=r"'t': its keywords have no words except stop words and single letters"):
+    with pytest.raises(InvalidTopic, match=r"'t': .*keywords"):
         relevance("the", "of")
-    with pytest.raises(InvalidTopic, match=r"'t': its description has no words except stop words"):
+    with pytest.raises(InvalidTopic, match=r"'t': .*description"):
         relevance("balloon", by_description=True)
 
 

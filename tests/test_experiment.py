@@ -65,21 +65,19 @@ def test_a_mode_is_stored_in_canonical_form(web_path):
 
 def test_a_topic_without_a_page_in_the_web_raises_or_is_skipped(web_path, tmp_path):
     write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("lost", examples=("http://gone.test/",))])
-    with pytest.raises(InvalidTopic, match="'lost' has no example in the recorded web"):
+    with pytest.raises(InvalidTopic, match="'lost'"):
         simulated(web_path, tmp_path / "topics.jsonl", tmp_path / "run")
     topics = TopicChoice(tmp_path / "topics.jsonl", skip_missing=True)
     setup = ExperimentSetup(web=web_path, topics=topics, strategies=("breadth_first",), page_budget=5)
     done = simulate_topics(setup, tmp_path / "run", workers=1)
     assert list(done.skipped_topics) == ["lost"]
-    assert "no example in the recorded web" in done.skipped_topics["lost"]
+    assert "'lost'" in done.skipped_topics["lost"]
     assert done.n_crawls == 1
 
 
 def test_more_start_pages_than_the_web_has_raise(web_path, topics_file, tmp_path):
     n_pages = RecordedWeb.open(web_path).n_pages
-    with pytest.raises(
-        InvalidParameter, match=rf"start is {n_pages + 1}, and the web has {n_pages} pages: use fewer start pages"
-    ):
+    with pytest.raises(InvalidParameter, match=rf"start\b.* {n_pages + 1}\b.* {n_pages}\b"):
         simulated(web_path, topics_file, tmp_path / "run", n_start=n_pages + 1)
     assert not (tmp_path / "run").exists()
     assert simulated(web_path, topics_file, tmp_path / "run", n_start=n_pages).experiment.n_start == n_pages
@@ -152,7 +150,7 @@ def test_closed_world_and_nofollow_reach_the_crawls(tmp_path):
 
 
 def test_a_budget_above_the_limit_raises(web_path):
-    with pytest.raises(InvalidParameter, match="pages is 3000000000"):
+    with pytest.raises(InvalidParameter, match=r"pages .*3000000000"):
         experiment(web_path, page_budget=3_000_000_000)
 
 
@@ -164,5 +162,5 @@ class Stumbles(BreadthFirst):
 def test_a_strategy_that_fails_is_named_with_file_and_line(web_path, monkeypatch):
     settings = experiment(web_path, strategies=("breadth_first",), repeats=2)
     monkeypatch.setattr("scenthound.strategies.breadth_first.BreadthFirst.tell", Stumbles.tell)
-    with pytest.raises(PluginError, match=r"breadth_first .*failed on topic 'balloon': ValueError at .*: no way"):
+    with pytest.raises(PluginError, match=r"breadth_first .*'balloon': ValueError at .*: no way"):
         runs(settings, web_path, workers=1)

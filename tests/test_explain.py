@@ -106,7 +106,7 @@ def test_an_unknown_url_is_answered_with_the_most_similar_one(folder: Path) -> N
 
 
 def test_an_invalid_url_is_rejected(folder: Path) -> None:
-    with pytest.raises(UsageError, match="is not a URL"):
+    with pytest.raises(UsageError, match=r"ftp://a\.test/"):
         explain(folder, "ftp://a.test/")
 
 
@@ -127,16 +127,16 @@ def test_the_first_parents_are_listed_and_all_are_counted(tmp_path: Path) -> Non
 def test_the_command_prints_the_explanation(folder: Path, scenthound: Call) -> None:
     code, out, _ = scenthound("explain", folder, OLD)
     assert code == 0
-    assert "Visited: visit 1 (counted from 0), on 2026-01-31 12:00:01 UTC." in out
-    assert f"requested as {OLD}, redirected to {DOGS}" in out
+    assert re.search(r"\bvisit 1\b.*\b2026-01-31 12:00:01 UTC\b", out)
+    assert re.search(rf"{OLD}\b.* {DOGS}$", out, re.MULTILINE)
     assert "archive/scenthound-00000.warc.gz" in out
     assert "the old dogs" in out
     code, out, _ = scenthound("explain", folder, SECRET)
     assert "(robots)" in out
     code, out, _ = scenthound("explain", folder, CATS)
-    assert "it is in the frontier" in out
+    assert "all cats" in out
     code, out, _ = scenthound("explain", folder, "http://a.test/secert")
-    assert f"The most similar known URL: {SECRET}" in out
+    assert SECRET in out
 
 
 def test_the_command_prints_json(folder: Path, scenthound: Call) -> None:
@@ -148,6 +148,10 @@ def test_the_command_prints_json(folder: Path, scenthound: Call) -> None:
     assert (explained["visit"]["score"], explained["visit"]["regret"]) == (0.7, 0.1)
     explained = json.loads(scenthound("explain", folder, SECRET, "--json")[1])
     assert (explained["skipped"]["reason"], explained["visit"]) == ("robots", None)
+    explained = json.loads(scenthound("explain", folder, CATS, "--json")[1])
+    assert (explained["outcome"], explained["visit"], explained["skipped"]) == ("queued", None, None)
+    explained = json.loads(scenthound("explain", folder, "http://a.test/secert", "--json")[1])
+    assert (explained["outcome"], explained["nearest"]) == ("unknown", SECRET)
 
 
 def refuse(word: str) -> None:
@@ -159,17 +163,20 @@ def test_the_endless_score_of_a_seed_is_null_for_programs_and_a_word_for_people(
     assert (explained["is_seed"], explained["visit"]["score"], explained["visit"]["regret"]) == (True, None, None)
     out = scenthound("explain", folder, HOME)[1]
     assert re.search(r"^  score +seed$", out, re.MULTILINE)
-    assert re.search(r"^  regret +a seed had to wait$", out, re.MULTILINE)
+    assert re.search(r"^  regret +\D*\bseed\b", out, re.MULTILINE)
     assert "inf" not in out
 
 
-def test_nofollow_links_are_not_reported_as_missing(tmp_path: Path, scenthound: Call) -> None:
+def test_nofollow_links_make_no_url_known_and_no_parents(tmp_path: Path, scenthound: Call) -> None:
     with new_crawl(tmp_path / "crawl", seeds=[HOME], respect_nofollow=True) as store:
         store.add_urls([HOME])
-        add_page(store, 0, response(HOME, b"<a href=/cats rel=nofollow>cats</a>"))
+        add_page(store, 0, response(HOME, b"<a href=/cats rel=nofollow>cats</a> <a href=/ rel=nofollow>up</a>"))
         store.commit()
-    assert "no visited page has a link to it that may be followed" in scenthound("explain", tmp_path / "crawl", CATS)[1]
-    assert "No visited page has a link to it that may be followed" in scenthound("explain", tmp_path / "crawl", HOME)[1]
+    for url, outcome in ((CATS, "unknown"), (HOME, "visited")):
+        explained = json.loads(scenthound("explain", tmp_path / "crawl", url, "--json")[1])
+        assert (explained["outcome"], explained["parents"], explained["n_parents"]) == (outcome, [], 0)
+        code, out, _ = scenthound("explain", tmp_path / "crawl", url)
+        assert (code, out.splitlines()[0]) == (0, url)
 
 
 def test_the_original_of_a_near_duplicate_is_named(tmp_path: Path, scenthound: Call) -> None:
@@ -185,5 +192,5 @@ def test_the_original_of_a_near_duplicate_is_named(tmp_path: Path, scenthound: C
 def test_a_folder_that_is_not_a_crawl_is_reported(tmp_path: Path, scenthound: Call) -> None:
     code, _, err = scenthound("explain", tmp_path, "http://a.test/")
     assert code == 2
-    assert "is not a crawl" in err
+    assert f"{tmp_path} " in err
     assert len(err.splitlines()) == 1

@@ -1,5 +1,6 @@
 """The topics of johnson2003, sparse, dense and unseen ones, and the sizes of its crawls."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -57,13 +58,10 @@ def test_searches_are_for_topics_from_the_sparsest_to_the_densest(web, tmp_path,
 
 
 def test_notes_say_which_topics_were_chosen_and_why(web, tmp_path):
-    first, second = (note for note in chosen(web, tmp_path, apart(*SIZES)).notes if "search is for" in note)
+    first, second = (note for note in chosen(web, tmp_path, apart(*SIZES)).notes if "%" in note)
     # 8 of 240 pages are 3.3 %.
-    assert first == (
-        "A search is for topic '8': 8 pages are known to belong to it, 3.3% of the web. It is number 1 of 9 "
-        "topics with 8 examples, sparsest first."
-    )
-    assert "number 9 of 9" in second
+    assert re.search(r"'8': 8 pages .*\b3\.3%.*\b1 of 9 topics .*\b8 examples\b", first)
+    assert re.search(r"'32': 32 pages .*\b9 of 9\b", second)
 
 
 def test_the_choice_is_the_same_every_time(web, tmp_path):
@@ -90,7 +88,7 @@ def test_topics_that_all_share_examples_are_used_with_a_note(web, tmp_path):
         examples[size][:2] = examples[8][:2]
     found = chosen(web, tmp_path, examples)
     assert sizes_of(found.searched) == [8, 32]
-    assert "Topic '32' shares 2 examples with others that are searched on." in found.notes
+    assert any(re.search(r"'32' .*\b2 examples\b", note) for note in found.notes)
 
 
 def test_unseen_topics_share_no_example_with_those_searched_on(web, tmp_path):
@@ -100,7 +98,7 @@ def test_unseen_topics_share_no_example_with_those_searched_on(web, tmp_path):
     assert len(found.unseen) == 6
     assert 20 not in sizes_of(found.unseen)
     assert set(found.unseen).isdisjoint(found.searched)
-    assert any(note.startswith("6 unseen topics instead of the 9 wanted") for note in found.notes)
+    assert any(re.match(r"6 unseen topics\b.*\b9\b", note) for note in found.notes)
 
 
 @pytest.mark.parametrize(("topics_max", "n_unseen"), [(None, 4), (2, 2)])
@@ -112,8 +110,8 @@ def test_topics_max_is_the_number_of_unseen_topics(web, tmp_path, topics_max, n_
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ((9, 8, 7), "searches on 2 topics with 20 examples .* 0 have that, and the largest has 9: .* `examples = 8`"),
-        ((30, 8, 7), "1 have that, and the largest has 30: possible is `examples = 8` under"),
+        ((9, 8, 7), r"\b2 topics .*\b20 examples .* 0 .* 9: .*`examples = 8`"),
+        ((30, 8, 7), r"\b2 topics .*\b20 examples .* 1 .* 30: .*`examples = 8`"),
     ],
 )
 def test_too_few_topics_with_enough_examples_are_rejected_with_what_is_possible(web, tmp_path, sizes, message):
@@ -145,5 +143,5 @@ def test_seed_sets_are_scaled_down_in_proportion():
 
 
 def test_crawls_too_short_for_two_seed_sets_are_rejected():
-    with pytest.raises(InvalidParameter, match="have 7 pages, and need 8: give larger --pages"):
+    with pytest.raises(InvalidParameter, match=r"\b7 pages\b.*\b8: .*--pages"):
         seed_set_sizes(SearchSettings(), 7)
