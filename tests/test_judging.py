@@ -108,15 +108,15 @@ def _linear(name):
 
 @pytest.mark.parametrize(("positives", "negatives"), [((), TRAINS), (BALLOONS, ())])
 def test_pages_of_one_kind_alone_are_refused_in_one_line(positives, negatives):
-    with pytest.raises(InvalidTopic, match=rf"there are {len(positives)} and {len(negatives)}") as caught:
+    with pytest.raises(InvalidTopic, match=rf"\b{len(positives)} and {len(negatives)}\b") as caught:
         labelled(positives, negatives)
     assert "\n" not in str(caught.value)
 
 
 def test_unknown_judges_and_options_are_told_with_what_is_known():
-    with pytest.raises(UnknownName, match=r"No judge 'rochio'. Did you mean 'rocchio'\?"):
+    with pytest.raises(UnknownName, match=r"'rochio'.*'rocchio'"):
         trained_judge("rochio", TOY)
-    with pytest.raises(InvalidParameter, match="words=0 is out of range"):
+    with pytest.raises(InvalidParameter, match="words=0"):
         trained_judge("svm:words=0", TOY)
 
 
@@ -133,7 +133,7 @@ def test_without_scikit_learn_the_message_names_the_extra(name, monkeypatch):
         for module in [module for module in sys.modules if module.partition(".")[0] == missing]:
             monkeypatch.delitem(sys.modules, module)
         monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(MissingExtra, match=rf"{name} needs an extra .* pip install 'scenthound\[learn\]'"):
+    with pytest.raises(MissingExtra, match=rf"{name}\b.*scenthound\[learn\]"):
         trained_judge(name, TOY)
 
 
@@ -178,5 +178,5 @@ def test_two_of_three_carry_a_vote():
 
 
 def test_a_vote_without_judges_is_refused():
-    with pytest.raises(InvalidParameter, match="at least one judge"):
+    with pytest.raises(InvalidParameter):
         vote([])

@@ -106,13 +106,13 @@ def test_defaults_are_not_printed_so_that_a_metric_has_one_spelling():
 @pytest.mark.parametrize(
     ("text", "error", "says"),
     [
-        ("precison", UnknownName, "Did you mean 'precision'"),
-        ("precision@ten", InvalidParameter, "precision@1000"),
-        ("precision@", InvalidParameter, "a number of pages"),
-        ("precision@0", InvalidParameter, "at least 1"),
-        ("rank:by=linkedge", UnknownName, "Did you mean 'linkage'"),
-        ("coverage:top=0", InvalidParameter, "must be at least 1"),
-        ("area:of=recal", UnknownName, "Did you mean 'recall'"),
+        ("precison", UnknownName, "'precision'"),
+        ("precision@ten", InvalidParameter, "'precision@ten': .*precision@1000"),
+        ("precision@", InvalidParameter, "'precision@': .*precision@1000"),
+        ("precision@0", InvalidParameter, "precision@0: .* 1"),
+        ("rank:by=linkedge", UnknownName, "'linkage'"),
+        ("coverage:top=0", InvalidParameter, "top=0 .*1"),
+        ("area:of=recal", UnknownName, "'recall'"),
     ],
 )
 def test_a_bad_metric_is_refused(text, error, says):
@@ -126,7 +126,7 @@ class Forgetful(Precision):
 
 
 def test_a_metric_that_hides_its_parameters_breaks_the_contract():
-    with pytest.raises(PluginError, match="keeps its parameter top in an attribute"):
+    with pytest.raises(PluginError, match=r"\btop\b"):
         check_metric(Forgetful())
 
 

@@ -1,5 +1,6 @@
 """The link graph of a crawl: parents, distances, and the selection of pages."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_distant_pages_are_left_out_and_counted(tmp_path: Path) -> None:
     links = {page: [page + 1] for page in range(1, n_pages - 1)}
     graph = graph_of(tmp_path / "crawl", [0.1] * (n_pages - 1) + [0.9], links)
     assert max(node.distance for node in graph.nodes) == MAX_DISTANCE
-    assert f"2 pages are more than {MAX_DISTANCE} links from a seed" in graph.note
+    assert re.search(rf"\b2 pages .*\b{MAX_DISTANCE} links\b", graph.note)
 
 
 def test_the_graph_of_a_large_crawl_has_its_first_visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,9 +81,9 @@ def test_the_graph_of_a_large_crawl_has_its_first_visits(tmp_path: Path, monkeyp
     monkeypatch.setattr(link_graph, "MAX_LINKS", 1)
     graph = graph_of(tmp_path / "crawl", [0.1, 0.1, 0.2, 0.3, 0.9], {0: [2, 3, 1, 4], 1: [0], 2: [3, 0]})
     assert [node.visit for node in graph.nodes] == [0, 1, 2, 3]
-    assert "4 of the first 4 of 5 pages" in graph.note
+    assert re.search(r"\b4 .*\b4 of 5 pages\b", graph.note)
     assert len(graph.links) == 1
-    assert "the first 1 are shown" in graph.note
+    assert re.search(r"\b\d+ further links .*\b1\b", graph.note)
 
 
 def test_a_crawl_without_pages_has_an_empty_graph(tmp_path: Path) -> None:

@@ -53,20 +53,20 @@ def test_a_single_rule_is_split_by_nothing():
 @pytest.mark.parametrize(
     ("rules", "says"),
     [
-        (lambda: RankRules(()), "0 rank rules have 0 bounds"),
-        (lambda: RankRules((PUBLISHED[:9],)), "has 9 weights; it must have 13"),
-        (lambda: RankRules((only(),)), "must be greater than 0"),
-        (lambda: RankRules((only(hub=-1, cash=2),)), "The weight hub of a rank rule is -1"),
-        (lambda: RankRules((only(cash=nan, hub=1),)), "The weight cash of a rank rule is nan"),
-        (lambda: RankRules((only(cash=inf),)), "The weight cash of a rank rule is inf"),
-        (lambda: RankRules((only(hub=1e308, cash=1e308),)), "sum must be finite"),
-        (lambda: RankRules((PUBLISHED,) * 2, "distance"), "2 rank rules have 0 bounds"),
-        (lambda: RankRules((PUBLISHED,), "distance", (1,)), "1 rank rules have 1 bounds"),
-        (lambda: RankRules((PUBLISHED,) * 2, "nothing", (1,)), "must be split by distance or phase"),
-        (lambda: RankRules((PUBLISHED,) * 2, "depth", (1,)), "split by 'depth'"),
-        (lambda: RankRules((PUBLISHED,) * 3, "distance", (2, 2)), "are 2, 2; .* at least 0"),
-        (lambda: RankRules((PUBLISHED,) * 2, "distance", (-1,)), "are -1; .* at least 0"),
-        (lambda: RankRules((PUBLISHED,) * 2, "phase", (0,)), "are 0; .* at least 1"),
+        (lambda: RankRules(()), r"\b0 .*\b0 bounds"),
+        (lambda: RankRules((PUBLISHED[:9],)), r"\b9 .*\b13\b"),
+        (lambda: RankRules((only(),)), "hub, .*, cash .* 0"),
+        (lambda: RankRules((only(hub=-1, cash=2),)), r"\bhub .* -1\b"),
+        (lambda: RankRules((only(cash=nan, hub=1),)), r"\bcash .* nan\b"),
+        (lambda: RankRules((only(cash=inf),)), r"\bcash .* inf\b"),
+        (lambda: RankRules((only(hub=1e308, cash=1e308),)), "hub, .*, cash "),
+        (lambda: RankRules((PUBLISHED,) * 2, "distance"), r"\b2 .*\b0 bounds"),
+        (lambda: RankRules((PUBLISHED,), "distance", (1,)), r"\b1 .*\b1 bounds"),
+        (lambda: RankRules((PUBLISHED,) * 2, "nothing", (1,)), r"\b2 .*\bdistance .*\bphase\b"),
+        (lambda: RankRules((PUBLISHED,) * 2, "depth", (1,)), "'depth'"),
+        (lambda: RankRules((PUBLISHED,) * 3, "distance", (2, 2)), " 2, 2; .* 0"),
+        (lambda: RankRules((PUBLISHED,) * 2, "distance", (-1,)), " -1; .* 0"),
+        (lambda: RankRules((PUBLISHED,) * 2, "phase", (0,)), " 0; .* 1"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(rules, says):
@@ -120,12 +120,12 @@ def test_a_formula_is_read_as_a_person_writes_it(formula, weights):
 @pytest.mark.parametrize(
     ("formula", "says"),
     [
-        ("", "'' is not a term"),
-        ("0.5*HUB + ", "'' is not a term"),
-        ("0.5*HUB - 0.5*CASH", "'0.5\\*HUB - 0.5\\*CASH' is not a term"),
-        ("HUB*0.5", "'HUB\\*0.5' is not a term"),
-        ("HUB + 2*hub", "HUB occurs twice"),
-        ("٣*HUB", "is not a term"),
+        ("", "^'' "),
+        ("0.5*HUB + ", "^'' "),
+        ("0.5*HUB - 0.5*CASH", r"^'0\.5\*HUB - 0\.5\*CASH' "),
+        ("HUB*0.5", r"^'HUB\*0\.5' "),
+        ("HUB + 2*hub", r"\bHUB\b"),
+        ("٣*HUB", r"^'٣\*HUB' "),
     ],
 )
 def test_a_formula_that_cannot_be_read_is_refused(formula, says):
@@ -134,5 +134,5 @@ def test_a_formula_that_cannot_be_read_is_refused(formula, says):
 
 
 def test_an_unknown_score_is_answered_with_the_nearest():
-    with pytest.raises(UnknownName, match=r"No score 'COM_OUT'\. Did you mean 'COMM_OUT'\?"):
+    with pytest.raises(UnknownName, match=r"'COM_OUT'.*'COMM_OUT'"):
         weights_of("0.5*HUB + 0.5*COM_OUT")

@@ -1,5 +1,6 @@
 """Recording files into a web: what comes out, what is said of what was left out, and what is refused."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,11 @@ import pytest
 from recording_input import contents, many_pages, nothing_but, write_pages
 from scenthound.errors import InvalidInput, InvalidParameter
 from scenthound.store import batches as batch_maker
+from scenthound.store.batches import NOT_HTTP
 from scenthound.store.record import SkippedCount, record
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.sources.records import NOT_WANTED
+from scenthound.store.sources.warc import UNKNOWN_TYPE
 from scenthound.web.parse import parse_html
 
 
@@ -45,7 +49,9 @@ def test_leaks_are_removed_and_records_selected_on_request(tmp_path: Path) -> No
     summary = record([pages], tmp_path / "web", without_leaks=True, where={"kind": "article"})
     web = RecordedWeb.open(tmp_path / "web")
     assert list(web.vocabulary) == ["", "dog", "cat"]
-    assert summary.skipped == {"not wanted: kind is not article": SkippedCount(1, ("pages.jsonl, line 2",))}
+    ((reason, skipped),) = summary.skipped.items()
+    assert re.fullmatch(rf"{NOT_WANTED}: kind .*\barticle", reason)
+    assert skipped == SkippedCount(1, ("pages.jsonl, line 2",))
     assert web.about["options"] == {"without_leaks": True, "where": {"kind": "article"}}
 
 
@@ -57,7 +63,7 @@ def test_bad_records_are_counted_by_reason_and_the_first_few_named(tmp_path: Pat
     assert summary.skipped == {
         "no url": SkippedCount(5, ("p.jsonl, line 2", "p.jsonl, line 3", "p.jsonl, line 4")),
         "duplicate url": SkippedCount(1, ("p.jsonl, line 8",)),
-        "url is not http(s)": SkippedCount(1, ("p.jsonl, line 7",)),
+        NOT_HTTP: SkippedCount(1, ("p.jsonl, line 7",)),
     }
 
 
@@ -91,7 +97,7 @@ def test_progress_ends_at_one_and_reports_pages(tmp_path: Path) -> None:
 def test_a_file_without_pages_is_rejected_and_nothing_is_written(text: str, tmp_path: Path) -> None:
     good = write_pages(tmp_path / "good.jsonl", {"url": "http://a.org/", "text": "x"})
     (tmp_path / "bad.jsonl").write_text(text)
-    with pytest.raises(InvalidInput, match=r"bad\.jsonl has no page") as refused:
+    with pytest.raises(InvalidInput, match=r"bad\.jsonl ") as refused:
         record([good, tmp_path / "bad.jsonl"], tmp_path / "web")
     assert "\n" not in str(refused.value)
     assert nothing_but(tmp_path, "good.jsonl", "bad.jsonl")
@@ -104,7 +110,7 @@ def test_a_file_without_rows_is_rejected(tmp_path: Path) -> None:
     nothing = pyarrow.Table.from_pylist([], pyarrow.schema([("url", pyarrow.string())]))
     parquet.write_table(nothing, tmp_path / "empty.parquet")
     for files in ([good, tmp_path / "empty.parquet"], [tmp_path / "empty.parquet", good]):
-        with pytest.raises(InvalidInput, match=r"empty\.parquet has no page \(it is empty\)"):
+        with pytest.raises(InvalidInput, match=r"empty\.parquet "):
             record(files, tmp_path / "web")
 
 
@@ -115,18 +121,18 @@ def test_a_file_of_duplicates_is_accepted(tmp_path: Path) -> None:
 
 def test_nothing_is_written_if_no_page_is_selected(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
-    with pytest.raises(InvalidInput, match="kind is not article"):
+    with pytest.raises(InvalidInput, match=rf"{NOT_WANTED}: kind .*\barticle"):
         record([pages], tmp_path / "web", where={"kind": "article"})
     assert nothing_but(tmp_path, "p.jsonl")
 
 
 def test_invalid_arguments_are_rejected_first(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
-    with pytest.raises(InvalidInput, match="No file to record"):
+    with pytest.raises(InvalidInput):
         record([], tmp_path / "web")
     with pytest.raises(InvalidInput, match="missing"):
         record([pages, tmp_path / "missing"], tmp_path / "web")
-    with pytest.raises(InvalidParameter, match="workers must be 1 or more"):
+    with pytest.raises(InvalidParameter, match=r"workers\b.* 0\b"):
         record([pages], tmp_path / "web", workers=0)
     assert nothing_but(tmp_path, "p.jsonl")
 
@@ -135,14 +141,14 @@ def test_force_replaces_recorded_webs_only(tmp_path: Path) -> None:
     pages = write_pages(tmp_path / "p.jsonl", {"url": "http://a.org/", "text": "x"})
     out = tmp_path / "web"
     record([pages], out)
-    with pytest.raises(InvalidInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="--force"):
         record([pages], out)
     write_pages(pages, {"url": "http://a.org/other", "text": "x"})
     record([pages], out, force=True)
     assert RecordedWeb.open(out).url(0) == "http://a.org/other"
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.txt").write_text("years of work")
-    with pytest.raises(InvalidInput, match="is not replaced"):
+    with pytest.raises(InvalidInput, match="precious "):
         record([pages], tmp_path / "precious", force=True)
     assert nothing_but(tmp_path, "p.jsonl", "web", "precious")
     assert (tmp_path / "precious" / "thesis.txt").exists()
@@ -153,7 +159,7 @@ def test_messages_are_printable_whatever_a_file_contains(tmp_path: Path) -> None
     path.write_bytes(
         b"WARC/1.0\r\nWARC-Type: \x1b]0;owned\x07" + b"y" * 5_000 + b"\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
     )
-    with pytest.raises(InvalidInput, match=r"x1b\[2J\.warc has no page \(1 x record of unknown type") as refused:
+    with pytest.raises(InvalidInput, match=rf"x1b\[2J\.warc .*\(1 x {UNKNOWN_TYPE}") as refused:
         record([path], tmp_path / "web")
     assert str(refused.value).isprintable()
     assert len(str(refused.value)) < 1_000

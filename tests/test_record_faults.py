@@ -14,6 +14,7 @@ import pytest
 
 from recording_input import contents, many_pages, nothing_but, write_pages
 from scenthound.errors import Failure, InvalidInput
+from scenthound.processes import MAX_REPEATS
 from scenthound.store import record as record_module
 from scenthound.store.batches import RawRecord
 from scenthound.store.layout import FileColumns
@@ -47,10 +48,10 @@ def test_a_full_disk_is_reported_in_one_line_and_leaves_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> NoReturn:
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(FileColumns, "take", full)
-    with pytest.raises(Failure, match="No space left on device") as failed:
+    with pytest.raises(Failure, match=os.strerror(errno.ENOSPC)) as failed:
         record([many_pages(tmp_path / "p.jsonl", 5)], tmp_path / "web")
     assert "\n" not in str(failed.value)
     assert nothing_but(tmp_path, "p.jsonl")
@@ -58,7 +59,7 @@ def test_a_full_disk_is_reported_in_one_line_and_leaves_no_files(
 
 def test_an_impossible_path_is_rejected(tmp_path: Path) -> None:
     pages = many_pages(tmp_path / "p.jsonl", 5)
-    with pytest.raises(InvalidInput, match="not a directory"):
+    with pytest.raises(InvalidInput, match=r"p\.jsonl/web"):
         record([pages], pages / "web")
 
 
@@ -83,7 +84,7 @@ class DeadlySource:
 def test_a_dead_worker_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = many_pages(tmp_path / "p.jsonl", 10)
     monkeypatch.setattr(record_module, "source_of", DeadlySource)
-    with pytest.raises(Failure, match="A worker process died") as failed:
+    with pytest.raises(Failure, match=rf"\b{MAX_REPEATS}\b.*--workers 1\b") as failed:
         record([pages], tmp_path / "web", workers=2)
     assert "\n" not in str(failed.value)
     assert nothing_but(tmp_path, "p.jsonl")
@@ -135,7 +136,7 @@ def test_new_parent_folders_are_removed_if_the_recording_fails(tmp_path: Path) -
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "there").mkdir()
     for out in (tmp_path / "n1" / "n2" / "web", tmp_path / "there" / "n1" / "web"):
-        with pytest.raises(InvalidInput, match="has no page"):
+        with pytest.raises(InvalidInput, match=r"empty\.jsonl "):
             record([tmp_path / "empty.jsonl"], out)
     assert nothing_but(tmp_path, "empty.jsonl", "there")
     assert nothing_but(tmp_path / "there")

@@ -23,7 +23,7 @@ def test_parameters_come_in_the_order_of_the_factory_so_that_equal_choices_are_e
 def test_none_removes_an_optional_bound():
     assert STRATEGIES.parse("best_n_first:buffer=none").parameters == (("buffer", None),)
     assert str(STRATEGIES.parse("best_n_first:buffer=none")) == "best_n_first:buffer=none"
-    with pytest.raises(InvalidParameter, match="n=none should be a value of type int"):
+    with pytest.raises(InvalidParameter, match=r"best_n_first: n=none .*\bint\b"):
         STRATEGIES.parse("best_n_first:n=none")
 
 
@@ -36,14 +36,14 @@ def test_make_passes_the_parameters():
 @pytest.mark.parametrize(
     ("text", "error", "says"),
     [
-        ("best_frist", UnknownName, "Did you mean 'best_first'"),
-        ("best_n_first:bufer=3", UnknownName, "Did you mean 'buffer'"),
-        ("best_n_first:n=0", InvalidParameter, "must be at least 1"),
-        ("best_n_first:n=two", InvalidParameter, "should be a value of type int"),
-        ("best_n_first:n", InvalidParameter, "should be written parameter=value"),
-        ("best_n_first:n=", InvalidParameter, "should be written parameter=value"),
-        ("best_n_first:n=1,n=2", InvalidParameter, "n appears twice"),
-        ("", UnknownName, "Known: .*adaptive_n_first"),
+        ("best_frist", UnknownName, "'best_first'"),
+        ("best_n_first:bufer=3", UnknownName, "'buffer'"),
+        ("best_n_first:n=0", InvalidParameter, "n=0 .*1"),
+        ("best_n_first:n=two", InvalidParameter, "n=two .*int"),
+        ("best_n_first:n", InvalidParameter, "'n' .*parameter=value"),
+        ("best_n_first:n=", InvalidParameter, "'n=' .*parameter=value"),
+        ("best_n_first:n=1,n=2", InvalidParameter, "best_n_first: n "),
+        ("", UnknownName, "adaptive_n_first"),
     ],
 )
 def test_an_invalid_choice_is_rejected_with_its_cause_and_the_next_step(text, error, says):
@@ -86,15 +86,15 @@ def test_a_preset_prints_as_it_parses(tempered):
 
 
 def test_an_unknown_preset_or_value_suggests_the_nearest(tempered):
-    with pytest.raises(UnknownName, match=r"No value of t: preset 'studie'. Did you mean 'study'\?"):
+    with pytest.raises(UnknownName, match=r"t: preset 'studie'.*'study'"):
         tempered.parse("t:preset=studie")
-    with pytest.raises(UnknownName, match=r"No value of t: unit 'link'. Did you mean 'links'\?"):
+    with pytest.raises(UnknownName, match=r"t: unit 'link'.*'links'"):
         tempered.parse("t:unit=link")
 
 
 def test_a_bound_can_be_exclusive(tempered):
     assert tempered.parse("t:rate=1").parameters == (("rate", 1.0),)
-    with pytest.raises(InvalidParameter, match=r"rate=0\.0 is out of range; it must be more than 0 and at most 1"):
+    with pytest.raises(InvalidParameter, match=rf"rate=0\.0 .*{Bounds(0, 1, above=True)}"):
         tempered.parse("t:rate=0")
 
 
@@ -119,13 +119,13 @@ def test_bounds_say_what_they_hold(bounds, says, inside, outside):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: BestNFirst(n=0), "BestNFirst: n=0 is out of range; it must be at least 1"),
-        (lambda: BestNFirst(1, 0), "BestNFirst: buffer=0 is out of range"),
-        (lambda: BestNFirst(n=None), "BestNFirst: n=none should be a value of type int"),
-        (lambda: BestNFirst(found_again="higest"), "Did you mean 'highest'"),
+        (lambda: BestNFirst(n=0), f"BestNFirst: n=0 .*{Bounds(1)}"),
+        (lambda: BestNFirst(1, 0), "BestNFirst: buffer=0 "),
+        (lambda: BestNFirst(n=None), "BestNFirst: n=none .*int"),
+        (lambda: BestNFirst(found_again="higest"), "'highest'"),
         (
             lambda: STRATEGIES.make("pagerank:gamma=1"),
-            "gamma=1.0 is out of range; it must be at least 0 and less than 1",
+            f"gamma=1.0 .*{Bounds(0, 1, below=True)}",
         ),
     ],
 )
@@ -137,11 +137,11 @@ def test_bounds_are_checked_for_strategies_constructed_in_python(make, says):
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({"n": np.int64(0)}, "n=0 is out of range"),
-        ({"n": 2.5}, "n=2.5 should be a value of type int"),
-        ({"n": "3"}, "n=3 should be a value of type int"),
-        ({"buffer": np.int32(-1)}, "buffer=-1 is out of range"),
-        ({"description": "false"}, "description=false should be a value of type bool"),
+        ({"n": np.int64(0)}, "n=0 "),
+        ({"n": 2.5}, "n=2.5 .*int"),
+        ({"n": "3"}, "n=3 .*int"),
+        ({"buffer": np.int32(-1)}, "buffer=-1 "),
+        ({"description": "false"}, "description=false .*bool"),
     ],
 )
 def test_numbers_of_numpy_are_numbers_and_words_are_none(values, says):
@@ -176,12 +176,12 @@ def test_plug_ins_need_neither_a_constructor_nor_annotations():
     assert list(parameters_of(Bare)) == []
     assert isinstance(Bare(), Strategy)
     limit, rate = parameters_of(Unannotated)
-    assert (limit.optional, limit.range, rate.kind) == (True, "any text or none", float)
+    assert (limit.optional, limit.kind, rate.kind) == (True, str, float)
     assert Unannotated(limit=None).limit is None
 
 
 def test_unreadable_annotations_are_reported_in_one_line():
-    with pytest.raises(PluginError, match="Puzzling: cannot read its annotations: NameError"):
+    with pytest.raises(PluginError, match=r"Puzzling: .*\bNameError\b"):
         Puzzling()
 
 
@@ -197,7 +197,7 @@ def test_a_number_that_is_not_a_number_is_out_of_range():
     (rate,) = parameters_of(factory)
     assert rate.parse("0.25", "x") == 0.25
     for text in ("nan", "-0.1", "1.1", "inf"):
-        with pytest.raises(InvalidParameter, match="out of range; it must be 0 to 1"):
+        with pytest.raises(InvalidParameter, match=rf"x: rate={text} .*{Bounds(0, 1)}"):
             rate.parse(text, "x")
 
 
@@ -207,14 +207,14 @@ def test_booleans_are_written_as_words():
     (flag,) = parameters_of(factory)
     assert flag.parse("True", "x") is True
     assert flag.parse("no", "x") is False
-    with pytest.raises(InvalidParameter, match="true or false"):
+    with pytest.raises(InvalidParameter, match="x: flag=maybe "):
         flag.parse("maybe", "x")
 
 
 def test_a_factory_whose_parameter_has_no_default_breaks_the_contract():
     def factory(n: int) -> None: ...
 
-    with pytest.raises(PluginError, match="parameter n needs a default"):
+    with pytest.raises(PluginError, match=r"factory: .*\bn\b"):
         list(parameters_of(factory))
 
 
@@ -224,9 +224,7 @@ def test_a_plug_in_that_cannot_be_imported_is_named(monkeypatch):
     registry = Registry("strategy", "scenthound.none")
     lost = EntryPoint("lost", "no_such_module:Thing", "scenthound.none")
     monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [lost])
-    with pytest.raises(
-        PluginError, match=r"'lost' cannot be loaded: ModuleNotFoundError .*No module named 'no_such_module'"
-    ):
+    with pytest.raises(PluginError, match=r"'lost' .*: ModuleNotFoundError .*'no_such_module'"):
         registry.factory("lost")
 
 
@@ -236,7 +234,7 @@ def test_a_name_that_two_packages_claim_belongs_to_neither(monkeypatch):
     ours = EntryPoint("best_first", "scenthound.strategies.best_n_first:BestFirst", "group")
     theirs = EntryPoint("best_first", "intruder:Eager", "group")
     monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [ours, theirs])
-    with pytest.raises(PluginError, match="is defined by intruder:Eager and scenthound"):
+    with pytest.raises(PluginError, match=r"'best_first' .*intruder:Eager .*best_n_first:BestFirst"):
         Registry("strategy", "group").make("best_first")
 
 
@@ -245,13 +243,13 @@ def test_what_is_of_another_kind_is_no_plug_in(monkeypatch):
 
     point = EntryPoint("counter", "collections:Counter", "group")
     monkeypatch.setattr("scenthound.registry.entry_points", lambda group: [point])
-    with pytest.raises(PluginError, match=r"'counter' is not a strategy.* BestNFirst"):
+    with pytest.raises(PluginError, match=r"'counter' .* BestNFirst"):
         Registry("strategy", "group", BestNFirst).make(Choice("counter"))
 
 
 @pytest.mark.parametrize(
     ("value", "says"),
-    [("math:pi", "neither a class nor a function"), ("json:loads", "parameter s needs a default value")],
+    [("math:pi", "'broken' "), ("json:loads", r"loads: .*\bs\b")],
 )
 def test_what_nothing_can_be_made_of_is_no_plug_in(monkeypatch, value, says):
     from importlib.metadata import EntryPoint
@@ -264,5 +262,5 @@ def test_what_nothing_can_be_made_of_is_no_plug_in(monkeypatch, value, says):
 def test_a_plug_in_whose_constructor_fails_is_reported_with_file_and_line(monkeypatch):
     registry = Registry("strategy", "group")
     monkeypatch.setattr(registry, "factory", lambda name: lambda: 1 // 0)
-    with pytest.raises(PluginError, match=r"strategy broken cannot be constructed: ZeroDivisionError at .*\.py:\d+"):
+    with pytest.raises(PluginError, match=r" broken .*: ZeroDivisionError at .*\.py:\d+"):
         registry.make(Choice("broken"))

@@ -1,6 +1,7 @@
 """The folder of a run: it gives back what was crawled, and nothing half done or damaged passes for one."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from ring_web import N, experiment, runs, simulated, topic, url
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
 from scenthound.experiments.evaluate import chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder
+from scenthound.reasons import EndReason
 from scenthound.store.record import record
 from scenthound.topics.files import write_topics
 
@@ -24,7 +26,7 @@ def test_a_run_folder_survives_a_round_trip(web_path, topics_file, tmp_path):
         (e.start.topic, e.strategy, e.start.seed) for e in expected
     ]
     assert folder.starts() == [each.start for each in expected[::2]]
-    assert {crawl.ended for crawl in folder.crawls()} == {"page budget reached"}
+    assert {crawl.ended for crawl in folder.crawls()} == {EndReason.BUDGET}
 
 
 def test_a_run_folder_has_the_training_pages(web_path, topics_file, tmp_path):
@@ -125,12 +127,12 @@ def test_runs_without_modes_still_open(web_path, topics_file, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "error", "says"),
     [
-        ({"strategies": ["best_frist"]}, UnknownName, "Did you mean 'best_first'"),
-        ({"strategies": []}, InvalidParameter, "no strategy"),
-        ({"page_budget": 0}, InvalidParameter, "pages is 0"),
-        ({"task": "example"}, UnknownName, "Did you mean 'examples'"),
-        ({"mode": "ruolette"}, UnknownName, "Did you mean 'roulette'"),
-        ({"mode": "polite:workers=0"}, InvalidParameter, "workers=0 is out of range"),
+        ({"strategies": ["best_frist"]}, UnknownName, "'best_first'"),
+        ({"strategies": []}, InvalidParameter, "scenthound strategies"),
+        ({"page_budget": 0}, InvalidParameter, r"pages\b.* 0\b"),
+        ({"task": "example"}, UnknownName, "'examples'"),
+        ({"mode": "ruolette"}, UnknownName, "'roulette'"),
+        ({"mode": "polite:workers=0"}, InvalidParameter, "workers=0 "),
     ],
 )
 def test_a_run_that_cannot_start_leaves_nothing(web_path, topics_file, tmp_path, settings, error, says):
@@ -153,12 +155,12 @@ def test_an_interrupted_run_leaves_nothing(web_path, topics_file, tmp_path):
 
 def test_only_a_run_is_replaced_and_only_with_force(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
-    with pytest.raises(InvalidInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="--force"):
         simulated(web_path, topics_file, tmp_path / "run")
     simulated(web_path, topics_file, tmp_path / "run", force=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(InvalidInput, match="choose another name"):
+    with pytest.raises(InvalidInput, match="mine "):
         simulated(web_path, topics_file, tmp_path / "mine", force=True)
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
@@ -167,7 +169,7 @@ def test_a_run_opens_only_with_its_own_web(web_path, topics_file, tmp_path):
     simulated(web_path, topics_file, tmp_path / "run")
     (tmp_path / "other.jsonl").write_text(json.dumps({"url": url(0), "html": "<p>other"}) + "\n")
     record([tmp_path / "other.jsonl"], tmp_path / "other", workers=1)
-    with pytest.raises(InvalidInput, match="another recording"):
+    with pytest.raises(InvalidInput, match=r"run .*other: .*--web"):
         RunFolder.open(tmp_path / "run", tmp_path / "other")
 
 
@@ -175,7 +177,7 @@ def test_a_run_opens_only_with_its_own_web(web_path, topics_file, tmp_path):
 def test_a_folder_that_is_not_a_run_raises(tmp_path: Path, content):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    with pytest.raises(InvalidInput, match=r"not a simulation run|not valid JSON"):
+    with pytest.raises(InvalidInput, match=re.escape(str(tmp_path))):
         RunFolder.open(tmp_path)
 
 

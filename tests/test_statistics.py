@@ -74,7 +74,7 @@ def test_negligible_differences_are_zero():
 
 
 def test_pairs_of_different_shapes_raise():
-    with pytest.raises(InvalidParameter, match="one number per topic"):
+    with pytest.raises(InvalidParameter, match=r"\(3,\) .*\(1,\)"):
         differences_of(array(1, 2, 3), array(1))
 
 
@@ -325,11 +325,11 @@ def test_one_seed_has_no_interval_and_no_topic_has_no_mean():
 
 def test_describe_spread_names_the_observations():
     one, three, five = (PairedSample(np.arange(2.0 * n).reshape(n, 2)) for n in (1, 3, 5))
-    assert describe_spread([one]) == "mean ± standard error over 2 random seeds"
-    assert describe_spread([three, three]) == "mean ± standard error over 2 random seeds of each topic"
-    assert describe_spread([five]) == "mean ± standard error over 5 topics"
-    assert describe_spread([five, one]) == "mean ± standard error over 5 topics or 2 random seeds"
-    assert describe_spread([PairedSample(np.array([[0.7]]))]) == "mean, no standard error: too few seeds"
+    assert re.search(r"±.* 2 random seeds$", describe_spread([one]))
+    assert re.search(r"±.* 2 random seeds \w+ each topic$", describe_spread([three, three]))
+    assert re.search(r"±.* 5 topics$", describe_spread([five]))
+    assert re.search(r"±.* 5 topics \w+ 2 random seeds$", describe_spread([five, one]))
+    assert "±" not in describe_spread([PairedSample(np.array([[0.7]]))])
 
 
 def test_one_dimensional_values_have_one_seed():

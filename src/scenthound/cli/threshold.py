@@ -153,6 +153,7 @@ def _values(found: Suggestion) -> dict[str, Any]:
     return {
         "threshold": choice.row.threshold,
         "goal": str(choice.goal),
+        **asdict(choice.goal),
         "low": choice.low,
         "high": choice.high,
         "at_threshold": asdict(choice.row),

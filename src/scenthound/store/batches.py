@@ -24,6 +24,8 @@ from scenthound.web.urls import canonical, fingerprint, host_of, resolve
 
 #: Of a reason or location; what a file contains may have any length.
 MAX_CHARACTERS = 300
+#: The reason to skip a record with another URL.
+NOT_HTTP = "url is not http(s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class BatchMaker:
             if isinstance(record, Skipped):
                 found.skipped.append(record)
             elif url is None:
-                found.skipped.append(Skipped("url is not http(s)", record.location))
+                found.skipped.append(Skipped(NOT_HTTP, record.location))
             elif isinstance(record, RawRedirect):
                 found.add_redirect(record, url)
             else:

@@ -32,6 +32,11 @@ MAX_HEADER_BYTES = 1 << 20
 #: Of an unknown value in a message.
 MAX_VALUE_CHARACTERS = 60
 
+#: Reasons to skip a record.
+UNKNOWN_TYPE = "record of unknown type"
+UNKNOWN_ENCODING = "content encoding that cannot be read"
+WRONG_LENGTH = "record with a wrong length"
+
 
 @dataclass(frozen=True, slots=True)
 class RecordsChunk:
@@ -70,7 +75,7 @@ class WarcFile(SourceFile):
                     _skip_rest(record.raw_stream)
                 if records.err_count > n_errors:
                     n_errors = records.err_count
-                    yield Skipped("record with a wrong length", f"before {location}")
+                    yield Skipped(WRONG_LENGTH, f"before {location}")
         except Exception as reason:  # noqa: BLE001 - warcio raises many kinds; none may lose what came before
             what = str(reason).strip().splitlines() or [type(reason).__name__]
             yield Skipped("damaged file", f"{self.path.name}, after record {number}: {what[0]}")
@@ -131,11 +136,7 @@ def _readable_record_of(record: Any, location: str, options: ReadOptions) -> Raw
 def _record_of(record: Any, location: str, options: ReadOptions) -> RawRecord:
     kind = record.rec_type
     if kind not in PAGE_KINDS:
-        return (
-            Skipped(f"{kind} record", location)
-            if kind in OTHER_KINDS
-            else _unknown("record of unknown type", kind, location)
-        )
+        return Skipped(f"{kind} record", location) if kind in OTHER_KINDS else _unknown(UNKNOWN_TYPE, kind, location)
     url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<> ")
     if not url:
         return Skipped("no url", location)
@@ -168,7 +169,7 @@ def _page_of(record: Any, url: str, content_type: str | None, location: str, opt
         return Skipped(unwanted, location)
     encoding = _header(record, "Content-Encoding")
     if not all(name.strip() in KNOWN_ENCODINGS for name in encoding.split(",")):
-        return _unknown("content encoding that cannot be read", encoding, location)
+        return _unknown(UNKNOWN_ENCODING, encoding, location)
     body = _body(record, encoding)
     if not body:
         return Skipped("empty body", location)
