@@ -125,8 +125,6 @@ def _replacement(reference: re.Match[str]) -> str:
 
 _UTF_8 = frozenset(("utf-8", "utf8"))
 _BYTE_ORDER_MARKS = codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
-# The markers of `html.read_marked`, which HTML replaces.
-_MARKERS = b"\x00", b"\x01"
 
 
 def read_compiled(
@@ -134,7 +132,8 @@ def read_compiled(
 ) -> PageContent | None:
     """Read a page; None, with the scanner unchanged, if it is unsupported."""
     data = _in_utf_8(html, http_charset)
-    if any(marker in data for marker in _MARKERS):
+    # The markers of `html.read_marked`, which HTML replaces.
+    if b"\x00" in data or b"\x01" in data:
         return None
     padded = np.frombuffer(data + bytes(N_PADDING), np.uint8)
     is_supported, text, state, words = read_page(padded, tables(), max_links, *scanner.lookup_tables())
