@@ -25,12 +25,14 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install
 	$(BIN)/scenthound demo --out demo
 
+# Tests start hundreds of Python processes. Without cached bytecode each of them would compile the package.
+test: export PYTHONDONTWRITEBYTECODE =
 test: install
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/pytest --numprocesses 3 --dist loadfile
+	$(BIN)/pytest --numprocesses 3 --dist worksteal
 
 bench: install
 	$(BIN)/python -m benchmarks
