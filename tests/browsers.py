@@ -23,9 +23,12 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, 
 
 from timing import WAIT_S
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+#: The headless shell needs half the CPU time of the complete browser.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOW_TO_INSTALL = "install Chromium (apt-get install chromium), or name a browser in SCENTHOUND_BROWSER"
-_INSTALLING = (("apt-get", "update"), ("apt-get", "install", "-y", "--no-install-recommends", "chromium"))
+_INSTALL = ("apt-get", "install", "-y", "--no-install-recommends")
+#: Older releases have no headless shell.
+_INSTALLING = (("apt-get", "update"), (*_INSTALL, "chromium-headless-shell"), (*_INSTALL, "chromium"))
 _INSTALL_TIMEOUT_S = 240
 #: Timeout of all waits for a page.
 TIMEOUT_MS = 1_000 * WAIT_S
@@ -55,6 +58,8 @@ def _installed() -> str | None:
         return None
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in _INSTALLING:
+        if found := _found():
+            return found
         # Two test processes may install at the same time: the second waits for the first.
         waiting = [*command, "-o", f"DPkg::Lock::Timeout={_INSTALL_TIMEOUT_S}"]
         with suppress(subprocess.TimeoutExpired):

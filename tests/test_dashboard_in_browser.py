@@ -23,6 +23,8 @@ from timing import wait_until
 PAGE_BUDGET = 1_900
 #: A crawl writes its status once per second.
 STILL_MS = 2_000
+#: Enough pages for every test.
+N_FIRST_PAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
         for name in ("balloons", HOSTILE_NAME):
             wait_until((folder / name / ABOUT_FILE).exists, "the crawls")
         wait_until(lambda: len(board.get("/api/folders")["folders"]) == 2, "the folders")
+        for name in ("balloons", HOSTILE_NAME):
+            wait_until(lambda name=name: (board.crawl(name)["status"] or {}).get("n_pages", 0) >= N_FIRST_PAGES, name)
         yield Crawls(board, doomed)
         assert "Traceback" not in board.output.read_text()
 
