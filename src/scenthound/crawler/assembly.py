@@ -27,7 +27,6 @@ from scenthound.reasons import SkipReason
 from scenthound.relevance.base import RELEVANCE, Relevance, trains
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import DIGEST_CHARACTERS, read_training, training_digest
 from scenthound.strategies.base import STRATEGIES, Strategy
@@ -47,10 +46,17 @@ READ_BACK_TIMEOUT_S = 60.0
 _SAMPLE_PAGES = b"<p>x</p>", b"<p>x<svg></svg>"
 
 
+def _open_web(path: str | Path) -> RecordedWeb:
+    # Loading the readers of all input formats takes time, and few crawls use a recorded web.
+    from scenthound.store.record import open_web
+
+    return open_web(path)
+
+
 def with_digests(settings: CrawlSettings) -> CrawlSettings:
     """The settings with absolute paths and digests of what the crawl reads. UsageError for unused training pages."""
     if settings.web is not None:
-        web = open_web(settings.web)
+        web = _open_web(settings.web)
         settings = replace(settings, web=str(Path(settings.web).resolve()), web_fingerprint=web.fingerprint)
     if settings.train_from is not None:
         _check_trains(settings)
@@ -103,7 +109,7 @@ def check_inputs(settings: CrawlSettings) -> None:
     """InvalidInput if something that the crawl reads has changed since it started."""
     if settings.web is not None:
         web_digest = settings.web_fingerprint
-        _check_unchanged("The recorded web", Path(settings.web), web_digest, lambda path: open_web(path).fingerprint)
+        _check_unchanged("The recorded web", Path(settings.web), web_digest, lambda path: _open_web(path).fingerprint)
     if settings.train_from is not None:
         _check_unchanged("The training pages", Path(settings.train_from), settings.train_digest, training_digest)
     if (file := strategy_file(settings.strategy)) is not None:
@@ -127,7 +133,7 @@ class CrawlParts:
 
     def __init__(self, settings: CrawlSettings, store: CrawlStore) -> None:
         check_inputs(settings)
-        recorded = None if settings.web is None else open_web(settings.web)
+        recorded = None if settings.web is None else _open_web(settings.web)
         self._scanner = scanner = _scanner(store, recorded)
         self._strategy = strategy = STRATEGIES.make(settings.strategy)
         relevance = relevance_of(settings, strategy, scanner)
