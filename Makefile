@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test bench bench-live install clean
+.PHONY: help demo test lint pytest bench bench-live install clean
 
 help:
 	@echo "make demo         crawl a small web on this machine, live, and compare the crawls with simulated ones"
-	@echo "make test         linters, types, import contract and all tests"
+	@echo "make test         linters, types, import contract and all tests (make lint and make pytest, side by side)"
 	@echo "make bench        the benchmarks; those of real collections need ../shared/data"
 	@echo "make bench-live   live crawls over loopback: CPU time compared with Scrapy, politeness, resuming, forty kills (-9)"
 	@echo "make clean        remove the virtual environment and what the tools left"
@@ -25,13 +25,19 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install
 	$(BIN)/scenthound demo --out demo
 
-# Tests start hundreds of Python processes. Without cached bytecode each of them would compile the package.
-test: export PYTHONDONTWRITEBYTECODE =
+# mypy uses one processor, so the tests start beside it.
 test: install
+	@$(MAKE) --no-print-directory --jobs 2 lint pytest
+
+lint: install
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
+
+# Tests start hundreds of Python processes. Without cached bytecode each of them would compile the package.
+pytest: export PYTHONDONTWRITEBYTECODE =
+pytest: install
 	$(BIN)/pytest --numprocesses 3 --dist worksteal
 
 bench: install
@@ -44,4 +50,5 @@ bench-live: install
 	$(BIN)/python -m benchmarks.live_kills
 
 clean:
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
