@@ -214,7 +214,7 @@ def test_a_crawl_returns_its_pages_and_can_be_resumed_exported_and_opened(web, t
     runs = opened.runs._repr_html_()
     assert f">{os.getpid()}<" in runs
     assert runs.count(" UTC<") == 4
-    with pytest.raises(UsageError, match="strategy= is best_first"):
+    with pytest.raises(UsageError, match=r"strategy= .*\bbest_first\b.*\bMine:n=2\b"):
         sh.resume(opened, strategy="best_first")
 
 
@@ -455,7 +455,7 @@ def test_signatures_list_every_option_with_its_default():
 
 
 def test_an_unknown_argument_is_a_type_error_with_the_nearest_one(web):
-    with pytest.raises(TypeError, match="Did you mean 'strategy'"):
+    with pytest.raises(TypeError, match=r"'strateg'.*'strategy'"):
         sh.crawl(BALLOON, web=web, strateg="otie")
     with pytest.raises(TypeError, match="'repeat'"):
         sh.simulate(web, BALLOON, "otie", repeat=3)

@@ -11,7 +11,8 @@ from importlib import metadata
 import pytest
 
 from scenthound.cli import main
-from scenthound.cli.app import COMMANDS, MODULE_OF, load
+from scenthound.cli.app import COMMANDS, LISTS, MODULE_OF, load
+from scenthound.registry import Bounds
 from timing import WAIT_S, cpu_cost_s, cpu_s_of_children, wait_until
 
 PAGES = [
@@ -118,9 +119,9 @@ def test_plug_ins_are_listed_with_their_parameters(command, scenthound):
 def test_one_strategy_is_described_with_ranges_and_presets(scenthound):
     code, out, _ = scenthound("strategies", "otie", "pagerank")
     assert code == 0
-    assert "more than 0" in out
-    assert "otie:preset=wang2009 is n=50" in out
-    assert "max or sum" in out
+    assert re.search(rf"\bd\b.*\b3\.0\b.*{Bounds(0, above=True)} ", out)
+    assert re.search(r"otie:preset=wang2009 .*\bn=50\b", out)
+    assert re.search(r"\bnorm\b.*\bmax\b.*\bmax\b.*\bsum\b", out)
     code, _, err = scenthound("strategies", "otei")
     assert code == 2
     assert "'otie'" in err
@@ -418,7 +419,7 @@ def test_help_imports_no_command(monkeypatch, scenthound):
         monkeypatch.delitem(sys.modules, f"scenthound.cli.{module}", raising=False)
     code, out, _ = scenthound("--help")
     assert code == 0
-    assert "List and inspect" in out
+    assert LISTS in out
     assert not [module for module in MODULE_OF.values() if f"scenthound.cli.{module}" in sys.modules]
 
 

@@ -84,7 +84,7 @@ def test_the_result_can_be_printed_as_json(evolving, tmp_path):
 def test_split_rules_are_printed_one_by_one(evolving):
     code, out, err = evolving("--split", "distance:1", "--scores", "comm_out,parent_1")
     assert code == 0, err
-    assert "up to distance 1: " in out
+    assert "distance 1: " in out
     assert "beyond: " in out
 
 

@@ -140,7 +140,7 @@ def test_a_topic_that_no_command_can_name_has_a_note(named, capsys):
     assert (done.command, done.command_note) == ("", CANNOT_BE_NAMED)
     print_comparison(Comparison(None, done), False)
     said = capsys.readouterr().out
-    assert "Start it live" not in said
+    assert "scenthound crawl" not in said
     assert CANNOT_BE_NAMED in said
 
 

@@ -145,7 +145,7 @@ def test_one_address_is_found_by_its_number_alone(tmp_path: Path) -> None:
             "http://b.test/\udc80",
         ]
         for missing in (-1, 102):
-            with pytest.raises(InvalidInput, match=f"URL {missing} is missing"):
+            with pytest.raises(InvalidInput, match=rf"{DATABASE_FILE} .*\bURL {missing}\b"):
                 store.url_of(missing)
 
 

@@ -205,12 +205,12 @@ def test_force_replaces_crawls_only(tmp_path: Path) -> None:
         store.add(visit(0))
         store.commit()
         assert store.about.settings == {"seeds": 3}
-    with pytest.raises(InvalidInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="--force"):
         CrawlStore.create(folder, {}, ArchiveSettings(AGENT))
     with CrawlStore.create(folder, {"seeds": 4}, ArchiveSettings(AGENT), force=True) as store:
         assert (store.counts().visits, store.about.settings) == (0, {"seeds": 4})
     (tmp_path / "mine").mkdir()
-    with pytest.raises(InvalidInput, match="not replaced"):
+    with pytest.raises(InvalidInput, match=rf"{tmp_path / 'mine'} .*\bcrawl\b"):
         CrawlStore.create(tmp_path / "mine", {}, ArchiveSettings(AGENT), force=True)
 
 

@@ -200,13 +200,14 @@ def test_other_folders_are_never_replaced(topical, tmp_path):
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(InvalidInput, match="mine"):
         small_search(*topical, tmp_path / "mine", force=True)
-    with pytest.raises(InvalidInput, match="not a search"):
+    with pytest.raises(InvalidInput, match=r"mine .*`scenthound evolve`"):
         resume_search(tmp_path / "mine")
 
 
 def test_a_search_on_another_web_is_rejected(search, tmp_path):
-    with pytest.raises(InvalidInput, match="started on another web"):
-        resume_search(search, web=record_ring(tmp_path), workers=1)
+    other = record_ring(tmp_path)
+    with pytest.raises(InvalidInput, match=rf"{search} .*{other}: .*--web\b"):
+        resume_search(search, web=other, workers=1)
 
 
 def test_a_search_finds_its_web_when_both_were_moved(topical, tmp_path):
@@ -225,7 +226,7 @@ def test_a_search_with_changed_settings_is_rejected(search):
     about = json.loads((search / ABOUT_FILE).read_text())
     about["settings"]["seed"] = 5
     (search / ABOUT_FILE).write_text(json.dumps(about))
-    with pytest.raises(InvalidInput, match="took another course"):
+    with pytest.raises(InvalidInput, match=rf"{LOG_FILE}, line 1: (?!corrupt)"):
         resume_search(search, workers=1)
 
 
@@ -239,7 +240,7 @@ def test_a_search_continues_if_only_the_last_digits_of_genes_differ(topical, tmp
     if continues:
         assert resume_search(tmp_path / "search", workers=1).best == done.best
     else:
-        with pytest.raises(InvalidInput, match="took another course"):
+        with pytest.raises(InvalidInput, match=rf"{LOG_FILE}, line {len(lines)}: (?!corrupt)"):
             resume_search(tmp_path / "search", workers=1)
 
 
@@ -277,7 +278,7 @@ def test_changed_training_pages_are_detected(topical, tmp_path):
     small_search(*topical, tmp_path / "search", **settings)
     assert resume_search(tmp_path / "search", workers=1).n_visits_now == 0
     (tmp_path / "pages" / "positive" / "0.txt").write_text("garden")
-    with pytest.raises(InvalidInput, match="have changed since the search was started"):
+    with pytest.raises(InvalidInput, match=f"{tmp_path / 'pages'} "):
         resume_search(tmp_path / "search", workers=1)
 
 
@@ -328,7 +329,7 @@ def rejection(folder: Path) -> str:
     assert (folder / RESULT_FILE).read_bytes() == before
     message = str(raised.value)
     assert "\n" not in message
-    assert "Delete this line and all lines after it" in message
+    assert message.startswith(f"{folder / LOG_FILE}, line ")
     return message
 
 
@@ -386,7 +387,6 @@ def test_an_invalid_line_is_rejected_with_its_number(tmp_path, line):
     with pytest.raises(InvalidInput) as raised:
         SearchFolder(tmp_path).logged()
     assert str(raised.value).startswith(f"{log}, line 2: corrupt, ")
-    assert "Delete this line and all lines after it" in str(raised.value)
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < len(str(log)) + 200
 

@@ -116,9 +116,12 @@ def test_settings_are_restored_from_json(settings):
     assert read == settings
 
 
-@pytest.mark.parametrize("damage", [{}, {"crawls_of": {}}, {"crawls_of": None}])
-def test_corrupt_settings_are_rejected(damage):
-    with pytest.raises(InvalidInput, match="cannot be read"):
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [({}, "'crawls_of'"), ({"crawls_of": {}}, "'topics'"), ({"crawls_of": None}, "'NoneType'")],
+)
+def test_corrupt_settings_are_rejected(damage, reason):
+    with pytest.raises(InvalidInput, match=rf"\({reason}"):
         EvolutionSettings.from_json(damage, [topic()], Path("web"))
 
 

@@ -1,7 +1,9 @@
 """A crawl written out: its pages, its archive and an index of it, whole, and without what asks not to be indexed."""
 
+import errno
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +109,7 @@ def test_compressed_pages_are_decoded_and_pages_of_a_recording_have_no_html(tmp_
     [("warc", "a.warc.zst"), ("parquet", "a.parquet.gz"), ("cdxj", "a.cdxj.gz"), ("jsonl", "a.jsonl.BZ2")],
 )
 def test_an_unsupported_suffix_is_rejected(crawl: Path, tmp_path: Path, kind: str, name: str) -> None:
-    with pytest.raises(UsageError, match=f"a {kind} export is not written as"):
+    with pytest.raises(UsageError, match=rf"{name}: .*\b{kind}\b.*{Path(name).suffix.lower()};"):
         export(crawl, kind, tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -252,31 +254,31 @@ def test_any_address_has_a_key_of_one_word(path: str) -> None:
 def test_an_existing_file_is_replaced_only_with_force(crawl: Path, tmp_path: Path) -> None:
     out = tmp_path / "pages.jsonl"
     out.write_text("mine")
-    with pytest.raises(InvalidInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="--force"):
         export(crawl, "jsonl", out)
     assert out.read_text() == "mine"
     export(crawl, "jsonl", out, force=True)
     assert len(lines_of(out)) == 2
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InvalidInput, match="not replaced"):
+    with pytest.raises(InvalidInput, match=rf"{tmp_path / 'folder'} .*\bfile\b"):
         export(crawl, "jsonl", tmp_path / "folder", force=True)
-    with pytest.raises(InvalidInput, match="Cannot create"):
+    with pytest.raises(InvalidInput, match=f"{tmp_path / 'missing' / 'pages.jsonl'}: {os.strerror(errno.ENOENT)}"):
         export(crawl, "jsonl", tmp_path / "missing" / "pages.jsonl")
 
 
 def test_an_export_that_fails_leaves_nothing(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     (tmp_path / "pages.jsonl").write_text("old")
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(Failure, match=r"No space left on device\. Nothing was written\."):
+    with pytest.raises(Failure, match=rf"pages\.jsonl: {os.strerror(errno.ENOSPC)}"):
         export(crawl, "jsonl", tmp_path / "pages.jsonl", force=True)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"pages.jsonl": "old"}
 
 
 def test_an_unknown_kind_suggests_the_nearest_one(crawl: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match=r"No kind of export 'json'\. Did you mean 'jsonl'\?"):
+    with pytest.raises(UnknownName, match=r"'json'.*'jsonl'"):
         export(crawl, "json", tmp_path / "x")
 
 

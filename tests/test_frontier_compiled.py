@@ -203,7 +203,7 @@ def test_no_two_pages_share_a_key(salt):
 def test_negative_numbers_are_rejected():
     _, compiled = both()
     for page, host in ((-1, 0), (0, -1)):
-        with pytest.raises(PluginError, match=f"Page {page} on host {host}"):
+        with pytest.raises(PluginError, match=rf"Page {page}\b.*\bhost {host}\b"):
             compiled.push_max(*arrays([5, page], [0, host], [1.0, 1.0]))
     assert compiled.queued_pages().tolist() == [5]
 
