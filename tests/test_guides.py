@@ -79,12 +79,12 @@ def test_a_folder_of_pages_trains_instead_of_the_start(web_path, tmp_path):
 
 
 def test_a_folder_of_pages_is_for_one_topic(web_path, tmp_path):
-    with pytest.raises(InvalidParameter, match="there are 2 topics"):
+    with pytest.raises(InvalidParameter, match=r"--train-from .*\b2\b.*--topic\b"):
         experiment(web_path, topics=BOTH, relevance="svm", train_from=folder_of(tmp_path))
 
 
 def test_what_is_wrong_with_a_combination_of_parameters_is_said_before_any_crawl(web_path):
-    with pytest.raises(InvalidParameter, match="ascending order"):
+    with pytest.raises(InvalidParameter, match=r"adaptive_n_first: least=3, start_n=\d+, most=\d+\b"):
         experiment(web_path, strategies=("breadth_first", "adaptive_n_first:least=3"), relevance="cosine")
 
 
@@ -92,7 +92,7 @@ def test_a_topic_without_the_words_that_a_strategy_goes_by_is_refused(web_path):
     for strategy in ("infospiders:description=true", "infospiders:preset=menczer2001"):
         undescribed = replace(topic("balloon"), description="")
         settings = experiment(web_path, topics=(undescribed,), strategies=(strategy,), relevance="cosine")
-        with pytest.raises(InvalidTopic, match="uses the words of its description, but none of them occurs"):
+        with pytest.raises(InvalidTopic, match=r"'balloon': infospiders\S* .*\bdescription\b"):
             plan(settings, RecordedWeb.open(web_path))
 
 
@@ -103,14 +103,14 @@ def test_a_topic_alone_can_be_learnt_from_a_folder(web_path, tmp_path):
 def test_a_folder_without_positives_is_refused_before_the_crawl(web_path, tmp_path):
     (folder_of(tmp_path) / "positive" / "page.txt").unlink()
     settings = experiment(web_path, relevance="svm", train_from=tmp_path)
-    with pytest.raises(InvalidInput, match="needs positive pages"):
+    with pytest.raises(InvalidInput, match=rf"{tmp_path / 'positive'} .*\.txt\b"):
         plan(settings, RecordedWeb.open(web_path))
 
 
 def test_a_topic_that_cannot_be_scored_is_refused_whichever_guide_it_is(web_path, monkeypatch):
     monkeypatch.setattr(BestFirst, "relevance_model", "svm")
     settings = experiment(web_path, topics=(*BOTH, topic("train", id="mute", keywords=("the",))))
-    with pytest.raises(InvalidTopic, match="'mute': its keywords have no word"):
+    with pytest.raises(InvalidTopic, match=r"'mute': .*\bkeywords\b"):
         plan(settings, RecordedWeb.open(web_path))
 
 
@@ -123,20 +123,20 @@ def test_a_topic_that_cannot_be_scored_is_refused_whichever_guide_it_is(web_path
     ],
 )
 def test_there_is_one_thing_to_learn_from(web_path, settings):
-    with pytest.raises(InvalidParameter, match="choose one of them"):
+    with pytest.raises(InvalidParameter, match=r"--train, .*--train-from .*--as-published "):
         experiment(web_path, **settings)
 
 
 def test_settings_that_make_no_sense_are_refused(web_path):
-    with pytest.raises(InvalidParameter, match="train is -1; it must be at least 0"):
+    with pytest.raises(InvalidParameter, match=r"\btrain .*-1; .* 0\b"):
         experiment(web_path, n_train=-1)
-    with pytest.raises(UnknownName, match="Did you mean 'cosine'"):
+    with pytest.raises(UnknownName, match=r"'cosin'.*'cosine'"):
         experiment(web_path, relevance="cosin")
 
 
 def test_without_the_library_nothing_is_crawled(web_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    with pytest.raises(MissingExtra, match="svm needs an extra"):
+    with pytest.raises(MissingExtra, match=r"\bsvm .*scenthound\[learn\]"):
         plan(experiment(web_path, topics=BOTH, relevance="svm"), RecordedWeb.open(web_path))
 
 

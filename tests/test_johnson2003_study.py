@@ -15,6 +15,7 @@ from scenthound.experiments.johnson2003.results import johnson2003_into, run_joh
 from scenthound.experiments.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER
 from scenthound.experiments.study.settings import SearchSettings, parse_settings, preset_text, read_settings
 from scenthound.experiments.validate.crawls import Measurements, measured_rounds
+from scenthound.experiments.validate.settings import SeedSet
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.ui.figures import figure_files
 from scenthound.ui.reports.johnson2003 import (
@@ -145,8 +146,8 @@ def test_each_figure_has_the_topic_and_measure_of_the_paper(done):
     figure = (out / "figures" / "figure-3.svg").read_text()
     for label in ("strategy", "BF", "E1", "E2", "16 pages", "48 pages"):
         assert f">{label}<" in figure, label
-    assert "large seed set" in figure
-    assert "small seed set" in figure
+    for seed_set in SeedSet:
+        assert f"{seed_set} seed set" in figure
 
 
 def test_charts_of_the_report_show_the_measurements(done):
@@ -277,21 +278,19 @@ def test_a_corrupt_cached_round_is_measured_again(done, web, tmp_path, damage):
 
 def test_a_folder_with_other_files_is_rejected(web, topics, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InvalidInput, match="not a study"):
+    with pytest.raises(InvalidInput, match=rf"{tmp_path} .*\bstudy: .*--out\b"):
         johnson2003_into(tmp_path, SMALL, web, topics, workers=1)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_too_few_topics_are_rejected_with_what_is_possible(web, topics, tmp_path):
-    with pytest.raises(
-        InvalidTopic, match=r"2 topics with 100 examples .* 0 have that, .* `examples = 20` under \[search\]"
-    ):
+    with pytest.raises(InvalidTopic, match=r"\b2 topics .*\b100 examples .*\b0 .*`examples = 20` .*\[search\]"):
         johnson2003_into(tmp_path / "out", with_search(examples=100), web, topics, workers=1)
     assert not (tmp_path / "out").exists()
 
 
 def test_too_short_crawls_are_rejected(web, topics, tmp_path):
-    with pytest.raises(InvalidParameter, match="have 7 pages, and need 8: give larger --pages"):
+    with pytest.raises(InvalidParameter, match=r"\b7 .*\b8: .*--pages\b"):
         run_johnson2003(replace(SMALL, pages=7), web, topics, tmp_path, workers=1)
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ring_web import url
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import InvalidInput
 from scenthound.experiments.labels import LABELS_FILE, MOST_BYTES, Labels, PageLabel
-from scenthound.experiments.retraining import missing_for_training, training_pages, write_training
+from scenthound.experiments.retraining import MODELS_FOLDER, missing_for_training, training_pages, write_training
 from scenthound.experiments.threshold.labels import read_labels
 from scenthound.store.locks import locked, try_lock
 from scenthound.store.stored_crawl import StoredCrawl
@@ -72,7 +73,7 @@ def test_an_invalid_line_raises_with_its_number(folder: Path, line: str) -> None
     file = folder / LABELS_FILE
     crawl_id = json.loads(file.read_text())["crawl"]
     file.write_text(f"{line.replace('ID', crawl_id)}\n{file.read_text()}")
-    with pytest.raises(InvalidInput, match=r"labels\.jsonl, line 1: not a label"):
+    with pytest.raises(InvalidInput, match=f"{LABELS_FILE}, line 1: "):
         Labels.read(folder)
 
 
@@ -99,7 +100,7 @@ def test_a_label_file_is_not_decompressed_and_has_a_maximum_size(folder: Path) -
     with pytest.raises(InvalidInput, match="not UTF-8"):
         Labels.read(folder)
     (folder / LABELS_FILE).write_bytes(b"\n" * (MOST_BYTES + 1))
-    with pytest.raises(InvalidInput, match="it has more than 4,194,304 bytes"):
+    with pytest.raises(InvalidInput, match=rf"{LABELS_FILE} .*\b{MOST_BYTES:,} "):
         Labels.read(folder)
 
 
@@ -117,10 +118,10 @@ def test_labels_of_missing_visits_are_ignored(folder: Path, visits: tuple[Any, .
     fields = {"url": "http://a.test/", "time_s": NOON_S, "crawl": str(Labels.read(folder).crawl_id)}
     lines = [json.dumps({**fields, "visit": visit, "label": said}) for visit in visits for said in (True, False)]
     (folder / LABELS_FILE).write_text("\n".join(lines) + "\n")
-    assert str(missing_for_training(folder)).startswith("Label 2 more relevant and 3 more irrelevant:")
+    assert re.match(r"\D*\b2\b.*\brelevant .*\b3\b.*\birrelevant: ", str(missing_for_training(folder)))
     with StoredCrawl.open(folder) as crawl:
         assert Labels.of(crawl).pages == ()
-        with pytest.raises(InvalidInput, match="no readable text"):
+        with pytest.raises(InvalidInput, match=r"^\d+ of \d+ "):
             training_pages(crawl, Labels.read(folder))
     label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
@@ -129,7 +130,7 @@ def test_labels_of_missing_visits_are_ignored(folder: Path, visits: tuple[Any, .
 
 def test_a_locked_folder_raises_after_a_timeout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scenthound.experiments.labels.MAX_WAIT_S", 0.1)
-    with locked(folder), pytest.raises(InvalidInput, match="is locked by another program"):
+    with locked(folder), pytest.raises(InvalidInput, match=rf"{folder} .*\blocked\b"):
         label(folder, v2=True)
     assert said(label(folder, v2=True)) == {2: True}
 
@@ -153,12 +154,12 @@ def test_a_lock_that_is_released_in_time_is_waited_for(folder: Path) -> None:
 def test_nothing_is_written_through_links(folder: Path, tmp_path: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     (tmp_path / "elsewhere").mkdir()
-    (folder / "relevance_models").symlink_to(tmp_path / "elsewhere")
-    with StoredCrawl.open(folder) as crawl, pytest.raises(InvalidInput, match="relevance_models is a symbolic link"):
+    (folder / MODELS_FOLDER).symlink_to(tmp_path / "elsewhere")
+    with StoredCrawl.open(folder) as crawl, pytest.raises(InvalidInput, match=f"{folder / MODELS_FOLDER} "):
         write_training(folder, training_pages(crawl, labels))
     (folder / LABELS_FILE).unlink()
     (folder / LABELS_FILE).symlink_to(tmp_path / "elsewhere" / "labels")
-    with pytest.raises(InvalidInput, match="symbolic link"):
+    with pytest.raises(InvalidInput, match=f"{folder / LABELS_FILE}: "):
         label(folder, v2=True)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
@@ -240,8 +241,8 @@ def test_an_unfinished_training_folder_is_removed(folder: Path) -> None:
     labels = label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
         training = training_pages(crawl, labels)
-    (folder / "relevance_models").write_text("in the way")
-    with pytest.raises(InvalidInput, match="Cannot write"):
+    (folder / MODELS_FOLDER).write_text("in the way")
+    with pytest.raises(InvalidInput, match=f"{folder / MODELS_FOLDER}"):
         write_training(folder, training)
     assert not list(folder.glob("**/*.part"))
 
@@ -267,5 +268,5 @@ def test_training_pages_without_text_raise(tmp_path: Path) -> None:
             store.add(visit(number))
         store.commit()
     labels = label(tmp_path / "crawl", v2=True, v4=True, v1=False, v3=False, v5=False)
-    with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(InvalidInput, match="6 of 6 training pages"):
+    with StoredCrawl.open(tmp_path / "crawl") as crawl, pytest.raises(InvalidInput, match=r"\b6 of 6 "):
         training_pages(crawl, labels)

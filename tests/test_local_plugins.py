@@ -73,7 +73,7 @@ def test_the_text_of_a_resolved_class_or_instance_is_a_name():
     made = STRATEGIES.make("Weighted:n=4")
     assert isinstance(made, Weighted)
     assert made.n == 4
-    with pytest.raises(UnknownName, match="Did you mean 'Weighted'"):
+    with pytest.raises(UnknownName, match=r"'Weigthed'.*'Weighted'"):
         STRATEGIES.parse("Weigthed")
 
 
@@ -132,9 +132,9 @@ def test_a_class_defined_again_replaces_the_previous_one():
     STRATEGIES.resolve(old)
     STRATEGIES.resolve(new)
     assert type(STRATEGIES.make("Cell")) is new
-    with pytest.raises(InvalidParameter, match="Two classes are named 'Cell'"):
+    with pytest.raises(InvalidParameter, match=r"^Two .*'Cell'"):
         STRATEGIES.distinct([old(), new])
-    with pytest.raises(InvalidParameter, match="another strategy named 'Cell'"):
+    with pytest.raises(InvalidParameter, match=r"\bstrategy .*'Cell'.*\bCell\b"):
         STRATEGIES.resolve(type("Cell", (BreadthFirst,), {"__module__": "elsewhere"}))
 
 

@@ -112,7 +112,7 @@ def test_a_share_of_a_whole_number_of_pages_is_not_rounded_up():
 
 def test_nothing_relevant_is_never_found_and_a_share_is_a_share():
     assert isnan(search_length(trace(1), ids(), 0.5))
-    with pytest.raises(InvalidParameter, match="more than 0 and at most 1"):
+    with pytest.raises(InvalidParameter, match=r" 0; .* 0 .* 1\."):
         search_length(trace(1), ids(1), 0)
 
 

@@ -75,7 +75,7 @@ def test_a_mode_that_cannot_be_is_refused_in_one_line(text, error, says):
 
 
 def test_a_mode_made_in_python_is_checked_too():
-    with pytest.raises(InvalidParameter, match="roulette: size=0 is out of range"):
+    with pytest.raises(InvalidParameter, match="roulette: size=0 "):
         Roulette(size=0)
 
 
@@ -109,7 +109,7 @@ class Generous(BreadthFirst):
 def test_a_strategy_that_answers_with_more_pages_than_were_asked_for_is_stopped(mode):
     links = {"a": [f"p{i}" for i in range(200)]}
     web = SyntheticWeb(links, host_of={name: name for name in links["a"]})
-    with pytest.raises(PluginError, match="must not return"):
+    with pytest.raises(PluginError, match=r"Strategy\.ask\(\d+\) .*\b\d+ pages"):
         crawl(web, Generous(), mode)
 
 

@@ -90,7 +90,7 @@ def test_the_number_of_rounds_is_bounded_even_if_no_change_is_small_enough():
 
 @pytest.mark.parametrize("damping", [-0.1, 1.0])
 def test_a_damping_that_is_no_chance_is_refused(damping):
-    with pytest.raises(InvalidParameter, match="at least 0 and less than 1"):
+    with pytest.raises(InvalidParameter, match=rf" {damping}; .* 0 .* 1\."):
         pagerank(graph_of(2, [(0, 1)]), damping=damping)
 
 

@@ -1,5 +1,8 @@
 """Rank files: what is written is read back to the last bit, and what cannot be used is refused in one line."""
 
+import errno
+import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -59,7 +62,7 @@ def test_half_of_a_surrogate_pair_is_written_as_its_escape_sequence():
 
 
 def test_what_has_no_form_in_toml_is_refused():
-    with pytest.raises(InvalidParameter, match="None cannot be written as TOML"):
+    with pytest.raises(InvalidParameter, match=r"^None .*\bTOML\b"):
         toml_value([None])
 
 
@@ -105,8 +108,7 @@ def test_a_formula_can_be_changed_as_the_head_of_the_file_says(tmp_path, n_rules
     rules = RankRules((hub, cash)[:n_rules], "distance" if n_rules == 2 else "nothing", (1,) * (n_rules - 1))
     text = rank_file_text(RankFile(rules, training={"seed": 1}, history=(Generation(0, 0.5, 0.25, 50),)))
     head, table = text[: text.index("format")], "[rule.weights]" if n_rules == 2 else "[weights]"
-    assert "change it and delete its weights" in head
-    assert table in head
+    assert re.search(rf"\bformula\b.*{re.escape(table)}", head, re.DOTALL)
     changed = text.replace("1.0000*HUB", "ANCHOR").replace(f"{table}\nhub = 1.0\n", "")
     assert weights_in(tmp_path, changed) == [{"anchor": 1}, {"cash": 1}][:n_rules]
 
@@ -226,10 +228,10 @@ def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"Cannot read .*nowhere.toml: No such file or directory\. Check the path"):
+    with pytest.raises(UsageError, match=rf"nowhere\.toml: {os.strerror(errno.ENOENT)}"):
         read_rank_file(tmp_path / "nowhere.toml")
-    with pytest.raises(UsageError, match="is a folder"):
+    with pytest.raises(UsageError, match=rf"^{tmp_path} .*\bfolder\b"):
         read_rank_file(tmp_path)
     (tmp_path / "bytes.toml").write_bytes(b"formula = '\xff'")
-    with pytest.raises(UsageError, match="is no rank file"):
+    with pytest.raises(UsageError, match=r"bytes\.toml .*\bTOML\b"):
         read_rank_file(tmp_path / "bytes.toml")

@@ -254,8 +254,9 @@ class UsesAHostTwice(BestFirst):
 
 
 def test_check_strategy_detects_a_host_used_twice_in_a_batch():
-    with pytest.raises(PluginError, match="on host 0"):
+    with pytest.raises(PluginError, match=r"\bhost 0\b") as found:
         check_strategy(UsesAHostTwice)
+    assert found.value.rule == "one-page-per-host"
 
 
 def test_without_politeness_a_batch_may_contain_many_pages_of_one_host():
