@@ -1,5 +1,6 @@
 """A guide trained anew on labels: how good it is, and what becomes of it."""
 
+import re
 import shlex
 import sys
 from dataclasses import replace
@@ -163,8 +164,7 @@ def test_a_new_model_is_used_by_the_crawl_and_changes_no_visit(tmp_path: Path) -
     assert done.quality == ModelQuality(0.0, 1.0, 2, 3)
     assert (done.folder_name, done.is_used_now) == ("relevance_models/1", False)
     assert StopConditions.read(folder).relevance_model == "relevance_models/1"
-    assert "above an irrelevant one in 100% of pairs; the current model in 0%" in done.says
-    assert done.says.endswith("resume the crawl.")
+    assert re.search(r"\b100%.*\b0%.*\bresume\b", done.says)
     with StoredCrawl.open(folder) as crawl:
         assert [(row.visit, row.relevance) for row in crawl.visits()] == before
 
@@ -176,7 +176,7 @@ def test_a_worse_model_is_not_used_unless_requested(tmp_path: Path, monkeypatch:
     done = retrain(folder)
     assert StopConditions.read(folder).relevance_model is None
     assert not done.is_used_now
-    assert "That is worse" in done.says
+    assert re.search(r"\b60%.*\b90%.*\bworse\b", done.says)
     assert (folder / done.folder_name / "positive").is_dir()
     assert retrain(folder, even_if_worse=True).folder_name == "relevance_models/2"
     assert StopConditions.read(folder).relevance_model == "relevance_models/2"
@@ -184,7 +184,7 @@ def test_a_worse_model_is_not_used_unless_requested(tmp_path: Path, monkeypatch:
 
 def test_too_few_labels_raise_and_write_nothing(tmp_path: Path) -> None:
     folder = labelled_crawl(tmp_path / "crawl")
-    with pytest.raises(UsageError, match="Label 2 more relevant and 3 more irrelevant"):
+    with pytest.raises(UsageError, match=r"\b2 .*\brelevant .*\b3 .*\birrelevant: "):
         retrain(folder)
     assert not (folder / "relevance_models").exists()
 
@@ -218,7 +218,8 @@ def test_a_model_that_was_never_used_has_unknown_quality(tmp_path: Path) -> None
     retrain(folder)
     again = retrain(folder)
     assert again.quality.area_before is None
-    assert "The quality of the current model is unknown" in again.says
+    assert re.search(r"\d%.*\bunknown\b", again.says)
+    assert again.says.count("%") == 1
     assert StopConditions.read(folder).relevance_model == "relevance_models/2"
 
 
@@ -271,7 +272,7 @@ def test_files_that_the_command_reads_are_there(tmp_path: Path) -> None:
     done = retrain(folder)
     words = shlex.split(done.command)
     assert Path(words[words.index("--hosts") + 1]).read_text() == "127.0.0.1 a.test\n"
-    assert "The command cannot set tries=9." in done.says
+    assert "tries=9" in done.says
 
 
 def test_a_crawl_of_a_recording_reads_pages_from_it(tmp_path: Path) -> None:

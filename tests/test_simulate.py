@@ -151,7 +151,7 @@ class Peeker(BreadthFirst):
 
 @pytest.mark.parametrize("question", ["words", "link_positions", "links"])
 def test_reading_anything_of_an_unvisited_page_raises(question):
-    with pytest.raises(LeakageError, match="has not been visited"):
+    with pytest.raises(LeakageError, match=r"^Page 1 .*\bvisited\b(?!.*\bseed\b)"):
         crawl(SyntheticWeb({"a": ["b"]}), Peeker(question))
 
 
@@ -179,7 +179,7 @@ def test_hosts_of_one_registrable_domain_share_its_number_and_unknown_hosts_have
     window.seeds([0])
     visit_of(window, 0)
     assert window.seen.domain(0) == window.seen.domain(1) != window.seen.domain(2)
-    with pytest.raises(LeakageError, match="Host 3 is unknown"):
+    with pytest.raises(LeakageError, match=r"^Host 3 "):
         window.seen.domain(3)
 
 
@@ -195,7 +195,7 @@ def test_a_crawl_is_told_the_words_of_its_topic():
 def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}).recorded, NOTHING)
     window.seeds([0])
-    with pytest.raises(LeakageError, match="Page 1 is unknown"):
+    with pytest.raises(LeakageError, match=r"^Page 1 .*\bseed\b"):
         window.seen.url(1)
     visit_of(window, 0)
     assert window.seen.url(1) == "http://web.test/b"
@@ -208,12 +208,12 @@ def test_the_address_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to(
 def test_the_host_of_a_link_is_known_but_not_that_of_a_page_nobody_linked_to():
     window = SimulatedWeb(SyntheticWeb({"a": ["b"], "c": []}, host_of={"a": "one", "b": "two"}).recorded, NOTHING)
     window.seeds([0])
-    with pytest.raises(LeakageError, match="Page 1 is unknown"):
+    with pytest.raises(LeakageError, match=r"^Page 1 .*\bseed\b"):
         window.seen.host(1)
     links = visit_of(window, 0).links
     assert [window.seen.host(0), window.seen.host(1)] == [0, *links.hosts.tolist()] == [0, 1]
     for unknown in (2, -1):
-        with pytest.raises(LeakageError, match=f"Page {unknown} is unknown"):
+        with pytest.raises(LeakageError, match=rf"^Page {unknown} .*\bseed\b"):
             window.seen.host(unknown)
 
 
@@ -232,7 +232,7 @@ def test_the_same_page_is_not_got_twice():
     window.seeds([0])
     visit_of(window, 0)
     assert window.get(1) is MissReason.REPEATED
-    with pytest.raises(PluginError, match="Page 0 was requested twice"):
+    with pytest.raises(PluginError, match=r"^Page 0 .*\btwice\b"):
         window.get(0)
 
 
@@ -382,5 +382,5 @@ def test_a_score_beyond_its_range_is_refused(score):
             return score
 
     web = recorded(a="<p>balloon")
-    with pytest.raises(PluginError, match="scores must be between 0 and 1"):
+    with pytest.raises(PluginError, match=rf" {score}; .* 0 .* 1\."):
         scores_for(Topic("t", ("balloon",)), Wild(), web).page(0)

@@ -1,5 +1,6 @@
 """Reading pages from JSON Lines, Parquet and other files."""
 
+import errno
 import gzip
 import os
 import random
@@ -29,13 +30,13 @@ from scenthound.store.sources.records import CHUNK_BYTES
 
 
 def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"missing\.jsonl: No such file"):
+    with pytest.raises(InvalidInput, match=rf"missing\.jsonl: {os.strerror(errno.ENOENT)}"):
         source_of(tmp_path / "missing.jsonl")
-    with pytest.raises(InvalidInput, match="is a folder"):
+    with pytest.raises(InvalidInput, match=rf"^{tmp_path} .*\bfolder\b"):
         source_of(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/null")):
-        with pytest.raises(InvalidInput, match=f"{path} is a pipe or a device"):
+        with pytest.raises(InvalidInput, match=rf"^{path} .*\bpipe\b"):
             source_of(path)
 
 
@@ -227,7 +228,7 @@ def test_damaged_parquet_is_rejected_in_one_line(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     path = tmp_path / "pages.parquet"
     path.write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(InvalidInput, match=r"pages\.parquet as Parquet"):
+    with pytest.raises(InvalidInput, match=r"pages\.parquet .*\bParquet\b"):
         records_of(path)
 
 

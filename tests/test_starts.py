@@ -66,7 +66,7 @@ def test_the_number_of_neighbours_is_the_requested_one(web_path):
 def test_named_targets_that_are_not_recorded_raise_in_both_tasks(web_path):
     lost = topic(targets=("http://gone.test/",))
     for task in Task:
-        with pytest.raises(InvalidTopic, match="'balloon' has no usable target"):
+        with pytest.raises(InvalidTopic, match=r"'balloon' .*description_from "):
             Starts(RecordedWeb.open(web_path), task).draw(lost, 0)
 
 
@@ -91,5 +91,5 @@ def test_neighbours_are_chosen_by_in_degree(tmp_path):
 def test_too_many_start_pages_raise_but_the_default_does_not():
     web = SyntheticWeb({"a": ["b", "c"]}).recorded
     check_start(DEFAULT_START, web)
-    with pytest.raises(InvalidParameter, match=r"start is 11, and the web has \d pages: use fewer start pages\."):
+    with pytest.raises(InvalidParameter, match=rf"start .*\b{DEFAULT_START + 1}, .*\b{web.n_pages} pages\b"):
         check_start(DEFAULT_START + 1, web)

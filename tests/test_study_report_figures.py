@@ -141,5 +141,5 @@ def test_an_svg_keeps_text_and_has_no_date():
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"Drawing a study needs .*'scenthound\[lab\]"):
+    with pytest.raises(MissingExtra, match=r"^Drawing a study .*scenthound\[lab\]"):
         require_figures("Drawing a study")

@@ -83,7 +83,7 @@ def test_a_settings_file_must_have_what_the_findings_are_about(tmp_path, gone, r
 def test_a_missing_arm_raises(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002").replace('name = "cost"', 'name = "time"'))
-    with pytest.raises(InvalidInput, match=r"are about \[\[arm\]\] cost; put it back"):
+    with pytest.raises(InvalidInput, match=r"mine\.toml: .*\bpant2002 .*\[\[arm\]\] cost;"):
         read_settings("pant2002", file)
 
 
@@ -127,7 +127,7 @@ def test_an_invalid_settings_file_raises(text, result):
 def test_settings_of_another_study_are_refused(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002"))
-    with pytest.raises(InvalidInput, match="settings of pant2002, not of wang2009"):
+    with pytest.raises(InvalidInput, match=r"mine\.toml .*\bpant2002, .*\bwang2009\."):
         read_settings("wang2009", file)
 
 
