@@ -180,20 +180,19 @@ def test_uninformative_labels_are_rejected(pages, message):
 
 def test_an_unreachable_goal_is_rejected_with_the_best_value():
     pages = labelled([0.1, 0.2, 0.3, 0.4, 0.5], "nynyn")
-    with pytest.raises(
-        InvalidParameter, match=r"No threshold has a precision of 0\.9 .* the highest is 0\.500 at 0\.15;"
-    ):
+    with pytest.raises(InvalidParameter, match=r"\bprecision .*\b0\.9 .*\b0\.500 .*\b0\.15; .*--precision\b"):
         choose_threshold(pages, Goal(least_precision=0.9))
 
 
 @pytest.mark.parametrize("goal", [{"least_precision": 0}, {"least_precision": 1.2}, {"least_recall": -1}])
 def test_goals_must_be_shares(goal):
-    with pytest.raises(InvalidParameter, match="more than 0 and at most 1"):
+    ((name, value),) = goal.items()
+    with pytest.raises(InvalidParameter, match=rf"^{name.removeprefix('least_')} .* {value}; .* 0 .* 1\."):
         Goal(**goal)
 
 
 def test_two_goals_are_rejected():
-    with pytest.raises(InvalidParameter, match="choose one of them"):
+    with pytest.raises(InvalidParameter, match=r"--precision .*--recall "):
         Goal(0.9, 0.9)
 
 

@@ -138,11 +138,11 @@ def test_the_field_is_the_best_of_the_others():
 
 
 def test_an_unknown_strategy_raises():
-    with pytest.raises(UnknownName, match="No strategy 'D'"):
+    with pytest.raises(UnknownName, match="'D'"):
         analyse_topics(VALUES, features(size=range(5)), "A", "D")
-    with pytest.raises(UnknownName, match="No strategy 'D'"):
+    with pytest.raises(UnknownName, match="'D'"):
         against_field(VALUES, "D")
-    with pytest.raises(InvalidInput, match="compare A with"):
+    with pytest.raises(InvalidInput, match=r"\bA\b"):
         against_field({"A": VALUES["A"]}, "A")
 
 
@@ -176,5 +176,5 @@ def test_topics_without_the_feature_are_left_out_and_few_have_no_correlation():
 
 
 def test_differences_and_features_must_have_the_same_length():
-    with pytest.raises(InvalidInput, match="2 differences and the features of 3 topics"):
+    with pytest.raises(InvalidInput, match=r"\b2 .*\b3 topics\b"):
         explain_differences(np.zeros(2), features(size=[1, 2, 3]))

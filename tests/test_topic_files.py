@@ -1,6 +1,8 @@
 """Topic files: what is written reads back, what collections carry is understood, what is wrong is named."""
 
+import errno
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -120,13 +122,13 @@ def test_errors_in_a_file_are_reported_in_one_line_with_their_position(
 
 
 def test_a_missing_file_is_invalid_input(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="Cannot read"):
+    with pytest.raises(InvalidInput, match=rf"nowhere\.toml: {os.strerror(errno.ENOENT)}"):
         read_topics(tmp_path / "nowhere.toml")
 
 
 def test_a_file_that_is_not_utf8_is_invalid_input(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_bytes(b'{"id": "caf\xe9"}')
-    with pytest.raises(InvalidInput, match="not UTF-8 at byte 11"):
+    with pytest.raises(InvalidInput, match=r"t\.jsonl .*\bUTF-8 .*\b11: "):
         read_topics(tmp_path / "t.jsonl")
 
 
@@ -135,7 +137,7 @@ def test_a_truncated_compressed_file_is_invalid_input(tmp_path: Path, suffix: st
     file = tmp_path / f"t.jsonl{suffix}"
     write_topics(file, [CHEMISTRY])
     file.write_bytes(file.read_bytes()[:-9])
-    assert "restore it from a backup" in complaint(file)
+    assert complaint(file).startswith(f"{file} ")
 
 
 def test_compression_is_detected_by_content(tmp_path: Path) -> None:
@@ -162,17 +164,17 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, mon
     write_topics(file, [CHEMISTRY])
 
     def full_disk(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", full_disk)
-    with pytest.raises(Failure, match="No space left"):
+    with pytest.raises(Failure, match=os.strerror(errno.ENOSPC)):
         write_topics(file, [Topic(id="other", keywords=("k",))])
     assert read_topics(file) == [CHEMISTRY]
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_writing_no_topics_or_invalid_text_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InvalidTopic, match="no topics"):
+    with pytest.raises(InvalidTopic, match=r"t\.toml: .*\btopics\b"):
         write_topics(tmp_path / "t.toml", [])
     with pytest.raises(InvalidTopic, match="Unicode"):
         write_topics(tmp_path / "t.jsonl", [Topic(id="\ud800", keywords=("k",))])

@@ -106,17 +106,17 @@ def test_availability_may_be_a_function() -> None:
 
 
 def test_a_given_seed_must_be_recorded() -> None:
-    with pytest.raises(InvalidTopic, match=r"http://a\.test/2 of topic 't'"):
+    with pytest.raises(InvalidTopic, match=r"http://a\.test/2 .*'t'"):
         split(topic(seeds=urls(1, 2)), available={*urls(1)})
 
 
 def test_unrecorded_targets_are_rejected() -> None:
-    with pytest.raises(InvalidTopic, match="'t' has no usable target"):
+    with pytest.raises(InvalidTopic, match=r"'t' .*description_from "):
         split(topic(seeds=urls(1), targets=urls(2)), available={*urls(1)})
 
 
 def test_examples_that_are_all_targets_leave_nothing_to_start_from() -> None:
-    with pytest.raises(InvalidTopic, match="no example in the recorded web to start from"):
+    with pytest.raises(InvalidTopic, match=r"'t' .*\b2 examples .*\b2 targets\b"):
         split(topic(urls(1, 2), targets=urls(1, 2)))
 
 

@@ -1,5 +1,7 @@
 """Crawls kept by their content: found again if, and only if, nothing that decides them has changed."""
 
+import errno
+import os
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -195,5 +197,5 @@ def test_saving_leaves_no_temporary_file(tmp_path):
 
 def test_a_path_that_cannot_be_a_folder_raises(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="Choose another folder"):
+    with pytest.raises(InvalidInput, match=f"{tmp_path / 'file' / 'crawls'}: {os.strerror(errno.ENOTDIR)}"):
         TraceCache(tmp_path / "file" / "crawls").make_folder()

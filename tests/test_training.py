@@ -154,12 +154,12 @@ def test_negatives_are_drawn_only_if_a_model_is_trained(web_path):
 
 
 def test_a_single_topic_cannot_be_learned(web_path):
-    with pytest.raises(InvalidTopic, match=r"'balloon' has no negative training pages.*--train-from"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' .*\bnegative .*--train-from\b"):
         planned(web_path, topics=(topic("balloon"),))
 
 
 def test_start_pages_that_are_no_examples_are_not_training_pages(web_path):
-    with pytest.raises(InvalidTopic, match=r"'balloon' has no training pages.*--train, or.*--train-from"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' .*--train, .*--train-from\b"):
         planned(web_path, task=Task.NEIGHBOURS)
     assert all(len(start.training) == 3 for start in planned(web_path, task=Task.NEIGHBOURS, n_train=3))
 

@@ -1,5 +1,8 @@
 """Training pages in a folder: what is read of them, and what is refused."""
 
+import errno
+import os
+
 import pytest
 
 from scenthound.errors import InvalidInput
@@ -74,10 +77,10 @@ def test_a_folder_that_cannot_train_is_rejected_in_one_line(case, tmp_path, web)
 def test_an_unreadable_page_is_reported(tmp_path, web):
     folder = write(tmp_path, positive__a_txt="balloon", negative__a_txt="train")
     (folder / "positive" / "gone.html").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(InvalidInput, match=r"Cannot read .*gone\.html"):
+    with pytest.raises(InvalidInput, match=rf"gone\.html: {os.strerror(errno.ENOENT)}"):
         read_training(folder, web)
 
 
 def test_a_missing_folder_is_rejected(tmp_path, web):
-    with pytest.raises(InvalidInput, match="has no folder 'positive'"):
+    with pytest.raises(InvalidInput, match=r"nowhere .*'positive': --train-from "):
         read_training(tmp_path / "nowhere", web)

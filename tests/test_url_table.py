@@ -50,7 +50,7 @@ def test_an_empty_table():
     assert table.add_all([]).tolist() == []
     assert table.hosts(np.zeros(0, np.int32)).tolist() == []
     for number in (0, -1):
-        with pytest.raises(IndexError, match="in a table of 0"):
+        with pytest.raises(IndexError, match=rf" {number} .* 0\."):
             table.url(number)
 
 

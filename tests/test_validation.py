@@ -17,6 +17,7 @@ from ring_web import N, topic
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
+from scenthound.experiments.validate.results import READING
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings, fitting_budgets
 from scenthound.experiments.validate.validation import prepared, validate
 from scenthound.relevance.cosine import Cosine
@@ -106,7 +107,7 @@ def test_budgets_above_half_of_the_web_are_scaled_down_with_a_note(web_path, top
     # Half of 40 pages is the longest.
     assert done.settings.budgets == (6, 13, 20)
     (note,) = done.notes
-    assert "The page budgets are therefore 6, 13, 20" in note
+    assert re.search(r"\b40 pages\b.*\b6, 13, 20\b", note)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ def test_a_strategy_that_fails_is_named(web_path, topics_file, monkeypatch):
 
     monkeypatch.setattr("scenthound.strategies.rank_function.RankFunction.tell", fail)
     monkeypatch.setattr("scenthound.jit.is_available", lambda: False)
-    with pytest.raises(PluginError, match=r"best_first or relevance model cosine failed on topic 'balloon': Val"):
+    with pytest.raises(PluginError, match=r"best_first .*\bcosine .*'balloon': ValueError\b"):
         validated(web_path, topics_file)
 
 
@@ -217,10 +218,11 @@ def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, 
     out.rmdir()
     code, printed, _ = call(scenthound, web_path, topics_file, out, *strategy)
     assert code == 0
-    assert "the seeds of one topic are not independent topics" in " ".join(printed.split())
-    assert "smaller mean distance at 16 pages" in printed
-    assert "Fitness on topic balloon trained on" in printed
-    assert printed.count("Mean ± standard error over 2 random seeds.") == 2
+    assert READING in " ".join(printed.split())
+    assert re.search(r"\bH20\b", printed)
+    assert " 16 pages" in printed
+    assert re.search(r"\bFitness .*\bballoon\b", printed)
+    assert printed.count(" 2 random seeds.") == 2
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force", "--repeats", 1)[1].count("1 seed ") > 1
     assert call(scenthound, web_path, topics_file, out, *strategy)[0] == 2
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0

@@ -102,7 +102,7 @@ def test_missing_rows_are_rejected(made, tmp_path):
         (tmp_path / name).write_text((out / name).read_text())
     lines = (out / "crawls.csv").read_text().splitlines()
     (tmp_path / "crawls.csv").write_text("\n".join(lines[:-1]) + "\n")
-    with pytest.raises(InvalidInput, match="is damaged"):
+    with pytest.raises(InvalidInput, match=rf"{tmp_path} .*\bdamaged\b"):
         validation_report(tmp_path)
 
 

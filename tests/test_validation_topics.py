@@ -35,7 +35,7 @@ def test_a_search_has_seen_the_topics_of_the_winners_it_started_with(web_path, t
     file.write_text('formula = "PARENT_1"\n[training]\ntopics = ["balloon"]\nseeded_topics = ["train"]\n')
     records = training_records([f"evolved:file={file}"])
     assert list(records.values()) == [Record(("balloon",), ("train",))]
-    with pytest.raises(InvalidTopic, match=r"'train' is not unseen: .* started with winners trained on it"):
+    with pytest.raises(InvalidTopic, match=rf"'train' .*{file} .*\bwinners\b"):
         chosen(web_path, records, unseen_topics=("train",))
     found = chosen(web_path, records, unseen_max=9)
     assert [each.id for each in found.trained] == ["balloon"]
@@ -70,7 +70,7 @@ def test_a_training_record_without_a_list_of_topics_is_rejected(tmp_path):
 def test_topics_trained_on_are_those_of_the_records_unless_named(web_path, tmp_path):
     records = {"evolved": Record(("train", "lost"))}
     assert [each.id for each in chosen(web_path, records).trained] == ["train"]
-    with pytest.raises(InvalidTopic, match=r"'balloon' is not one that the strategies were trained on \(lost, train\)"):
+    with pytest.raises(InvalidTopic, match=r"'balloon' .*\(lost, train\); .*--unseen\b"):
         chosen(web_path, records, trained=("balloon",))
 
 
@@ -90,9 +90,9 @@ def test_without_training_records_there_are_no_notes():
 
 
 def test_a_topic_that_a_search_saw_is_not_unseen(web_path, tmp_path):
-    with pytest.raises(InvalidTopic, match="'train' is not unseen: evolved was trained on it"):
+    with pytest.raises(InvalidTopic, match=r"'train' .*\bevolved .*--topic\b"):
         chosen(web_path, {"evolved": Record(("train",))}, unseen_topics=("train",))
-    with pytest.raises(InvalidTopic, match="'train' cannot be both trained on and unseen"):
+    with pytest.raises(InvalidTopic, match=r"'train' .*\bboth\b"):
         chosen(web_path, {}, trained=("train",), unseen_topics=("train",))
 
 
@@ -121,5 +121,5 @@ def test_a_named_topic_that_shares_examples_is_used_with_a_note(web_path, tmp_pa
 def test_unknown_topics_and_an_empty_choice_are_rejected(web_path, tmp_path):
     with pytest.raises(UnknownName, match="'balloon'"):
         chosen(web_path, {}, unseen_topics=("baloon",))
-    with pytest.raises(InvalidTopic, match="no topic to validate on"):
+    with pytest.raises(InvalidTopic, match=r"--topic, --unseen .*--unseen-max"):
         chosen(web_path, {})
