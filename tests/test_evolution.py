@@ -1,5 +1,6 @@
 """Searches for rank rules on a small web, from topics to a strategy, also with earlier winners."""
 
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -301,8 +302,7 @@ def test_a_winner_with_another_split_is_rejected(topical, tmp_path, own, split):
     with pytest.raises(InvalidParameter) as raised:
         small_search(*topical, tmp_path / "search", seed_with=[file], split=split, **TINY)
     its = f"{own[0]}:{own[1][0]}"
-    assert f"{file} has rules split by {its}, but this search splits by {split}" in str(raised.value)
-    assert f"give --split {its}" in str(raised.value)
+    assert re.search(rf"{file} .*\b{its}, .*\b{split}\b.*--split {its}\b", str(raised.value))
     assert not (tmp_path / "search").exists()
 
 
@@ -319,7 +319,8 @@ def test_a_winner_with_one_rule_is_used_for_all_rules_with_a_note(topical, tmp_p
     file = winner(tmp_path / "earlier.toml")
     done = small_search(*topical, tmp_path / "search", seed_with=[file], **settings, **TINY)
     assert done.settings.winners == ((1.0, 0.0, 1.0, 0.0),)
-    assert done.notes == (f"{file} has one rule, so all 2 rules of the search get its weights.",)
+    (note,) = done.notes
+    assert re.match(rf"{file} .*\b2 rules\b", note)
 
 
 @pytest.mark.parametrize("key", ["topics", "seeded_topics"])

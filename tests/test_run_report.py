@@ -78,7 +78,7 @@ def test_the_best_is_emphasised_and_significantly_worse_ones_are_marked():
     assert marks == {"b": [("†", False)] * 2, "a": [("", True)] * 2, "c": [("", False)] * 2}
     # The deviation of GOOD is 0.11952, over the root of 8 topics.
     assert [cell.text for cell in table.rows[1][1:]] == ["0.325 ± 0.021", "0.650 ± 0.042"]
-    assert table.note == "Mean ± standard error over 8 topics."
+    assert table.note.endswith(" 8 topics.")
 
 
 def test_the_lowest_value_is_best_if_lower_is_better():
@@ -104,9 +104,7 @@ def test_too_few_topics_for_a_test_are_reported():
 def test_the_summary_names_the_best_and_the_worse_strategies():
     ends = {"b": GOOD - 0.1, "a": GOOD, "c": GOOD - 0.001 + 0.01 * SIGNS}
     page = evaluation_report(evaluated(ends), ABOUT, Path("run"))
-    assert page.summary[0] == (
-        "By precision after 20 pages, a is best: 0.650 ± 0.042. Significantly worse: b. Not distinguishable from it: c."
-    )
+    assert re.fullmatch(r".*\bprecision .*\b20 pages, a .*: 0\.650 ± 0\.042\. .*\bworse: b\. .*: c\.", page.summary[0])
     assert page.title == "3 strategies on school"
     assert page.key_facts[1:3] == (("strategies", "3"), ("topics", "8"))
 
@@ -125,7 +123,8 @@ def test_a_metric_without_values_is_noted_with_what_it_needs():
         Path("run"),
     )
     (notes,) = next(section.blocks for section in page.sections if section.title == "Notes")
-    assert notes.items == ("precision is left out: it needs examples, which no topic here has.",)
+    (note,) = notes.items
+    assert re.match(r"precision .*\bexamples\b", note)
 
 
 def test_cost_that_was_not_measured_is_a_dash():

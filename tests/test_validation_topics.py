@@ -1,5 +1,7 @@
 """The topics of a validation: what searches saw is in their files, and never unseen."""
 
+import re
+
 import pytest
 
 from ring_web import topic, url
@@ -45,10 +47,9 @@ def test_a_search_has_seen_the_topics_of_the_winners_it_started_with(web_path, t
 def test_notes_say_what_records_leave_open():
     listed = {"balloon": topic("balloon")}
     records = {"here": Record(("balloon",), (), "this web"), "there": Record(("balloon",), ("kite",), "that web")}
-    assert record_notes(records, listed, "this web") == [
-        "there was evolved on another web: topics with the same id are assumed to be the same topics.",
-        "there saw topics that are not in the file ('kite'); unseen ones may share pages with them.",
-    ]
+    other_web, not_listed = record_notes(records, listed, "this web")
+    assert re.match(r"there .*\bweb: ", other_web)
+    assert re.match(r"there .*\('kite'\); ", not_listed)
 
 
 def test_another_relevance_model_than_in_the_search_is_noted(web_path, topics_file, tmp_path):
@@ -79,10 +80,9 @@ def test_notes_name_strategies_that_were_not_trained_on_the_topics_of_others(web
     both, one = rank_file(tmp_path, "balloon", "train"), rank_file(tmp_path / "other", "train")
     _, ready, notes = prepared(*validation_arguments(web_path, topics_file, strategies=(both, one, PUBLISHED)))
     assert [each.id for each in ready.trained] == ["balloon", "train"]
-    assert notes == (
-        f"{one} was not trained on topic 'balloon': its results there are not training performance.",
-        f"{PUBLISHED} was not trained on topics 'balloon', 'train': its results there are not training performance.",
-    )
+    of_one, of_published = notes
+    assert re.match(rf"{one} .* 'balloon': ", of_one)
+    assert re.match(rf"{PUBLISHED} .* 'balloon', 'train': ", of_published)
 
 
 def test_without_training_records_there_are_no_notes():
@@ -115,7 +115,8 @@ def test_a_named_topic_that_shares_examples_is_used_with_a_note(web_path, tmp_pa
     overlapping = topic("train", id="overlapping", examples=(url("zero"), url(1), url(2)))
     found = chosen(web_path, {}, topic("balloon"), overlapping, trained=("balloon",), unseen_topics=("overlapping",))
     # Zero is an alias of page 0.
-    assert found.notes == ("Topic 'overlapping' is given as unseen, but shares 2 examples with topics trained on.",)
+    (note,) = found.notes
+    assert re.search(r"'overlapping' .*\b2 examples\b", note)
 
 
 def test_unknown_topics_and_an_empty_choice_are_rejected(web_path, tmp_path):

@@ -12,7 +12,9 @@ from scenthound.experiments.setup import Experiment
 from scenthound.experiments.validate.crawls import MEASURES, Measurements
 from scenthound.experiments.validate.settings import BEST_FIRST, ValidationSettings
 from scenthound.experiments.validate.validation import (
+    H17_SAYS,
     OF_THE_STUDY,
+    ONE_SEARCH,
     EvolvedRules,
     SearchSize,
     evolved_rules,
@@ -73,13 +75,14 @@ def test_every_rule_has_its_own_claim():
 def test_a_claim_about_weights_ends_with_the_found_weights():
     claim = weighed(comm_out=1, parent_1=4, comm_in=5)
     says, found = claim.says.split("; found ")
-    assert says.startswith("COMM_OUT weighs more than PARENT_1, PARENT_1 more than COMM_IN, and each at least twice")
+    assert says == H17_SAYS
     assert found == "COMM_OUT 0.100, PARENT_1 0.400, COMM_IN 0.500, HUB 0.000, AUTHORITY 0.000"
 
 
 def test_the_reason_says_that_the_weights_are_of_one_search():
-    assert weighed(**PUBLISHED).why == "The weights are of one search and have no interval; they are in this order."
-    assert weighed(parent_1=1).why == "The weights are of one search and have no interval; they are not in this order."
+    whys = {weighed(**PUBLISHED).why, weighed(parent_1=1).why}
+    assert len(whys) == 2
+    assert all(why.startswith(ONE_SEARCH) for why in whys)
 
 
 @pytest.mark.parametrize("size", [SearchSize(49, 50, 3), SearchSize(50, 49, 3), SearchSize(50, 50, 2)])
@@ -87,9 +90,9 @@ def test_a_search_smaller_than_that_of_the_study_is_undecided(size):
     for weights in (PUBLISHED, {"parent_1": 1}):
         assert weighed(size, **weights).verdict is UNDECIDED
     assert weighed(SearchSize(60, 70, 4), **PUBLISHED).verdict is YES
-    assert weighed(SearchSize(20, 5, 1), **PUBLISHED).why == (
-        "The weights are of one search and have no interval, one of 20 individuals, 5 generations and 1 crawl of each, "
-        "and the study's was of 50 individuals, 50 generations and 3 crawls of each: too small for a verdict."
+    assert str(SearchSize(20, 5, 1)) == "20 individuals, 5 generations and 1 crawl of each"
+    assert re.match(
+        rf"{ONE_SEARCH}, .*{SearchSize(20, 5, 1)}, .*{OF_THE_STUDY}: ", weighed(SearchSize(20, 5, 1), **PUBLISHED).why
     )
 
 
@@ -202,10 +205,10 @@ def test_few_topics_are_tested_over_seeds_and_many_over_topics():
 def test_a_finding_has_its_claim_and_the_reason_for_its_verdict():
     (finding, *_) = findings(settings(n_unseen=0), measured(np.full((1, 3), 0.1), [0.3]))
     assert (finding.name, finding.strategy, finding.topics) == ("H18", "rank_function:preset=johnson2003", "trained on")
-    assert finding.says.startswith("more good pages than Best-First")
-    reason = "The 95 % interval +0.1 to +0.1 lies above 0; corrected p of sign flips above 0 is 0.0312."
-    assert finding.claims[0].why == reason
-    assert finding.claims[-1].why == "One topic alone has no other to be denser than."
+    assert "Best-First" in finding.says
+    assert re.search(r"\+0\.1 to \+0\.1 .*\b0; .*\b0\.0312\.", finding.claims[0].why)
+    assert finding.claims[-1].verdict is UNDECIDED
+    assert finding.claims[-1].why
 
 
 def test_seed_sets_have_equal_weight_in_a_difference():
