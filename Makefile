@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint pytest bench bench-live install clean
+.PHONY: help demo test lint compiled pytest bench bench-live install clean
 
 help:
 	@echo "make demo         crawl a small web on this machine, live, and compare the crawls with simulated ones"
-	@echo "make test         linters, types, import contract and all tests (make lint and make pytest, side by side)"
+	@echo "make test         linters, types, import contract and all tests (also alone: make lint, make pytest)"
 	@echo "make bench        the benchmarks; those of real collections need ../shared/data"
 	@echo "make bench-live   live crawls over loopback: CPU time compared with Scrapy, politeness, resuming, forty kills (-9)"
 	@echo "make clean        remove the virtual environment and what the tools left"
@@ -25,15 +25,19 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install
 	$(BIN)/scenthound demo --out demo
 
-# mypy uses one processor, so the tests start beside it.
 test: install
-	@$(MAKE) --no-print-directory --jobs 2 lint pytest
+	@$(MAKE) --no-print-directory --jobs 2 lint compiled
+	@$(MAKE) --no-print-directory pytest
 
 lint: install
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
+
+# In a new checkout nothing is compiled yet.
+compiled: install
+	$(BIN)/python tests/compile_functions.py
 
 # Tests start hundreds of Python processes. Without cached bytecode each of them would compile the package.
 pytest: export PYTHONDONTWRITEBYTECODE =
