@@ -249,10 +249,10 @@ def test_a_search_continues_if_only_the_last_digits_of_genes_differ(topical, tmp
     ("change", "message"),
     [
         ({"version": 99}, "99"),
-        ({"format": "scenthound run"}, "not a search"),
-        ({"web_fingerprint": None}, "started on another web"),
-        ({"settings": None}, "cannot be read"),
-        ({"settings": {"crawls_of": {"web": "."}}}, "cannot be read"),
+        ({"format": "scenthound run"}, "`scenthound evolve`"),
+        ({"web_fingerprint": None}, "--web"),
+        ({"settings": None}, "('NoneType'"),
+        ({"settings": {"crawls_of": {"web": "."}}}, "('topics')"),
     ],
 )
 def test_an_unreadable_folder_is_rejected_in_one_line(search, topical, change, message):

@@ -131,7 +131,7 @@ def test_corrupt_settings_are_rejected(damage, reason):
         ({"n_crawls": 0}, "crawls is 0"),
         ({"threshold": 1.0}, "threshold is 1.0"),
         ({"threshold": float("nan")}, "threshold is nan"),
-        ({"scores": ()}, "No score is given"),
+        ({"scores": ()}, "--scores nine"),
         ({"search": "chc:population=1"}, "population=1"),
     ],
 )

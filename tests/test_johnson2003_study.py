@@ -308,18 +308,18 @@ def test_figures_of_a_single_search_are_named_by_their_measure(web, topics, tmp_
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("small = 250", "small is 250 and large 250; small must be smaller"),
-        ("pages_share = 1.5", "pages_share is 1.5; it must be above 0 and at most 1"),
-        ("topics = 0", "topics is 0; it must be at least 1"),
-        ("unseen = -1", "unseen is -1; it must be at least 0"),
-        ("examples = 1", "examples is 1"),
+        ("small = 250", r"\bsmall .*\b250 .*\blarge 250; "),
+        ("pages_share = 1.5", r"\bpages_share .* 1\.5; .* 0 .* 1\b"),
+        ("topics = 0", r"\btopics .* 0; .* 1\b"),
+        ("unseen = -1", r"\bunseen .* -1; .* 0\b"),
+        ("examples = 1", r"\bexamples .* 1; "),
     ],
 )
 def test_invalid_settings_of_a_search_are_rejected(line, message):
     name = line.partition(" ")[0]
     head, search = preset_text("johnson2003").split("[search]")
     text = f"{head}[search]{re.sub(rf'^{name} = .*$', line, search, flags=re.MULTILINE)}"
-    with pytest.raises(InvalidInput, match=re.escape(message)):
+    with pytest.raises(InvalidInput, match=message):
         parse_settings(text, "the file")
 
 

@@ -114,11 +114,11 @@ def test_models_and_metrics_without_recorded_parameters_are_used_themselves():
 @pytest.mark.parametrize(
     ("item", "says"),
     [
-        (3, r"int is not a strategy: pass a subclass of Strategy.* adaptive_n_first, best_first"),
-        (Half, "Half is not a strategy"),
-        (Demanding, r"Demanding has no default for n: pass an instance such as Demanding\(n=\.\.\.\)"),
-        (type("Unfinished", (Strategy,), {}), "Unfinished is incomplete: define __len__, ask"),
-        (type("otie", (BreadthFirst,), {}), "another strategy named 'otie'"),
+        (3, r"^int .*\bStrategy\b.* adaptive_n_first, best_first"),
+        (Half, r"^Half .*\bStrategy\b"),
+        (Demanding, r"\bDemanding .*\bn: .*\bDemanding\(n=\.\.\.\)"),
+        (type("Unfinished", (Strategy,), {}), r"\bUnfinished .*: .* __len__, ask"),
+        (type("otie", (BreadthFirst,), {}), r"\bstrategy .*'otie': "),
     ],
 )
 def test_unusable_objects_are_rejected_in_one_line(item, says):

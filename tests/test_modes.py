@@ -57,15 +57,15 @@ def test_a_mode_prints_as_it_parses(mode):
 @pytest.mark.parametrize(
     ("text", "error", "says"),
     [
-        ("seqential", UnknownName, "No mode 'seqential'. Did you mean 'sequential'"),
-        ("rulette:size=3", UnknownName, "Did you mean 'roulette'"),
-        ("polite:worker=3", UnknownName, "Did you mean 'workers'"),
-        ("polite:preset=wang2008", UnknownName, "Did you mean 'wang2009'"),
-        ("polite:workers=0", InvalidParameter, "workers=0 is out of range"),
-        ("polite:delay_s=-1", InvalidParameter, "delay_s=-1.0 is out of range"),
-        ("polite:fetch_s=0", InvalidParameter, "fetch_s=0.0 is out of range"),
-        ("roulette:size=many", InvalidParameter, "should be a value of type int"),
-        ("roulette:size=50", InvalidParameter, "refill_at=50 must be smaller"),
+        ("seqential", UnknownName, "'seqential'.*'sequential'"),
+        ("rulette:size=3", UnknownName, "'roulette'"),
+        ("polite:worker=3", UnknownName, "'workers'"),
+        ("polite:preset=wang2008", UnknownName, "'wang2009'"),
+        ("polite:workers=0", InvalidParameter, "workers=0 "),
+        ("polite:delay_s=-1", InvalidParameter, "delay_s=-1.0 "),
+        ("polite:fetch_s=0", InvalidParameter, "fetch_s=0.0 "),
+        ("roulette:size=many", InvalidParameter, r"size=many .*\bint\b"),
+        ("roulette:size=50", InvalidParameter, "refill_at=50 "),
     ],
 )
 def test_a_mode_that_cannot_be_is_refused_in_one_line(text, error, says):

@@ -423,7 +423,7 @@ def test_the_published_weights_are_the_default():
 
 @pytest.mark.parametrize(
     ("weights", "says"),
-    [(NO_WEIGHTS, "must be greater than 0"), ({"hub": -1}, "hub=-1 is out"), ({"comm_in": inf}, "comm_in=inf is out")],
+    [(NO_WEIGHTS, "hub, .*, cash .* 0"), ({"hub": -1}, "hub=-1 "), ({"comm_in": inf}, "comm_in=inf ")],
 )
 def test_weights_that_rank_nothing_are_refused(weights, says):
     with pytest.raises(InvalidParameter, match=says):

@@ -139,17 +139,17 @@ def test_another_content_has_another_fingerprint(web: RecordedWeb) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (shutil.rmtree, "There is no folder"),
-        (lambda web: (web / "web.json").unlink(), "not a recorded web"),
-        (lambda web: (web / "web.json").write_text("{"), "not valid JSON"),
-        (lambda web: (web / "web.json").write_text('{"format": "zip"}'), "not a recorded web"),
-        (lambda web: (web / "word.npy").unlink(), "word.npy is missing"),
-        (lambda web: (web / "word.npy").write_bytes(b"nonsense"), "word.npy is damaged"),
-        (lambda web: (web / "term.npy").write_bytes((web / "term.npy").read_bytes()[:-4]), "term.npy is damaged"),
-        (lambda web: np.save(web / "word.npy", np.zeros(3, np.int32)), "word_offset does not fit"),
-        (lambda web: np.save(web / "word.npy", np.zeros(15)), "not a one-dimensional array of int32"),
-        (lambda web: np.save(web / "page_norm.npy", np.zeros(2)), "has the wrong length"),
-        (lambda web: write_about(web, {"version": "\x1b[2J\n" * 99}), "has format version"),
+        (shutil.rmtree, r"/web: "),
+        (lambda web: (web / "web.json").unlink(), "/web .*`scenthound record`"),
+        (lambda web: (web / "web.json").write_text("{"), r"web\.json .*\bJSON\b"),
+        (lambda web: (web / "web.json").write_text('{"format": "zip"}'), "/web .*`scenthound record`"),
+        (lambda web: (web / "word.npy").unlink(), r"/web .*: word\.npy "),
+        (lambda web: (web / "word.npy").write_bytes(b"nonsense"), r"/word\.npy .*\("),
+        (lambda web: (web / "term.npy").write_bytes((web / "term.npy").read_bytes()[:-4]), r"/term\.npy .*\("),
+        (lambda web: np.save(web / "word.npy", np.zeros(3, np.int32)), r"\bword_offset .*\bword\b"),
+        (lambda web: np.save(web / "word.npy", np.zeros(15)), r"\bword .*\bint32\b"),
+        (lambda web: np.save(web / "page_norm.npy", np.zeros(2)), r"\bpage_norm\b"),
+        (lambda web: write_about(web, {"version": "\x1b[2J\n" * 99}), r" \\x1b\[2J"),
     ],
 )
 def test_an_invalid_recorded_web_is_rejected_in_one_line(

@@ -245,8 +245,8 @@ def test_topics_are_drawn_at_random_and_reproducibly(web):
 @pytest.mark.parametrize(
     ("kept", "result"),
     [
-        (2, "needs at least 5 topics with 6 examples in the web; of the 2 in"),
-        (0, "of the 7 in"),
+        (2, r"\b5 topics .*\b6 examples .*; .*\b2 in "),
+        (0, r"\b5 topics .*\b6 examples .*; .*\b7 in "),
     ],
 )
 def test_too_few_topics_raise_with_what_is_missing_and_possible(web, tmp_path, kept, result):
@@ -256,8 +256,8 @@ def test_too_few_topics_raise_with_what_is_missing_and_possible(web, tmp_path, k
     with pytest.raises(InvalidTopic) as refusal:
         study_topics(SETTINGS, RecordedWeb.open(web), tmp_path / "few.jsonl")
     said = str(refusal.value)
-    assert result in said
-    assert ("possible is `examples = 5`" in said) == (not kept)
+    assert re.search(result, said)
+    assert ("`examples = 5`" in said) == (not kept)
     assert "\n" not in said
 
 

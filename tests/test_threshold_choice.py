@@ -167,10 +167,10 @@ def test_the_same_labels_have_the_same_intervals():
 @pytest.mark.parametrize(
     ("pages", "message"),
     [
-        (labelled([0.1, 0.2, 0.3, 0.4], "yyny"), "There are 4 labelled pages; label at least 5"),
-        (labelled([0.1, 0.2, 0.3, 0.4, 0.5], "yyyyy"), "All 5 labelled pages are relevant"),
-        (labelled([0.1, 0.2, 0.3, 0.4, 0.5], "nnnnn"), "All 5 labelled pages are irrelevant"),
-        (labelled([0.0, 0.0, 0.0, 0.0, 0.0], "ynynn"), "the same score, 0, so that no threshold"),
+        (labelled([0.1, 0.2, 0.3, 0.4], "yyny"), r" 4 .* 5\b"),
+        (labelled([0.1, 0.2, 0.3, 0.4, 0.5], "yyyyy"), r"\b5 .*\brelevant\b"),
+        (labelled([0.1, 0.2, 0.3, 0.4, 0.5], "nnnnn"), r"\b5 .*\birrelevant\b"),
+        (labelled([0.0, 0.0, 0.0, 0.0, 0.0], "ynynn"), " 0, "),
     ],
 )
 def test_uninformative_labels_are_rejected(pages, message):

@@ -138,13 +138,13 @@ def test_a_strategy_with_another_threshold_is_noted(web_path, topics_file):
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"strategies": ("rank_function:preset=best_first",)}, "no strategy to compare with"),
-        ({"budgets": (10, 10)}, "The page budgets are 10, 10; they must be ascending"),
-        ({"budgets": ()}, "The page budgets are none"),
+        ({"strategies": ("rank_function:preset=best_first",)}, r"rank_function:preset=best_first; .*--strategy\b"),
+        ({"budgets": (10, 10)}, " 10, 10; "),
+        ({"budgets": ()}, r"\bnone\b"),
         ({"n_small": 6}, "--small 6 and --large 6"),
-        ({"n_small": 0}, "at least 1 page"),
+        ({"n_small": 0}, "--small 0 and --large "),
         ({"repeats": 0}, "repeats is 0"),
-        ({"threshold": 1.0}, "The threshold is 1.0"),
+        ({"threshold": 1.0}, r"\bthreshold .* 1\.0; "),
     ],
 )
 def test_invalid_settings_are_rejected(web_path, topics_file, settings, reason):
