@@ -13,6 +13,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import scenthound as sh
@@ -467,3 +468,60 @@ def test_the_command_line_names_flags_where_python_names_arguments(scenthound, t
     code, _, err = scenthound("crawl", "--keywords", "balloon")
     assert code == 2
     assert "--seed" in err
+
+
+SEED = "http://127.0.0.1:9/"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"allow_private": "no"}, "allow_private='no'"),
+        ({"random_seed": None}, "random_seed=None"),
+        ({"delay": float("nan")}, "delay=nan"),
+        ({"timeout": float("inf")}, "timeout=inf"),
+        ({"page_bytes": 0}, "page_bytes=0"),
+        ({"contact": 3}, "contact=3"),
+        ({"out": 3}, "out=3"),
+        ({"seeds": 3}, "seeds=3"),
+        ({"seeds": b"http://a/"}, "seeds=b'http://a/'"),
+        ({"hosts": {"a.test": "bogus"}}, "'a.test': 'bogus'"),
+        ({"topic_id": "trains"}, "topic_id='trains'"),
+        ({"topic": ""}, "topic"),
+    ],
+)
+def test_arguments_of_a_wrong_type_start_no_crawl(arguments, named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=re.escape(named)):
+        sh.crawl(**{"topic": BALLOON, "seeds": SEED, "pages": 1, **arguments})
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers_of_numpy_are_numbers(web, tmp_path):
+    crawl = sh.crawl(BALLOON, web=web, offline=True, pages=np.int64(2), delay=np.float32(0), out=tmp_path / "crawl")
+    assert (len(crawl.pages), crawl.settings.page_budget) == (2, 2)
+
+
+def test_a_missing_argument_is_reported_with_the_public_name():
+    with pytest.raises(TypeError, match=r"crawl\(\).*'topic'"):
+        sh.crawl()
+
+
+def test_one_of_several_topics_is_chosen_by_its_id(tmp_path):
+
+    (tmp_path / "topics.toml").write_text(
+        '[[topic]]\nid = "a"\nkeywords = ["a"]\n[[topic]]\nid = "b"\nkeywords = ["b"]\n'
+    )
+    with pytest.raises(UsageError, match="topic_id="):
+        sh.crawl(tmp_path / "topics.toml", SEED)
+
+
+@pytest.mark.parametrize("fields", [{"keywords": [3]}, {"keywords": 3}, {"id": 3, "keywords": "a"}])
+def test_a_topic_consists_of_texts(fields):
+    with pytest.raises(InvalidTopic, match="3"):
+        sh.Topic(**fields)
+
+
+def test_no_repeats_are_rejected(web):
+    with pytest.raises(UsageError, match="repeats"):
+        sh.simulate(web, BALLOON, "otie", repeats=0)

@@ -46,7 +46,7 @@ def test_the_ranking_is_printed_with_its_conditions_and_a_command_that_works(com
     best = re.search(r"Best: (\w+),.* target_recall@40 .*0\.\d{3}\.", out)
     command = out[out.index("  scenthound crawl") :].strip().splitlines()[0]
     wanted = f"--topic balloon --strategy {best[1]} --relevance cosine --pages 40"
-    assert command == f"scenthound crawl {data / 'topics.jsonl'} {wanted}"
+    assert command == f"scenthound crawl --topics {data / 'topics.jsonl'} {wanted}"
     # The same words start a crawl, here of the recording.
     words = [*shlex.split(command)[1:], "--web", data / "web", "--offline", "--out", tmp_path / "crawl", "--json"]
     code, out, err = scenthound(*words)

@@ -121,7 +121,7 @@ def test_drawn_text_has_no_formula_and_no_control_character(text):
 def test_the_live_command_is_one_line_that_a_shell_reads_back(named):
     command = named(CONTROLS).result.command
     assert command.isprintable()
-    assert read_back(f"set -- {command}; printf '%s' \"$5\"") == CONTROLS.encode()
+    assert read_back(f"set -- {command}; printf '%s' \"$6\"") == CONTROLS.encode()
 
 
 def read_back(script: str) -> bytes:
@@ -170,7 +170,7 @@ def test_a_command_is_not_broken_within_quotes(named, narrow, capsys):
         assert len(lines) >= n_lines
         assert (len(lines) == 1) is (n_lines == 1)
         result = "\n".join(lines)
-        assert read_back(f"set -- {result.strip()}; printf '%s' \"$5\"") == topic_id.encode()
+        assert read_back(f"set -- {result.strip()}; printf '%s' \"$6\"") == topic_id.encode()
 
 
 def test_a_note_on_a_skipped_topic_has_no_control_characters(named, tmp_path):

@@ -235,8 +235,8 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
         train_from=Path("my pages"),
     )
     words = shlex.split(live_command(Path("my topics.toml"), "hot air; balloons", "best_first:buffer=8", experiment))
-    assert words[:5] == ["scenthound", "crawl", "my topics.toml", "--topic", "hot air; balloons"]
-    options = dict(zip(words[5::2], words[6::2], strict=False))
+    assert words[:6] == ["scenthound", "crawl", "--topics", "my topics.toml", "--topic", "hot air; balloons"]
+    options = dict(zip(words[6::2], words[7::2], strict=False))
     assert options["--strategy"] == "best_first:buffer=8"
     assert options["--train-from"] == "my pages"
     assert words[-2:] == ["--pages", "70"]

@@ -39,7 +39,7 @@ MAX_NAMES = 20
 
 #: An option in a message, with the placeholder of its value (`--train-from DIR`) or the space before its value
 #: (`--small 50`). Commands, which are in backticks, stay as they are.
-_FLAG = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: (?:(?:[A-Z]{2,}|N)\b|(?=-?\d|['\"])))?")
+_FLAG = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: (?:(?:[A-Z]{2,}|N)\b|(?=-?\d|-?inf\b|nan\b|b?['\"])))?")
 
 
 def with_arguments(message: str, arguments: Mapping[str, str]) -> str:
@@ -75,7 +75,7 @@ class UnknownName(UsageError):
         """An error with the unknown name, the nearest known one and all known names. `owner` is what has such names."""
         names = sorted(map(str, known))
         spelled = {known.lower(): known for known in names}
-        nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+        nearest = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
         guess = f" Did you mean {spelled[nearest[0]]!r}?" if nearest else ""
         more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
         location = f" in {where}" if where else ""

@@ -64,14 +64,8 @@ def print_progress(progress: Compiling) -> None:
     print(progress, file=sys.stderr, flush=True)
 
 
-def _print_if_interactive(progress: Compiling) -> None:
-    if "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty()):
-        print_progress(progress)
-
-
-#: Called while this process or one of its workers compiles code; not called for cached code. By default progress is
-#: printed in a terminal or a notebook.
-on_compile: Callable[[Compiling], None] = _print_if_interactive
+#: Called while this process or one of its workers compiles code; not called for cached code.
+on_compile: Callable[[Compiling], None] = print_progress
 
 
 @cache

@@ -57,13 +57,22 @@ class Topic:
             "targets": targets,
             "description_from": description_from,
         }
-        values = {name: (each,) if isinstance(each, str) else tuple(each) for name, each in lists.items()}
+        values = {name: _texts(name, each) for name, each in lists.items()}
         if not id and not values["keywords"]:
             raise InvalidTopic("A topic needs an id or keywords.")
         for name, value in {"id": id or values["keywords"][0], "path": path, "description": description}.items():
+            if not isinstance(value, str):
+                raise InvalidTopic(f"The {name} of a topic should be a text, not {value!r}.")
             object.__setattr__(self, name, value)
         for name, texts in values.items():
             object.__setattr__(self, name, texts)
+
+
+def _texts(name: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    if not all(isinstance(text, str) for text in texts):
+        raise InvalidTopic(f"The {name} of a topic should be texts, not {value!r}.")
+    return texts
 
 
 @dataclass(frozen=True, slots=True)

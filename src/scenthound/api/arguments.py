@@ -24,14 +24,22 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 PathLike = str | os.PathLike[str]
+#: A folder, or a result that is in one.
+FolderLike = Any
 #: A topic, the keywords of one, or a topic file.
 TopicLike = Topic | PathLike | Iterable[str]
 #: A topic file, a topic, or several topics.
 TopicsLike = PathLike | Topic | Iterable[Topic]
 
 TOPIC_FILE_ENDINGS = (".toml", ".jsonl", ".ndjson", ".gz", ".zst")
-#: What numbers are called in messages, and their types.
+#: What numbers are called in messages, and their types, by annotation.
 _NUMBERS: dict[str, tuple[str, type]] = {"int": ("an integer", Integral), "float": ("a number", Real)}
+#: The same for other arguments, by annotation.
+_OTHERS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "bool": ("True or False", (bool,)),
+    "str": ("a text", (str,)),
+    "PathLike": ("a path", (str, os.PathLike)),
+}
 #: Ten years; more is a typing error.
 MAX_SECONDS = 3650 * 86_400
 
@@ -62,7 +70,7 @@ def public(function: Callable[Parameters, Returned]) -> Callable[Parameters, Ret
 
 @contextmanager
 def _checked_call(
-    function: Any, signature: inspect.Signature, args: tuple[Any, ...], named: Mapping[str, Any]
+    function: Any, signature: inspect.Signature, args: tuple[Any, ...], named: dict[str, Any]
 ) -> Iterator[None]:
     parameters = signature.parameters
     open_ended = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
@@ -71,24 +79,38 @@ def _checked_call(
             nearest = get_close_matches(name, parameters, n=1)
             guess = f". Did you mean {nearest[0]!r}?" if nearest else ""
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}")
+    try:
+        signature.bind(*args, **named)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}(): {error}") from None
     positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
     for name, value in {**dict(zip(positional, args, strict=False)), **named}.items():
-        if name in parameters and value is not None:
+        if name in parameters:
             _check_argument(parameters[name], value)
+        if name in named and not isinstance(value, int | float) and isinstance(value, Real):
+            # Numbers of numpy cannot be written as JSON.
+            named[name] = int(value) if isinstance(value, Integral) else float(value)
     with errors_name_arguments(_arguments_by_flag(parameters.values())):
         yield
 
 
 def _check_argument(parameter: inspect.Parameter, value: Any) -> None:
-    """InvalidParameter if an argument for a number is something else, such as a text; also for `workers` and `progress`
-    that cannot be used."""
+    """InvalidParameter if an argument has another type than its annotation, if that is a simple one; also for `workers`
+    and `progress` that cannot be used."""
     problem = _problem(parameter, value)
     if problem:
         raise InvalidParameter(f"{parameter.name}={printable(repr(value), 80)} {problem}.")
 
 
 def _problem(parameter: inspect.Parameter, value: Any) -> str:
-    annotation = getattr(parameter.annotation, "__name__", str(parameter.annotation)).removesuffix(" | None")
+    annotation = getattr(parameter.annotation, "__name__", str(parameter.annotation))
+    if value is None and (annotation.endswith(" | None") or parameter.default is None):
+        return ""
+    annotation = annotation.removesuffix(" | None")
+    if annotation in _OTHERS:
+        called, types = _OTHERS[annotation]
+        if not isinstance(value, types):
+            return f"should be {called}"
     if annotation.removesuffix(" | Sequence[int]") in _NUMBERS:
         called, number = _NUMBERS[annotation.removesuffix(" | Sequence[int]")]
         for each in listed(value) if annotation.endswith("]") else [value]:
@@ -119,6 +141,8 @@ def _arguments_by_flag(parameters: Iterable[inspect.Parameter]) -> dict[str, str
         singular = name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
         written.setdefault(singular.replace("_", "-"), argument)
         written[name.replace("_", "-")] = argument
+    if "topic-id" in written:
+        written["topic"] = written["topic-id"]
     return written
 
 
@@ -167,7 +191,7 @@ def listed(values: Any) -> list[Any]:
     """One value, or several, as a list."""
     if values is None:
         return []
-    if isinstance(values, str | os.PathLike | type) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | os.PathLike | type) or not isinstance(values, Iterable):
         return [values]
     return list(values)
 
@@ -193,7 +217,11 @@ def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
     """A topic from a topic file, of which it may need an id, from keywords, or as it is."""
     from scenthound.crawler.settings import choose_topic
 
+    if topic is not None and not isinstance(topic, Topic | os.PathLike) and not topic:
+        raise InvalidTopic("The topic is empty: pass a Topic, keywords or a topic file.")
     if isinstance(topic, Topic):
+        if topic_id not in {None, topic.id}:
+            raise InvalidTopic(f"topic_id={topic_id!r} selects a topic of a file, but the topic is {topic.id!r}.")
         return topic
     if isinstance(topic, str | os.PathLike):
         file = path(topic)
@@ -218,6 +246,8 @@ def topics_file(topics: TopicsLike) -> Iterator[Path]:
     for each in objects:
         if not isinstance(each, Topic):
             raise InvalidTopic(f"{printable(each, 80)!r} is not a topic: pass a topic file or Topic objects.")
+    if not objects:
+        raise InvalidTopic("There are no topics: pass a topic file or Topic objects.")
     from scenthound.topics.files import write_topics
 
     with TemporaryDirectory(prefix="scenthound-") as folder:

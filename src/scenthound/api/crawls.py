@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scenthound.api.arguments import (
+    FolderLike,
     PathLike,
     TopicLike,
     chosen_or_none,
@@ -97,13 +99,17 @@ def new_run(
     from scenthound.frontier.politeness import PolitenessSettings
     from scenthound.relevance.base import RELEVANCE
     from scenthound.strategies.base import STRATEGIES
-    from scenthound.web.dns import read_hosts
+    from scenthound.web.dns import checked_hosts, read_hosts
 
-    for option, value, minimum in (("pages", pages, 1), ("delay", delay, 0), ("timeout", timeout, 0.1)):
-        if value is not None and not value >= minimum:
-            raise InvalidParameter(f"--{option} {value} must be at least {minimum}.")
+    minima = (("pages", pages, 1), ("delay", delay, 0), ("timeout", timeout, 0.1), ("page-bytes", page_bytes, 1))
+    for option, value, minimum in minima:
+        if value is not None and not minimum <= value < math.inf:
+            raise InvalidParameter(f"--{option} {value} must be at least {minimum}, and finite.")
     found = one_topic(topic, topic_id)
-    urls = [str(url) for url in listed(seeds)] or [*(found.seeds or found.examples)]
+    for url in listed(seeds):
+        if not isinstance(url, str):
+            raise InvalidParameter(f"--seed {printable(repr(url), 80)} is not a URL.")
+    urls = listed(seeds) or [*(found.seeds or found.examples)]
     settings = CrawlSettings(
         found,
         canonical_seeds(urls),
@@ -124,7 +130,7 @@ def new_run(
         contact=contact,
         agent=user_agent or AGENT,
         allow_private=allow_private,
-        hosts=hosts if isinstance(hosts, dict) else read_hosts(path(hosts)) if hosts is not None else {},
+        hosts=checked_hosts(hosts) if isinstance(hosts, dict) else read_hosts(path(hosts)) if hosts is not None else {},
         web=None if web is None else _recorded(web, progress),
         offline=offline,
     ).with_budget(pages)
@@ -431,7 +437,7 @@ class Crawl(Result):
 
 
 @public
-def open_crawl(folder: PathLike) -> Crawl:
+def open_crawl(folder: FolderLike) -> Crawl:
     """Read the crawl in a folder, also while it is running."""
     return Crawl(folder)
 

@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from scenthound.api.arguments import (
+    FolderLike,
     PathLike,
     TopicsLike,
     chosen,
@@ -220,7 +221,7 @@ class Run(Result):
 
 
 @public
-def open_run(folder: PathLike, *, web: Any = None) -> Run:
+def open_run(folder: FolderLike, *, web: Any = None) -> Run:
     """Open the run that `simulate` wrote to a folder. `web` is where its recorded web is now, if that was moved."""
     return Run(folder, web)
 

@@ -18,7 +18,7 @@ from scenthound.model import Progress, silent
 #: in any case, False for none. None shows a bar in a terminal or a notebook, and nothing elsewhere.
 ProgressLike = Progress | bool | None
 
-SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_LINES = 2.0
 SECONDS_BETWEEN_UPDATES = 0.2
 
 

@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Unpack
 
 from scenthound.api.arguments import (
+    FolderLike,
     PathLike,
     TopicsLike,
     chosen,
@@ -137,7 +138,7 @@ def evolve(
 
 @public
 def resume_search(
-    folder: PathLike, *, web: Any = None, workers: int | None = None, progress: ProgressLike = None
+    folder: FolderLike, *, web: Any = None, workers: int | None = None, progress: ProgressLike = None
 ) -> Evolution:
     """Continue the search in a folder; its result is that of an uninterrupted search. `web` is where its recorded web
     is now, if that was moved. For a finished search this only returns the result."""

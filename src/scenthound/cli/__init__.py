@@ -14,7 +14,6 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
-from scenthound import jit
 from scenthound.errors import ScenthoundError, printable
 from scenthound.signals import restored_signals
 
@@ -31,7 +30,6 @@ def main() -> None:
     with restored_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for ending in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(ending, _leave)
-        jit.on_compile = jit.print_progress
         try:
             _run()
         except ScenthoundError as error:

@@ -138,8 +138,8 @@ def _memory(name: str) -> dict[str, Any]:
     bound = strategy.memory_bound()
     return {
         "relevance_model": strategy.relevance_model,
-        "most_pages_waiting": bound.queued,
-        "bytes_per_page_waiting": bound.bytes_per_queued,
+        "max_queued": bound.queued,
+        "bytes_per_queued": bound.bytes_per_queued,
         "bytes_per_url_seen": bound.bytes_per_url,
         "bytes_per_link_seen": bound.bytes_per_link,
     }

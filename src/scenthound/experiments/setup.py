@@ -120,7 +120,7 @@ class ExperimentSetup(CrawlConditions):
             "web": (web.path or self.web).resolve(),
             "topics": topics.topics,
             "other_topics": topics.others,
-            "repeats": self.repeats or 1,
+            "repeats": 1 if self.repeats is None else self.repeats,
             "page_budget": min(self.page_budget, web.n_pages),
             "train_from": Path(self.train_from).resolve() if self.train_from else None,
         }

@@ -224,12 +224,26 @@ def read_hosts(path: Path) -> dict[str, str]:
     return hosts
 
 
-def _check_line(path: Path, number: int, address: str, names: list[str]) -> None:
+def checked_hosts(hosts: Mapping[str, str]) -> dict[str, str]:
+    """Addresses by name, names in lower case. InvalidInput for other values."""
+    for name, address in hosts.items():
+        if not isinstance(name, str) or not isinstance(address, str) or not _is_address(address):
+            raise InvalidInput(
+                f"{{{name!r}: {address!r}}} is not a host name with its IP address, as in {{'a.test': '127.0.0.1'}}."
+            )
+    return {name.lower(): address for name, address in hosts.items()}
+
+
+def _is_address(text: str) -> bool:
     try:
-        ipaddress.ip_address(address)
+        ipaddress.ip_address(text)
     except ValueError:
-        names = []
-    if not names:
+        return False
+    return True
+
+
+def _check_line(path: Path, number: int, address: str, names: list[str]) -> None:
+    if not names or not _is_address(address):
         raise InvalidInput(
             f"{printable(path)}, line {number}: expected an IP address and host names, as in '127.0.0.1 a.test'."
         )

@@ -35,8 +35,9 @@ def live_command(
     relevance_model = experiment.relevance_model_of(strategy)
     learns = trains(RELEVANCE.make(relevance_model))
     return command_line(
-        ("scenthound", "crawl", str(topics)),
+        ("scenthound", "crawl"),
         [
+            ("--topics", topics),
             ("--topic", topic_id),
             ("--strategy", strategy),
             ("--relevance", relevance_model if experiment.relevance is not None or learns else None),
