@@ -81,10 +81,10 @@ def main() -> None:
                 for measure, value in measured:
                     values[measure][name].append(value)
                 print(f"  {name}: " + ", ".join(f"{value:,.3g}" for _, value in measured), file=sys.stderr, flush=True)
-    print(f"  {'':58}{'old':>12}{'new':>12}{'new / old':>12}")
+    print(f"  {'':58}{'old':>16}{'new':>16}{'new / old':>12}")
     for measure, by_checkout in values.items():
         old, new = median(by_checkout["old"]), median(by_checkout["new"])
-        print(f"  {measure:58}{old:12,.3f}{new:12,.3f}{new / old:12.2f}")
+        print(f"  {measure:58}{old:16,.3f}{new:16,.3f}{new / old:12.2f}")
 
 
 def _options() -> argparse.Namespace:
