@@ -217,7 +217,7 @@ def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
     """A topic from a topic file, of which it may need an id, from keywords, or as it is."""
     from scenthound.crawler.settings import choose_topic
 
-    if topic is not None and not isinstance(topic, Topic | os.PathLike) and not topic:
+    if isinstance(topic, str | list | tuple) and not topic:
         raise InvalidTopic("The topic is empty: pass a Topic, keywords or a topic file.")
     if isinstance(topic, Topic):
         if topic_id not in {None, topic.id}:
