@@ -75,7 +75,7 @@ class CrawlStore(StoredCrawl):
             counts = self.counts()
             self._waiting = CrawlBatch(counts.urls, counts.stems)
             self._next_visit = counts.visits
-            self._is_broken = False
+            self._is_broken, self._broken_by = False, ""
             self._closing = cleanup.pop_all()
 
     @classmethod
@@ -143,7 +143,8 @@ class CrawlStore(StoredCrawl):
     def write(self, commit: Commit) -> None:
         """Write a batch to disk. Failure if that is not possible."""
         if self._is_broken:
-            raise Failure(f"Cannot write to {printable(self.folder)} since a commit failed: resume the crawl.")
+            cause = f" ({self._broken_by})" if self._broken_by else ""
+            raise Failure(f"Cannot write to {printable(self.folder)} since a commit failed{cause}: resume the crawl.")
         # Until all of it is on disk: a later commit must not follow a gap.
         self._is_broken = True
         try:
@@ -153,9 +154,9 @@ class CrawlStore(StoredCrawl):
             # Opening the folder again truncates it too; now it frees disk space.
             with suppress(OSError):
                 truncate(self.folder / ARCHIVE_FOLDER, self._end)
-            why = reason.strerror if isinstance(reason, OSError) else str(reason)
+            self._broken_by = printable(reason.strerror if isinstance(reason, OSError) else str(reason))
             raise Failure(
-                f"Cannot write to {printable(self.folder)}: {printable(why)}. What was stored before is safe: free "
+                f"Cannot write to {printable(self.folder)}: {self._broken_by}. What was stored before is safe: free "
                 "disk space, then resume the crawl."
             ) from None
         self._end = commit.archive.end
