@@ -21,7 +21,16 @@ NAMES = (
     "dashboard",
 )
 #: Run by `python -m benchmarks.NAME` only.
-SEPARATE_NAMES = ("live", "live_politeness", "live_resume", "live_kills", "codebase", "beside")
+SEPARATE_NAMES = (
+    "relevance",
+    "document_frequencies",
+    "live",
+    "live_politeness",
+    "live_resume",
+    "live_kills",
+    "codebase",
+    "beside",
+)
 
 
 def main() -> int:

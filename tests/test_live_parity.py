@@ -21,13 +21,13 @@ PAGES = 40
 COMPILED, PLAIN = 1, 1 << 30
 
 
-def simulated_urls(site: VirtualSite, strategy: str, seeds: tuple[str, ...]) -> list[str]:
+def simulated_urls(site: VirtualSite, strategy: str, relevance: str, seeds: tuple[str, ...]) -> list[str]:
     web = site.recorded()
     crawl = simulate(
         web,
         STRATEGIES.make(strategy),
         [page for page in map(web.page_of, seeds) if page is not None],
-        scores_for(TOPIC, RELEVANCE.make("cosine"), web),
+        scores_for(TOPIC, RELEVANCE.make(relevance), web),
         rng=Random(3),
         page_budget=PAGES,
         topic=TopicWords.of(TOPIC, web),
@@ -36,20 +36,20 @@ def simulated_urls(site: VirtualSite, strategy: str, seeds: tuple[str, ...]) -> 
 
 
 @pytest.mark.parametrize("strategy", STRATEGY_NAMES)
-@pytest.mark.parametrize("delay_s", [0.0, 1.0])
+@pytest.mark.parametrize(("relevance", "delay_s"), [("cosine", 0.0), ("rocchio", 1.0)])
 def test_live_visits_are_the_simulated_ones(
-    strategy: str, delay_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    strategy: str, relevance: str, delay_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(3):
         monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[seed % 2])
         site = random_site(seed)
         seeds = tuple(list(site.pages)[:2])
         polite = PolitenessSettings(delay_s=delay_s)
-        plans = plan(seeds, strategy=strategy, relevance="cosine", random_seed=3, page_budget=PAGES, politeness=polite)
+        plans = plan(seeds, strategy=strategy, relevance=relevance, random_seed=3, page_budget=PAGES, politeness=polite)
         folder = tmp_path / str(seed)
         # Strategies that go by words of their own go by their numbers too, so both worlds number alike.
         crawl_virtually(folder, plans, site, stems=list(site.recorded().vocabulary))
-        assert visited_urls(folder) == simulated_urls(site, strategy, seeds)
+        assert visited_urls(folder) == simulated_urls(site, strategy, relevance, seeds)
 
 
 @pytest.mark.parametrize("strategy", STRATEGY_NAMES)
@@ -61,7 +61,7 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
     seeds = tuple(list(site.pages)[:2])
     settings = {
         "strategy": strategy,
-        "relevance": "cosine",
+        "relevance": "rocchio",
         "connections": 8,
         "strict_order": False,
         "politeness": PolitenessSettings(),
@@ -91,7 +91,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
     strategy = ("breadth_first", "best_first", "opic", "infospiders", "otie")[seed % 5]
     settings = {
         "strategy": strategy,
-        "relevance": "cosine",
+        "relevance": "rocchio",
         "connections": 1 + seed % 6,
         "strict_order": seed % 7 == 0,
         "politeness": PolitenessSettings(pages_per_host=12),

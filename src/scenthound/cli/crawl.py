@@ -20,7 +20,7 @@ from scenthound.cli.options import (
     panels,
     refuse_settings,
 )
-from scenthound.errors import UsageError, printable
+from scenthound.errors import UsageError
 
 if TYPE_CHECKING:
     from scenthound.api.crawls import CrawlRun
@@ -199,8 +199,6 @@ def _new_run(context: typer.Context) -> CrawlRun:
     arguments = {name: value for name, value in api_arguments(context).items() if name in known}
     run = new_run(**{**arguments, "topic": topic, "seeds": seeds}, progress=True)
     _note_contact(run.settings)
-    if options["strategy"] is not None:
-        _note_relevance_model(run.settings)
     return run
 
 
@@ -229,25 +227,5 @@ def _note_contact(settings: CrawlSettings) -> None:
     if not settings.contact and not settings.allow_private and not settings.offline:
         typer.echo(
             "Note: no --contact. Give an e-mail address or a web page, so that administrators can write to you.",
-            err=True,
-        )
-
-
-def _note_relevance_model(settings: CrawlSettings) -> None:
-    """Print a note if the strategy runs with another relevance model than its own."""
-    from scenthound.crawler.assembly import relevance_model_of
-    from scenthound.strategies.base import STRATEGIES
-    from scenthound.strategies.rank_function import RankFunction
-
-    made = STRATEGIES.make(settings.strategy)
-    relevance_model = relevance_model_of(settings, made)
-    if settings.relevance is None and relevance_model != made.relevance_model:
-        but = ""
-        if isinstance(made, RankFunction):
-            but = f", and few pages may reach the strategy's threshold of {made.threshold}"
-        typer.echo(
-            f"Note: {printable(settings.strategy)} is made for {made.relevance_model}, a relevance model that is "
-            "trained on pages. Without --train-from DIR (pages in DIR/positive and DIR/negative) "
-            f"{relevance_model} is used instead{but}.",
             err=True,
         )

@@ -24,7 +24,7 @@ from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.priority import UnboundedFrontier
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
-from scenthound.relevance.base import RELEVANCE, Relevance, trains
+from scenthound.relevance.base import RELEVANCE, Relevance, accepts_training, trains
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
@@ -35,8 +35,8 @@ from scenthound.text.vectors import total_weight, word_norm
 from scenthound.web.near_duplicates import fingerprint_of
 from scenthound.web.parser_process import GuardedParser
 
-#: The relevance model of strategies whose own model needs training pages, if there are none.
-FALLBACK_MODEL = "cosine"
+#: The default relevance models of versions before 0.8: without training pages, and with them.
+EARLIER_MODELS = "cosine", "svm"
 #: Compiled code pays off from this many pages on.
 MANY_PAGES = 2_000
 #: A page that was parsed once can be parsed again, however busy the machine is.
@@ -97,8 +97,8 @@ def file_digest(file: Path) -> str:
 
 
 def _check_trains(settings: CrawlSettings) -> None:
-    model = settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
-    if not trains(RELEVANCE.make(model)):
+    model = relevance_model_of(settings)
+    if not accepts_training(RELEVANCE.make(model)):
         raise UsageError(
             f"--train-from has no effect: {model}, the relevance model of {printable(settings.strategy)}, is not "
             "trained. Remove the option, or choose a model that is, for example --relevance svm."
@@ -136,7 +136,7 @@ class CrawlParts:
         recorded = None if settings.web is None else _open_web(settings.web)
         self._scanner = scanner = _scanner(store, recorded)
         self._strategy = strategy = STRATEGIES.make(settings.strategy)
-        relevance = relevance_of(settings, strategy, scanner)
+        relevance = relevance_of(settings, scanner)
         is_large = settings.page_budget >= MANY_PAGES
         if is_large:
             scanner.use_compiled()
@@ -148,7 +148,7 @@ class CrawlParts:
         # Its own parser: pages are read back at once, whatever waits to be parsed on the event loop.
         self._stored_parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
         visits: dict[int, int] = {}
-        stored = StoredPages(store, self._stored_parser, visits, settings, recorded)
+        self._stored = stored = StoredPages(store, self._stored_parser, visits, settings, recorded)
         words = TopicWords.of(settings.topic, scanner)
         web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text)
         page_filter = PageFilter(near_duplicates=settings.near_duplicates, soft_404s=settings.soft_404s)
@@ -157,8 +157,12 @@ class CrawlParts:
         self.crawl = LiveCrawl(engine, self._reader, page_filter, store, scanner)
 
     def set_relevance_model(self, settings: CrawlSettings) -> None:
-        """Score further pages with the relevance model of these settings."""
-        self._reader.scorer = PageScorer(relevance_of(settings, self._strategy, self._scanner), self._strategy)
+        """Score further pages with the relevance model of these settings; it learns only from pages to come."""
+        self._reader.scorer = PageScorer(relevance_of(settings, self._scanner), self._strategy)
+
+    def relearn(self) -> None:
+        """Let the relevance model learn from the pages that were visited before the crawl was resumed."""
+        self._reader.relearn(self.crawl.engine.web.visits, self._stored)
 
     @property
     def is_compiled(self) -> bool:
@@ -203,24 +207,30 @@ def load_compiled(parser: GuardedParser) -> None:
     frontier.pop(1)
 
 
-def relevance_model_of(settings: CrawlSettings, strategy: Strategy) -> str:
-    """The relevance model in the settings, or else that of the strategy. A model that needs training pages is replaced
-    by `FALLBACK_MODEL` if there are none."""
-    name = settings.relevance or strategy.relevance_model
-    if not trains(RELEVANCE.make(name)) or settings.train_from is not None:
-        return name
-    if settings.relevance is not None:
+def with_relevance(settings: CrawlSettings) -> CrawlSettings:
+    """The settings of a new crawl with the name of its relevance model: that of the strategy, if none was chosen."""
+    name = settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
+    if trains(RELEVANCE.make(name)) and settings.train_from is None:
         raise InvalidTopic(f"Relevance model {name} needs training pages: name their folder with --train-from.")
-    return FALLBACK_MODEL
+    return replace(settings, relevance=name)
 
 
-def relevance_of(settings: CrawlSettings, strategy: Strategy, words: WordScanner) -> Relevance:
-    model = RELEVANCE.make(relevance_model_of(settings, strategy))
-    if not trains(model) or settings.train_from is None:
+def relevance_model_of(settings: CrawlSettings) -> str:
+    """The relevance model of a crawl. Settings written by versions before 0.8 may name none."""
+    if settings.relevance is not None:
+        return settings.relevance
+    own = STRATEGIES.make(settings.strategy).relevance_model
+    untrained, trained = EARLIER_MODELS
+    return own if own != Strategy.relevance_model else untrained if settings.train_from is None else trained
+
+
+def relevance_of(settings: CrawlSettings, words: WordScanner) -> Relevance:
+    model = RELEVANCE.make(relevance_model_of(settings))
+    if not accepts_training(model) or settings.train_from is None:
         return model.for_topic(settings.topic, words)
     return model.for_topic(settings.topic, words, read_training(Path(settings.train_from), words))
 
 
 def check(settings: CrawlSettings) -> None:
     """Raise the error of settings that cannot work, before a folder is made for them."""
-    relevance_of(settings, STRATEGIES.make(settings.strategy), WordScanner())
+    relevance_of(settings, WordScanner())

@@ -15,6 +15,7 @@ from scenthound.command_line import Option, command_line, unless
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.model import Topic
+from scenthound.strategies.base import Strategy
 
 TOPIC_FILE = "topic.jsonl"
 HOSTS_FILE = "hosts"
@@ -70,7 +71,7 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--pages", conditions.page_budget or settings.page_budget),
         ("--min-harvest", conditions.harvest_floor or None),
         ("--strategy", unless(settings.strategy, default.strategy)),
-        ("--relevance", settings.relevance),
+        ("--relevance", unless(settings.relevance, Strategy.relevance_model)),
         ("--train-from", settings.train_from),
         ("--strict-order", settings.strict_order),
         ("--random-seed", unless(settings.random_seed, 0) if isinstance(settings.random_seed, int) else None),

@@ -32,7 +32,6 @@ from scenthound.store.folder import cannot_write
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.training_folder import training_digest, training_files
-from scenthound.strategies.base import STRATEGIES
 
 CONTROL_FILE = "control.json"
 MAX_CONTROL_BYTES = 10_000
@@ -100,7 +99,7 @@ def with_relevance_model(settings: CrawlSettings, folder: Path, conditions: Stop
     """The settings with the retrained relevance model, if there is one."""
     if conditions.relevance_model is None:
         return settings
-    named = settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
+    named = settings.relevance or TRAINABLE_MODEL
     model = named if trains(RELEVANCE.make(named)) else TRAINABLE_MODEL
     return replace(
         settings,

@@ -253,6 +253,8 @@ class LiveCrawl:
         self.host_statistics.note_response(task.url)
         self._writer.add(CompletedTask(now_s, task, result, facts, response, visited))
         if visited is not None and facts is not None:
+            if visited.fetched.text is not None:
+                self._reader.note_visit(visited.job.page, visited.fetched.text.words)
             self._note_page(
                 visited.job.page,
                 visited.fetched.url,

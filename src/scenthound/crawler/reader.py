@@ -11,7 +11,8 @@ Rules
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -35,7 +36,7 @@ from scenthound.errors import Failure, printable
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
-from scenthound.relevance.base import Relevance
+from scenthound.relevance.base import LearningRelevance, Relevance
 from scenthound.simulator.scores import checked_link_scores, checked_score
 from scenthound.store.crawl_records import ArchiveLocation, PageFacts, VisitRecord, signed_simhash
 from scenthound.store.recorded_web import RecordedWeb
@@ -108,9 +109,21 @@ class PageScorer:
     """The relevance of a page and, as far as the strategy uses them, of the contexts and anchors of its links."""
 
     def __init__(self, relevance: Relevance, strategy: Strategy) -> None:
-        self._relevance = relevance
+        self._learning = relevance.for_crawl() if isinstance(relevance, LearningRelevance) else None
+        self._relevance = self._learning or relevance
         self._context_words = strategy.context_words
         self._needs_anchors = strategy.needs_anchors
+
+    def learn(self, words: IntArray, *, is_start: bool) -> None:
+        """Learn from a page, if the model does: from a start page before it is scored, from others when they have been
+        visited."""
+        if self._learning is not None:
+            self._learning.learn(words, is_start=is_start)
+
+    @property
+    def max_learned_pages(self) -> int:
+        """How many pages of a crawl decide about the scores of later ones."""
+        return self._learning.max_learned_pages if self._learning is not None else 0
 
     def score(self, text: PageText) -> tuple[float, FloatArray | None, FloatArray | None]:
         words, start, end = text.words, text.link_start, text.link_end
@@ -179,13 +192,36 @@ class Reader:
         rejection = self._filter.rejection(task, facts, page)
         if rejection is not None:
             return replace(rejection, elapsed_s=response.elapsed_s), None
-        return self._fetched(page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts
+        return self._fetched(task, page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts
 
-    def _fetched(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Fetched:
+    def _fetched(
+        self, task: Task, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0
+    ) -> Fetched:
         respect_nofollow = self._settings.respect_nofollow
         text, links = visible_links(page, nofollow=nofollow, respect_nofollow=respect_nofollow)
+        if self.is_start(task.page):
+            self.scorer.learn(text.words, is_start=True)
         relevance, predicted, anchors = self.scorer.score(text)
         return Fetched(url, relevance, links, predicted, anchors, text, elapsed_s)
+
+    def is_start(self, page: int) -> bool:
+        """Whether the crawl started from a page: seeds have the first numbers."""
+        return page < len(self._settings.seeds)
+
+    def note_visit(self, page: int, words: IntArray) -> None:
+        """Learn from a page that was visited."""
+        if not self.is_start(page):
+            self.scorer.learn(words, is_start=False)
+
+    def relearn(self, pages: Iterable[int], stored: "StoredPages") -> None:
+        """Learn from pages that were visited before the crawl was resumed, in the order of their visits."""
+        n_left = self.scorer.max_learned_pages
+        for page in pages if n_left else ():
+            is_start = self.is_start(page)
+            if n_left > 0 or is_start:
+                with suppress(Failure):
+                    self.scorer.learn(stored.text(page).words, is_start=is_start)
+            n_left -= not is_start
 
     def is_recorded(self, url: str) -> bool:
         """Whether no request is made for the page: it is in the recorded web, or the crawl is offline."""
@@ -198,7 +234,7 @@ class Reader:
             return Failed(SkipReason.NOT_RECORDED), None
         parsed = recorded_page(self._recorded, page)
         facts = PageFacts(status=200, title=parsed.title, noindex=parsed.noindex)
-        return self._fetched(parsed, self._recorded.url(page)), facts
+        return self._fetched(task, parsed, self._recorded.url(page)), facts
 
 
 def visible_links(

@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from random import Random
 
-from scenthound.crawler.assembly import CrawlParts, check, with_digests
+from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_relevance
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
 from scenthound.crawler.live_crawl import LiveCrawl
@@ -81,7 +81,7 @@ def crawl(
     options = options or RunOptions()
     conditions = StopConditions(options.page_budget, options.harvest_floor)
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
-    settings = with_digests(settings)
+    settings = with_digests(with_relevance(settings))
     check(settings)
     with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
         return _run_crawl(settings, store, options, conditions)
@@ -251,6 +251,7 @@ def start_or_replay(
             f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
         ) from reason
     crawl.reasons.update(store.reasons())
+    parts.relearn()
     crawl.begin_journal()
     return replayed
 

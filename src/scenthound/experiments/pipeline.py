@@ -16,12 +16,20 @@ import numpy as np
 from scenthound.errors import InvalidTopic, PluginError
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.setup import Experiment
-from scenthound.experiments.starts import NegativePool, Start, Starts, check_training, random_seed_of, training_of
+from scenthound.experiments.starts import (
+    NegativePool,
+    Start,
+    Starts,
+    Task,
+    check_training,
+    random_seed_of,
+    training_of,
+)
 from scenthound.experiments.trace_cache import Provenance, TraceCache, crawl_names
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import IntArray, Progress, Topic, Trace, silent
 from scenthound.processes import in_order, processors
-from scenthound.relevance.base import RELEVANCE, Training, trains
+from scenthound.relevance.base import RELEVANCE, Training, accepts_training, trains
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.scores import PageScores, TopicWords, WebWords, scores_for
 from scenthound.simulator.simulator import simulate
@@ -41,12 +49,19 @@ class RelevanceModels:
 
     Strategies with the same model share its scores. Scores are kept as long as topic and training pages stay the same.
     `relevance_model_of` names the model of each strategy; `training` replaces the training pages of the starts.
+    `learn_seeds` is whether seeds are pages of the topic, from which models may learn during a crawl.
     """
 
     def __init__(
-        self, web: RecordedWeb, relevance_model_of: Mapping[str, str], training: Training | None = None
+        self,
+        web: RecordedWeb,
+        relevance_model_of: Mapping[str, str],
+        training: Training | None = None,
+        *,
+        learn_seeds: bool = True,
     ) -> None:
         self._web = web
+        self._learn_seeds = learn_seeds
         self.relevance_model_of = relevance_model_of
         self._training_folder = training
         self._models = {name: RELEVANCE.make(name) for name in dict.fromkeys(relevance_model_of.values())}
@@ -87,17 +102,19 @@ class RelevanceModels:
         self._topic, self._training_pages = topic, training
 
     def _page_scores(self, name: str, topic: Topic, start: Start | None) -> PageScores:
-        training = None
+        training = self._training_folder if accepts_training(self._models[name]) else None
         if start is not None and name in self._trained:
             training = self._training_folder or training_of(self._web, start.training, start.negatives)
         with PluginError.wrapping(f"Relevance model {name} failed on topic {topic.id!r}"):
-            return scores_for(topic, self._models[name], self._web, training)
+            return scores_for(topic, self._models[name], self._web, training, learn_seeds=self._learn_seeds)
 
 
 def relevance_models_for(experiment: Experiment, web: RecordedWeb) -> RelevanceModels:
     """The relevance models of an experiment; reads the training folder if there is one."""
     folder = experiment.train_from
-    return RelevanceModels(web, experiment.relevance_models(), read_training(folder, WebWords(web)) if folder else None)
+    training = read_training(folder, WebWords(web)) if folder else None
+    learn_seeds = experiment.task is Task.EXAMPLES
+    return RelevanceModels(web, experiment.relevance_models(), training, learn_seeds=learn_seeds)
 
 
 def plan(experiment: Experiment, web: RecordedWeb) -> list[Planned]:

@@ -63,7 +63,7 @@ def _sources(path: Traversable) -> Iterator[Traversable]:
         yield path
         return
     for entry in sorted(path.iterdir(), key=lambda entry: entry.name):
-        if (entry.is_dir() and entry.name != EVALUATORS) or entry.name.endswith(".py"):
+        if (entry.is_dir() and entry.name != EVALUATORS) or entry.name.endswith((".py", ".gz")):
             yield from _sources(entry)
 
 
@@ -122,6 +122,7 @@ def crawl_names(
         "training": provenance.training,
         "budget": experiment.page_budget,
         "mode": experiment.mode,
+        "task": experiment.task,
         "closed_world": experiment.closed_world,
         "respect_nofollow": experiment.respect_nofollow,
     }

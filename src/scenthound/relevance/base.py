@@ -29,6 +29,9 @@ class WordIndex(Protocol):
         """The current size of the vocabulary; all ids are below it. Words found later in a live crawl have larger ids,
         for which an array of this size is too short."""
 
+    def stems_from(self, first: int) -> list[str]:
+        """The stems of the words numbered `first` and above."""
+
 
 @dataclass(frozen=True, slots=True)
 class Training:
@@ -62,12 +65,32 @@ class Relevance(Protocol):
         """The relevance of each window `words[first:last]` of a page."""
 
 
+@runtime_checkable
+class LearningRelevance(Relevance, Protocol):
+    """A scorer that learns from the pages of a crawl, so that each crawl needs its own."""
+
+    #: The model learns from the start pages and from this many other pages.
+    max_learned_pages: int
+
+    def for_crawl(self) -> "LearningRelevance":
+        """A copy for one crawl, without its pages."""
+
+    def learn(self, words: IntArray, *, is_start: bool) -> None:
+        """Learn from a page, which the crawl started from or not. A start page is learned before it is scored, other
+        pages afterwards, in the order of their visits."""
+
+
 RELEVANCE: Registry[RelevanceModel] = Registry("relevance model", "scenthound.relevance", RelevanceModel)
 
 
 def trains(model: RelevanceModel) -> bool:
     """Whether a model learns from training pages."""
     return bool(getattr(model, "trains", False))
+
+
+def accepts_training(model: RelevanceModel) -> bool:
+    """Whether a model uses training pages if there are any."""
+    return trains(model) or bool(getattr(model, "accepts_training", False))
 
 
 #: The maximum total number of words in the windows of one page. On hostile pages links are nested hundreds deep and

@@ -5,6 +5,7 @@ cached score is charged the same time. The scores of links cover all recorded li
 crawls cannot see.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import thread_time_ns
 from typing import Protocol
@@ -13,7 +14,7 @@ import numpy as np
 
 from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
-from scenthound.relevance.base import Relevance, RelevanceModel, Training, WordIndex
+from scenthound.relevance.base import LearningRelevance, Relevance, RelevanceModel, Training, WordIndex
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.text.tokenizer import stems_of
@@ -46,27 +47,37 @@ class WebWords:
 
     def __init__(self, web: RecordedWeb) -> None:
         self._find_words = web.find_words
+        self.stems_from = web.stems_from
         self.n_words = web.n_words
 
     def find_words(self, stems: list[str]) -> IntArray:
         return self._find_words(stems)
 
 
-def scores_for(topic: Topic, model: RelevanceModel, web: RecordedWeb, training: Training | None = None) -> "PageScores":
+def scores_for(
+    topic: Topic,
+    model: RelevanceModel,
+    web: RecordedWeb,
+    training: Training | None = None,
+    *,
+    learn_seeds: bool = True,
+) -> "PageScores":
     """Scores for one topic. The model learns the keywords and the description of the topic, but not its pages, which
-    are to be found. A model that trains also gets the words of the pages in `training`."""
+    are to be found. A model that trains also gets the words of the pages in `training`. `learn_seeds` is whether a
+    model may learn from the seeds of a crawl as from pages of the topic."""
     about = replace(topic, examples=(), seeds=(), targets=(), description_from=())
     words = WebWords(web)
     made = model.for_topic(about, words) if training is None else model.for_topic(about, words, training)
-    return PageScores(web, made)
+    return PageScores(web, made, learn_seeds=learn_seeds)
 
 
 class PageScores:
     """Scores by a relevance model, cached with the CPU time that they took."""
 
-    def __init__(self, web: RecordedWeb, relevance: Relevance) -> None:
+    def __init__(self, web: RecordedWeb, relevance: Relevance, *, learn_seeds: bool = True) -> None:
         self._web = web
         self._relevance = relevance
+        self._learn_seeds = learn_seeds
         self._pages: dict[int, tuple[float, int]] = {}
         #: By page and window; a window of None is the anchor alone.
         self._links: dict[tuple[int, int | None], tuple[FloatArray, int]] = {}
@@ -85,6 +96,12 @@ class PageScores:
         if window is not None:
             cost_ns += self._links_of(recorded_page, window)[1]
         return cost_ns + (self._links_of(recorded_page, None)[1] if anchors else 0)
+
+    def for_crawl(self, seeds: Sequence[int]) -> "PageScores":
+        """The scores of one crawl: the same object, unless the model learns from the pages of a crawl."""
+        if not isinstance(self._relevance, LearningRelevance):
+            return self
+        return CrawlScores(self._web, self._relevance.for_crawl(), seeds if self._learn_seeds else ())
 
     def _page(self, recorded_page: int) -> tuple[float, int]:
         known = self._pages.get(recorded_page)
@@ -108,6 +125,36 @@ class PageScores:
             cost_ns = thread_time_ns() - before
             known = self._links[recorded_page, window] = (checked_link_scores(scores, len(first)), cost_ns)
         return known
+
+
+class CrawlScores(PageScores):
+    """The scores of one crawl, by a model that learns from its pages in the order of their visits, which is the order
+    in which they are scored first."""
+
+    def __init__(self, web: RecordedWeb, relevance: LearningRelevance, seeds: Sequence[int]) -> None:
+        super().__init__(web, relevance)
+        self._learning = relevance
+        self._starts = {int(web.url_page[seed]) for seed in seeds}
+        #: The words of the last page, which are learned before the next page is scored, as in a live crawl.
+        self._to_learn: IntArray | None = None
+
+    def _page(self, recorded_page: int) -> tuple[float, int]:
+        known = self._pages.get(recorded_page)
+        if known is None:
+            words, is_start = self._web.words_copy(recorded_page), recorded_page in self._starts
+            before = thread_time_ns()
+            if self._to_learn is not None:
+                self._learning.learn(self._to_learn, is_start=False)
+            if is_start:
+                self._learning.learn(words, is_start=True)
+            score = self._learning.page(words, float(self._web.page_norm[recorded_page]))
+            self._to_learn = None if is_start else words
+            known = self._pages[recorded_page] = (checked_score(score), thread_time_ns() - before)
+        return known
+
+    def _links_of(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
+        self._page(recorded_page)
+        return super()._links_of(recorded_page, window)
 
 
 def checked_score(score: float) -> float:

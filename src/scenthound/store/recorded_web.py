@@ -118,6 +118,10 @@ class RecordedWeb(WebArrays):
         known = [self._word_ids[stem] for stem in stems if stem in self._word_ids]
         return np.array(known, np.int32)
 
+    def stems_from(self, first: int) -> list[str]:
+        """The stems of the words numbered `first` and above."""
+        return [self.vocabulary[word] for word in range(first, self.n_words)]
+
     @cached_property
     def _label_ids(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.label_names)}

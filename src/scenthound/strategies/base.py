@@ -79,7 +79,7 @@ class Strategy(ABC):
     #: Named sets of parameter values, such as those of a study.
     presets: ClassVar[Presets] = {}
     #: The default relevance model.
-    relevance_model: str = "cosine"
+    relevance_model: str = "rocchio"
     #: Which words of the topic the strategy reads itself; a topic is refused if none of them is in the web.
     reads_topic: Literal["keywords", "description"] | None = None
     #: Whether the strategy uses `Visit.relevance`; if not, scoring is not part of its CPU time.

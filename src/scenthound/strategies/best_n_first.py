@@ -81,7 +81,6 @@ class LinkContext(BestNFirst):
 
     summary = "the n links with the most relevant pages and surrounding words"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
-    relevance_model = "svm"
 
     def __init__(
         self,

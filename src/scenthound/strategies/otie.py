@@ -104,7 +104,6 @@ class Otie(CashStrategy):
 
     summary = "the n pages with the most cash, which each page shares among its links by their expected relevance"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
-    relevance_model = "svm"
 
     _relevance: FloatArray
     _max_cash_heap: MaxCashHeap

@@ -209,6 +209,8 @@ _HEAD = """\
 # Use it with: scenthound simulate --strategy evolved:file=FILE, or scenthound crawl --strategy evolved:file=FILE.
 # The formula is rounded; the exact weights are used. To try another formula, change it and delete its weights:
 # the table [weights], or the [rule.weights] below it."""
+#: The relevance model of johnson2003: that of searches, of their results, and of files that name none.
+STUDY_RELEVANCE = "svm"
 _KEYS = ("format", "version", "relevance_model", "threshold", "hub_over", *RULE_KEYS, "training", "history")
 
 
@@ -236,7 +238,7 @@ class RankFile:
     """The content of a file. `relevance_model` names the model that the weights were found with."""
 
     rules: RankRules
-    relevance_model: str = RankFunction.relevance_model
+    relevance_model: str = STUDY_RELEVANCE
     threshold: float = 0.5
     hub_over: HubOver = "mean"
     training: Mapping[str, Any] = field(default_factory=dict)

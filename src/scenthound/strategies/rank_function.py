@@ -76,7 +76,6 @@ class RankFunction(FrontierStrategy):
         "johnson2003": weights_by_name(10, 10, 76, 121, 97, 36, 31, 2, 4),
         "best_first": weights_by_name(0, 0, 0, 0, 1, 0, 0, 0, 0),
     }
-    relevance_model = "svm"
 
     _scores: RankScores
     _extras: dict[str, ExtraScore]

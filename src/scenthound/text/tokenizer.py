@@ -152,6 +152,10 @@ class WordScanner:
         """
         return np.fromiter(map(self._number_of, stems), np.int32, len(stems))
 
+    def stems_from(self, first: int) -> list[str]:
+        """The stems numbered `first` and above."""
+        return self.stems[first:]
+
     def scan(self, text: str) -> IntArray:
         """The number of every word in order."""
         return self.scan_cut(text, _NO_CUTS)[0]

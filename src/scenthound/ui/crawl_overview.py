@@ -22,7 +22,6 @@ from scenthound.model import FloatArray
 from scenthound.store.crawl_records import RelevanceRecord, RunRecord, VisitRecord
 from scenthound.store.layout import AnyArray
 from scenthound.store.stored_crawl import SkippedExamples, StoredCrawl
-from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.crawl_curves import CrawlCurves, Pause, crawl_curves, display_curves, working_time
 from scenthound.ui.link_graph import CrawlGraph, crawl_graph
 from scenthound.web.urls import host_of
@@ -64,7 +63,7 @@ def scorers_of(relevance_model: str, relevance_models: Sequence[RelevanceRecord]
 def relevance_name(plan: CrawlSettings) -> str:
     """The model that the crawl started with; unknown if its strategy or model is not installed."""
     try:
-        return relevance_model_of(plan, STRATEGIES.make(plan.strategy))
+        return relevance_model_of(plan)
     except ScenthoundError:
         return plan.relevance or _OWN
 

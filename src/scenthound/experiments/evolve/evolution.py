@@ -33,7 +33,14 @@ from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import choice_of
-from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file, topic_ids
+from scenthound.strategies.rank_file import (
+    STUDY_RELEVANCE,
+    Generation,
+    RankFile,
+    rank_file_text,
+    read_rank_file,
+    topic_ids,
+)
 from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import RankRules
 
@@ -118,7 +125,8 @@ def evolve(
     choice_of(out / RESULT_FILE)
     recorded = open_web(setup.web, progress)
     chosen = setup.choose_topics(recorded)
-    experiment = setup.experiment(recorded, chosen, strategies=(STRATEGY,))
+    relevance = setup.relevance or STUDY_RELEVANCE
+    experiment = setup.experiment(recorded, chosen, strategies=(STRATEGY,), relevance=relevance)
     settings, notes = _with_winners(EvolutionSettings(experiment=experiment, **asdict(search)), seed_with)
     settings.new_search()  # Raises before any work is done if a library is missing.
     planned = _planned(settings, recorded)

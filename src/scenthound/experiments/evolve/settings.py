@@ -38,6 +38,7 @@ from scenthound.metrics.measures import fitness as share_of_good
 from scenthound.model import IntArray, Topic
 from scenthound.records import from_json, to_json
 from scenthound.simulator.web import Crawl
+from scenthound.strategies.rank_file import STUDY_RELEVANCE
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules, SplitBy, SumReader
 
 #: Larger weights are typing errors.
@@ -265,6 +266,7 @@ class EvolutionSettings(SearchSettings):
             others = {topic.id: topic for topic in topics}
             chosen = tuple(others.pop(topic_id) for topic_id in crawls["topics"])
             conditions = asdict(from_json(CrawlConditions, crawls)) | {"strategies": (STRATEGY,)}
+            conditions["relevance"] = conditions["relevance"] or STUDY_RELEVANCE
             experiment = Experiment(**conditions, web=web, topics=chosen, other_topics=tuple(others.values()))
             return cls(experiment=experiment, **asdict(from_json(SearchSettings, values)))
         except (KeyError, TypeError, CorruptData) as error:

@@ -152,6 +152,7 @@ def _experiment(
         as_published=arm.as_published,
         mode=arm.mode,
         plain=arm.plain,
+        relevance=arm.relevance,
     )
 
 

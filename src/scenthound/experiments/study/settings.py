@@ -62,6 +62,7 @@ class ArmSettings:
     halves: bool = False
     mode: str = "sequential"
     plain: bool = False
+    relevance: str | None = None
 
     def top_sizes(self, page_budget: int) -> tuple[int, ...]:
         """The sizes n, rising, each once."""

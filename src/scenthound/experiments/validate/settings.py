@@ -26,13 +26,12 @@ from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, Starts, TopicChoice
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.rank_file import read_rank_file, topic_ids
+from scenthound.strategies.rank_file import STUDY_RELEVANCE, read_rank_file, topic_ids
 
 #: Best-First in the study is the rank function of the direct parents only.
 BEST_FIRST = "rank_function:preset=best_first"
 JOHNSON2003_BUDGETS = (10_000, 20_000, 30_000)
 DEFAULT_REPEATS = 15
-DEFAULT_RELEVANCE = "svm"
 
 
 class SeedSet(StrEnum):
@@ -110,7 +109,7 @@ class ValidationSettings(ValidationProtocol):
 
     @property
     def relevance(self) -> str:
-        return self.experiment.relevance or DEFAULT_RELEVANCE
+        return self.experiment.relevance or STUDY_RELEVANCE
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -37,7 +37,6 @@ from scenthound.experiments.starts import ChosenTopics, Start, Starts, check_see
 from scenthound.experiments.statistics import PairedSample
 from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds
 from scenthound.experiments.validate.settings import (
-    DEFAULT_RELEVANCE,
     DEFAULT_REPEATS,
     ValidationProtocol,
     ValidationSettings,
@@ -52,7 +51,7 @@ from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import Evolved
-from scenthound.strategies.rank_file import read_rank_file
+from scenthound.strategies.rank_file import STUDY_RELEVANCE, read_rank_file
 from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.topics.files import read_topics
@@ -256,7 +255,7 @@ def prepared(
         strategies=(against, *strategies),
         page_budget=budgets[-1],
         n_start=protocol.n_large,
-        relevance=setup.relevance or DEFAULT_RELEVANCE,
+        relevance=setup.relevance or STUDY_RELEVANCE,
         repeats=DEFAULT_REPEATS if setup.repeats is None else setup.repeats,
     )
     settings = ValidationSettings(

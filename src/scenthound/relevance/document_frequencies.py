@@ -1,0 +1,78 @@
+"""Document frequencies of English words on the web, which ship with the package.
+
+`document_frequencies.txt.gz` is made by `benchmarks/document_frequencies.py`, which names the pages that it counts. Its
+first line is the number of documents; each other line is a stem and the number of documents that contain it.
+"""
+
+import gzip
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from scenthound.errors import InvalidInput, printable
+from scenthound.model import FloatArray, IntArray
+from scenthound.relevance.base import WordIndex
+
+#: The idf of a word that is on every page of a crawl: it counts for the length of a page.
+MIN_IDF = 0.01
+FILE = "document_frequencies.txt.gz"
+
+
+@cache
+def idf_of_stems(file: str | None) -> tuple[dict[str, float], float]:
+    """`log((N + 1) / (df + 1))` of each stem, and that of unknown stems. None: the file of the package."""
+    try:
+        content = (files("scenthound.relevance") / FILE if file is None else Path(file)).read_bytes()
+        n_documents, *lines = gzip.decompress(content).decode().splitlines()
+        total = int(n_documents)
+        frequencies = dict(line.split(" ") for line in lines)
+        idf = np.log((total + 1) / (np.array(list(frequencies.values()), np.float64) + 1))
+    except (OSError, ValueError, EOFError) as reason:
+        raise InvalidInput(f"Cannot read document frequencies from {printable(file)}: {printable(reason)}.") from None
+    return dict(zip(frequencies, idf.tolist(), strict=True)), float(np.log(total + 1))
+
+
+class WordWeights:
+    """The square root of the inverse document frequency of the words of a vocabulary, which may grow."""
+
+    def __init__(self, index: WordIndex, file: str | None = None) -> None:
+        self._index = index
+        self._idf, self._unknown = idf_of_stems(file)
+        self._root_idf: FloatArray = np.zeros(1)  # that of stop words
+
+    @property
+    def n_words(self) -> int:
+        return self._index.n_words
+
+    def root_idf(self, words: IntArray) -> FloatArray:
+        """Of each word; 0 for stop words."""
+        if int(words.max(initial=0)) >= len(self._root_idf):
+            self._extend()
+        return self._root_idf.take(words)
+
+    def share_known(self, words: IntArray) -> float:
+        """The share of words that have a document frequency; 1 if there are none."""
+        is_unknown = self.root_idf(words) == np.sqrt(self._unknown)
+        return 1.0 - float(is_unknown.mean()) if len(words) else 1.0
+
+    def _extend(self) -> None:
+        new = self._index.stems_from(len(self._root_idf))
+        idf = [self._idf.get(stem, self._unknown) for stem in new]
+        self._root_idf = np.concatenate((self._root_idf, np.sqrt(idf)))
+
+
+class CrawlWeights:
+    """The weights of words by their document frequencies in the pages of a crawl, for languages that the package has no
+    frequencies of. Words of no page count as rare."""
+
+    def __init__(self, pages: Sequence[IntArray], n_words: int) -> None:
+        frequency = np.bincount(np.concatenate(pages), minlength=n_words + 1)
+        self._root_idf: FloatArray = np.sqrt(np.log((len(pages) + 1) / (frequency + 1)) + MIN_IDF)
+        self._root_idf[0] = 0.0
+
+    def root_idf(self, words: IntArray) -> FloatArray:
+        """Of each word; 0 for stop words."""
+        return self._root_idf.take(words, mode="clip")

@@ -1,0 +1,296 @@
+"""The default relevance model: it learns a topic from keywords, a description and a few start pages.
+
+It is Rocchio's method (Rocchio, "Relevance feedback in information retrieval", 1971) with four additions: document
+frequencies that ship with the package, negatives that the crawl meets on its way, keywords of several words that count
+as phrases, and probabilities.
+
+- A word of a page has the weight `log(1 + tf) * sqrt(idf)`; pages are vectors of length 1. `idf` comes from the
+  document frequencies of the package (`document_frequencies`), or from the crawl's own pages if most of their words are
+  unknown there, as in other languages.
+- The topic is `unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
+  weighted by the probability that it is off topic, and K are the keywords and the description.
+- A keyword of several words is a phrase: it counts where all its words are within `PHRASE_WORDS` of each other. Its
+  single words count half.
+- The score of a page is its cosine to the topic, in standard deviations above the mean of the off-topic pages.
+  A logistic function makes it a probability: pages of 0.5 and more count as on topic.
+
+The model learns from each start page before it is scored, and from the other pages of the crawl after 10, 20, 40, ...
+640 of them. Whoever replays the pages of a crawl in order gets the same scores.
+
+The constants were chosen on the collection wpschools; `benchmarks.relevance` measures them on others.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from scenthound.errors import InvalidTopic
+from scenthound.model import FloatArray, IntArray, LongArray, Topic
+from scenthound.relevance.base import Training, WordIndex
+from scenthound.relevance.document_frequencies import CrawlWeights, WordWeights
+from scenthound.text.tokenizer import stems_of
+
+#: The words of a phrase are at most so many words apart.
+PHRASE_WORDS = 8
+#: The weight of the single words of a phrase, and that of the phrase relative to theirs together.
+PART_WEIGHT = 0.5
+PHRASE_WEIGHT = 0.69
+#: How much of the mean of the crawl's other pages is subtracted from that of the start pages.
+NEGATIVE_WEIGHT = 0.7
+#: The pages of a crawl after which the model is fitted again; later pages change nothing.
+FIRST_FIT = 10
+#: If fewer of the words on the first pages are known to the package, they are in another language.
+MIN_SHARE_KNOWN = 0.5
+MAX_LEARNED_PAGES = 640
+#: Mean and standard deviation of the scores of off-topic pages before the crawl has met any, without and with start
+#: pages, and how many pages this assumption counts for.
+ASSUMED_SCORES = (0.01, 0.02), (0.04, 0.035)
+ASSUMED_PAGES = 30.0
+MAX_MEASURED_PAGES = 100
+#: The quantile of the scores of a crawl's pages that is taken as the mean of off-topic pages, the number of their
+#: standard deviations between it and the median, and the least standard deviation.
+LOW_QUANTILE = 0.15
+LOW_DEVIATIONS = 1.5
+MIN_DEVIATION = 0.005
+#: Pages of at least this probability count as on topic.
+ON_TOPIC = 0.5
+#: A page with a score of so many standard deviations is on topic with probability 0.5, and the width of the transition.
+ON_TOPIC_DEVIATIONS = 4.0
+TRANSITION = 0.8
+#: Probabilities are rounded: sums depend on the order in which words were numbered, but scores must not.
+DIGITS = 10
+#: Scores are clipped to this many standard deviations.
+MAX_DEVIATIONS = 12.0
+#: The score of a link context that predicts a page on topic with probability 0.5, and the width of the transition.
+ON_TOPIC_CONTEXT = 0.17
+CONTEXT_TRANSITION = 0.05
+
+
+class Rocchio:
+    """`background` is a file of document frequencies to use instead of the one that ships with the package."""
+
+    summary = "probability by similarity to keywords, description and start pages"
+    accepts_training = True
+
+    def __init__(self, background: str | None = None) -> None:
+        self.background = background
+
+    def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "RocchioRelevance":
+        stems = [stems_of(keyword) for keyword in topic.keywords]
+        description = stems_of(topic.description)
+        if not description and not any(stems) and (topic.keywords or topic.description):
+            raise InvalidTopic(
+                f"Topic {topic.id!r}: its keywords and description have no words except stop words and single letters."
+            )
+        weights = WordWeights(index, self.background)
+        found = [[index.find_words([stem]) for stem in each] for each in stems]
+        keywords = [np.concatenate(each) for each in found if each and all(map(len, each))]
+        single = [ids for each in found if not all(map(len, each)) for ids in each if len(ids)]
+        words = TopicWords.of([*keywords, *single], index.find_words(description), weights)
+        relevance = RocchioRelevance(words, weights)
+        for page in training.positives if training else ():
+            relevance.learn(page, is_start=True)
+        for page in training.negatives if training else ():
+            relevance.learn(page, is_start=False)
+        return relevance
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A keyword of several words: its distinct words, and its weight in the topic."""
+
+    words: IntArray
+    weight: float
+
+    def positions(self, words: IntArray) -> LongArray:
+        """Where the phrase occurs: the positions of its first word that have all others within `PHRASE_WORDS`."""
+        found = np.flatnonzero(words == self.words[0])
+        for word in self.words[1:]:
+            others = np.flatnonzero(words == word)
+            if not len(found) or not len(others):
+                return found[:0]
+            after = others.searchsorted(found)
+            distance = np.minimum(
+                np.abs(others.take(after, mode="clip") - found), np.abs(others.take(after - 1, mode="clip") - found)
+            )
+            found = found[distance <= PHRASE_WORDS]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWords:
+    """Keywords and description: a vector of length 1 over words and phrases."""
+
+    words: IntArray
+    values: FloatArray
+    phrases: tuple[Phrase, ...]
+
+    @classmethod
+    def of(cls, keywords: Sequence[IntArray], description: IntArray, weights: WordWeights) -> Self:
+        value: dict[int, float] = {}
+        phrases: list[Phrase] = []
+        for keyword in keywords:
+            distinct = np.array(list(dict.fromkeys(keyword.tolist())), np.int32)
+            root_idf = weights.root_idf(distinct)
+            part = 1.0 if len(distinct) == 1 else PART_WEIGHT
+            for word, weight in zip(distinct.tolist(), root_idf.tolist(), strict=True):
+                value[word] = max(value.get(word, 0.0), part * weight)
+            if len(distinct) > 1:
+                phrases.append(Phrase(distinct, PHRASE_WEIGHT * float(root_idf @ root_idf)))
+        if len(description):
+            described = PageVector.of(description, weights)
+            scale = np.sqrt(sum(each**2 for each in value.values()) + sum(each.weight for each in phrases)) or 1.0
+            for word, weight in zip(described.words.tolist(), described.values.tolist(), strict=True):
+                value[word] = value.get(word, 0.0) + scale * weight
+        norm = np.sqrt(sum(each**2 for each in value.values()) + sum(each.weight for each in phrases)) or 1.0
+        return cls(
+            np.fromiter(value, np.int32, len(value)),
+            np.fromiter(value.values(), np.float64, len(value)) / norm,
+            tuple(Phrase(each.words, each.weight / norm) for each in phrases),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PageVector:
+    """The distinct words of a page, ascending, and their weights: a vector of length 1, or empty."""
+
+    words: IntArray
+    log_counts: FloatArray
+    values: FloatArray
+    norm: float  #: before it was scaled to length 1
+
+    @classmethod
+    def of(cls, words: IntArray, weights: WordWeights | CrawlWeights) -> Self:
+        distinct, counts = np.unique(words[words > 0], return_counts=True)
+        return cls.weighted(distinct, np.log1p(counts), weights)
+
+    @classmethod
+    def weighted(cls, words: IntArray, log_counts: FloatArray, weights: WordWeights | CrawlWeights) -> Self:
+        values = log_counts * weights.root_idf(words)
+        norm = float(np.sqrt(values @ values)) or 1.0
+        return cls(words, log_counts, values / norm, norm)
+
+    def has_all(self, words: IntArray) -> bool:
+        if not len(self.words):
+            return False
+        return bool((self.words.take(self.words.searchsorted(words), mode="clip") == words).all())
+
+    def reweighted(self, weights: WordWeights | CrawlWeights) -> Self:
+        return self.weighted(self.words, self.log_counts, weights)
+
+
+class RocchioRelevance:
+    """The topic as learned so far. `for_crawl` gives each crawl its own."""
+
+    max_learned_pages = MAX_LEARNED_PAGES
+
+    def __init__(self, topic: TopicWords, weights: WordWeights) -> None:
+        self._topic = topic
+        self._known_weights = weights
+        self._weights: WordWeights | CrawlWeights = weights
+        self._starts: list[PageVector] = []
+        self._others: list[PageVector] = []
+        self._off_topic: list[float] = []  #: the probability that each of the others is off topic
+        self._last: tuple[IntArray, PageVector] | None = None
+        self._fit()
+
+    def for_crawl(self) -> "RocchioRelevance":
+        """The same model, to learn from the pages of one crawl."""
+        made = RocchioRelevance.__new__(RocchioRelevance)
+        made.__dict__.update(self.__dict__)
+        made._starts, made._others, made._off_topic = [*self._starts], [*self._others], [*self._off_topic]
+        return made
+
+    def learn(self, words: IntArray, *, is_start: bool) -> None:
+        """Learn from a page of the crawl. A start page without any word of the topic does not count as one."""
+        if is_start and self._is_plausible(words):
+            self._starts.append(self._vector(words))
+            self._fit()
+        elif len(self._others) < MAX_LEARNED_PAGES:
+            page = self._vector(words)
+            self._others.append(page)
+            self._off_topic.append(1.0 - self._probability(self._similarity(page, words)))
+            if _is_doubled(len(self._others)):
+                self._weigh_words()
+                self._fit()
+
+    def page(self, words: IntArray, norm: float) -> float:
+        return self._probability(self._similarity(self._vector(words), words))
+
+    def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
+        root_idf = self._weights.root_idf(words)
+        value = root_idf * self._query.take(words, mode="clip")
+        for phrase in self._topic.phrases:
+            value[phrase.positions(words)] += phrase.weight
+        before = np.concatenate(([0.0], np.cumsum(value)))
+        squares_before = np.concatenate(([0.0], np.cumsum(root_idf * root_idf)))
+        length = np.sqrt(squares_before[last] - squares_before[first]) * self._query_norm
+        similarity = (before[last] - before[first]) / np.maximum(length, 1e-9)
+        probabilities: FloatArray = 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
+        return np.round(probabilities, DIGITS)
+
+    def _vector(self, words: IntArray) -> PageVector:
+        """A page is scored and learned one after the other, so the last vector is kept."""
+        if self._last is None or self._last[0] is not words:
+            self._last = words, PageVector.of(words, self._weights)
+        return self._last[1]
+
+    def _is_plausible(self, words: IntArray) -> bool:
+        return not len(self._topic.words) or bool(np.isin(words, self._topic.words).any())
+
+    def _similarity(self, page: PageVector, words: IntArray) -> float:
+        """The cosine of page and topic."""
+        product = float(page.values @ self._query.take(page.words, mode="clip"))
+        for phrase in self._topic.phrases:
+            if page.has_all(phrase.words):
+                product += phrase.weight * math.log1p(len(phrase.positions(words))) / page.norm
+        return product / self._query_norm
+
+    def _probability(self, similarity: float) -> float:
+        deviations = min((similarity - self._mean) / self._deviation, MAX_DEVIATIONS)
+        return round(1.0 / (1.0 + math.exp((ON_TOPIC_DEVIATIONS - deviations) / TRANSITION)), DIGITS)
+
+    def _weigh_words(self) -> None:
+        """Use the frequencies of the crawl's own pages if most of their words are unknown to the package."""
+        pages = [page.words for page in (*self._starts, *self._others)]
+        if self._known_weights.share_known(np.concatenate(pages)) >= MIN_SHARE_KNOWN:
+            return
+        self._weights, self._last = CrawlWeights(pages, self._known_weights.n_words), None
+        self._starts = [page.reweighted(self._weights) for page in self._starts]
+        self._others = [page.reweighted(self._weights) for page in self._others]
+
+    def _fit(self) -> None:
+        off_topic = np.array(self._off_topic)
+        query = np.zeros(self._known_weights.n_words + 1)  # with a last element for words that are found later
+        if self._starts:
+            for start in self._starts:
+                query[start.words] += start.values / len(self._starts)
+            weight = NEGATIVE_WEIGHT / (off_topic.sum() + FIRST_FIT)
+            for page, probability in zip(self._others, self._off_topic, strict=True):
+                query[page.words] -= weight * probability * page.values
+            query /= np.sqrt(query @ query) or 1.0
+        query[self._topic.words] += self._topic.values
+        self._query = query
+        phrase_squares = sum(phrase.weight**2 for phrase in self._topic.phrases)
+        self._query_norm = float(np.sqrt(query @ query + phrase_squares)) or 1.0
+        self._measure_off_topic_pages()
+
+    def _measure_off_topic_pages(self) -> None:
+        """Mean and standard deviation of the similarities of off-topic pages. Pages of a focused crawl are more similar
+        to the topic than other pages, so both come from the lower half of them."""
+        mean, deviation = ASSUMED_SCORES[bool(self._starts)]
+        n_pages = min(len(self._others), MAX_MEASURED_PAGES)
+        if n_pages >= FIRST_FIT:
+            similar = np.array([page.values @ self._query[page.words] for page in self._others]) / self._query_norm
+            low, middle = np.quantile(similar, LOW_QUANTILE), np.median(similar)
+            mean += (low - mean) * n_pages / (n_pages + ASSUMED_PAGES)
+            deviation += ((middle - low) / LOW_DEVIATIONS - deviation) * n_pages / (n_pages + ASSUMED_PAGES)
+        self._mean, self._deviation = float(mean), max(float(deviation), MIN_DEVIATION)
+
+
+def _is_doubled(n_pages: int) -> bool:
+    """Whether this is `FIRST_FIT` times a power of 2."""
+    return n_pages % FIRST_FIT == 0 and (n_pages // FIRST_FIT).bit_count() == 1

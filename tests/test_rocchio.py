@@ -1,0 +1,214 @@
+"""The relevance model that learns a topic from keywords, a description and start pages."""
+
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scenthound.errors import InvalidInput, InvalidTopic
+from scenthound.model import Topic
+from scenthound.relevance.base import LearningRelevance, Training
+from scenthound.relevance.rocchio import (
+    ASSUMED_SCORES,
+    CONTEXT_TRANSITION,
+    FIRST_FIT,
+    MAX_LEARNED_PAGES,
+    ON_TOPIC_CONTEXT,
+    ON_TOPIC_DEVIATIONS,
+    TRANSITION,
+    Rocchio,
+)
+from scenthound.text.tokenizer import WordScanner
+
+
+def scanned(scanner: WordScanner, text: str) -> np.ndarray:
+    return scanner.scan(text)
+
+
+def numbers(first: int, last: int) -> str:
+    """Words that stand for the rest of a page."""
+    return " ".join(f"w{number}" for number in range(first, last))
+
+
+def deviations(probability: float) -> float:
+    return math.log(probability / (1 - probability)) * TRANSITION + ON_TOPIC_DEVIATIONS
+
+
+def similarity(probability: float, *, with_starts: bool = False) -> float:
+    """The cosine that a probability was computed from, before the crawl has met other pages."""
+    mean, deviation = ASSUMED_SCORES[with_starts]
+    return mean + deviation * deviations(probability)
+
+
+def model(topic: Topic, background: Path | None = None, **training: object):
+    scanner = WordScanner()
+    made = Rocchio(None if background is None else str(background)).for_topic(topic, scanner, **training)
+    return scanner, made.for_crawl()
+
+
+def score(scanner: WordScanner, relevance: LearningRelevance, text: str) -> float:
+    return relevance.page(scanned(scanner, text), 0.0)
+
+
+def frequencies(folder: Path, n_documents: int, **counts: int) -> Path:
+    file = folder / "frequencies.txt.gz"
+    lines = [str(n_documents), *(f"{stem} {count}" for stem, count in counts.items())]
+    file.write_bytes(gzip.compress("\n".join(lines).encode()))
+    return file
+
+
+def test_the_cosine_of_a_page_by_hand(tmp_path):
+    # 99 documents: idf of an unknown word ln 100, of "race" ln(100 / 10) = half of it.
+    scanner, relevance = model(Topic("t", ("balloon",)), frequencies(tmp_path, 99, race=9))
+    # balloon once, w1..w23 once, race twice: log(1 + tf) * sqrt(idf).
+    rare, race = math.log(2) * math.sqrt(math.log(100)), math.log(3) * math.sqrt(math.log(10))
+    expected = rare / math.sqrt(24 * rare**2 + race**2)
+    found = score(scanner, relevance, f"balloon race race {numbers(1, 24)}")
+    assert similarity(found) == pytest.approx(expected)
+
+
+def test_a_page_without_words_of_the_topic_is_off_topic():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    assert score(scanner, relevance, "trains and stations") < 0.01
+    assert relevance.page(np.zeros(0, np.int32), 0.0) < 0.01
+    assert score(scanner, relevance, "the balloon") > 0.99
+
+
+def test_a_phrase_counts_where_its_words_are_together():
+    scanner, relevance = model(Topic("t", ("write-ahead log",)))
+    together = score(scanner, relevance, f"a write-ahead log {numbers(0, 60)}")
+    near = score(scanner, relevance, f"a log: write ahead {numbers(0, 60)}")
+    apart = score(scanner, relevance, f"log {numbers(0, 20)} write {numbers(20, 40)} ahead {numbers(40, 60)}")
+    one = score(scanner, relevance, f"the log of the log {numbers(0, 60)}")
+    assert together == near > apart > one
+    assert score(scanner, relevance, f"a write-ahead log {numbers(0, 20)}") > 0.5
+    assert score(scanner, relevance, f"the log {numbers(0, 20)}") < 0.5
+
+
+def test_a_phrase_of_which_a_word_is_unknown_counts_by_its_other_words():
+    class OneWord(WordScanner):
+        def find_words(self, stems):
+            return super().find_words([stem for stem in stems if stem != "zeppelin"])
+
+    scanner = OneWord()
+    relevance = Rocchio().for_topic(Topic("t", ("zeppelin balloon",)), scanner)
+    assert score(scanner, relevance, "balloon") > 0.99
+
+
+def test_it_learns_from_a_start_page_before_scoring_it():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    start = "balloon burner basket envelope propane pilot"
+    unknown = f"burner basket envelope propane pilot {numbers(0, 10)}"
+    before = score(scanner, relevance, unknown)
+    relevance.learn(scanned(scanner, start), is_start=True)
+    assert before < 0.01
+    assert score(scanner, relevance, unknown) > 0.5
+    assert score(scanner, relevance, start) > 0.99
+
+
+def test_a_start_page_without_any_word_of_the_topic_is_not_learned_as_one():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    relevance.learn(scanned(scanner, "trains and stations"), is_start=True)
+    assert score(scanner, relevance, "trains and stations") < 0.01
+
+
+def test_it_works_from_pages_alone_and_from_a_description_alone():
+    scanner, relevance = model(Topic("t"))
+    relevance.learn(scanned(scanner, "balloon burner basket"), is_start=True)
+    assert score(scanner, relevance, "balloon basket") > 0.5 > score(scanner, relevance, "train station")
+    scanner, relevance = model(Topic("t", description="Hot air balloons carry a basket."))
+    assert score(scanner, relevance, "balloon basket") > 0.5 > score(scanner, relevance, "train station")
+
+
+def test_training_pages_are_learned_like_start_pages_and_other_pages():
+    scanner = WordScanner()
+    training = Training((scanned(scanner, "balloon burner"),), (scanned(scanner, "train station"),))
+    relevance = Rocchio().for_topic(Topic("t", ("balloon",)), scanner, training)
+    assert score(scanner, relevance, "burner") > 0.5 > score(scanner, relevance, "station")
+
+
+def test_words_of_other_pages_of_the_crawl_count_less():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    relevance.learn(scanned(scanner, "balloon basket menu footer"), is_start=True)
+    text = f"menu footer {numbers(0, 12)}"
+    before = deviations(score(scanner, relevance, text))
+    for page in range(FIRST_FIT):
+        relevance.learn(scanned(scanner, f"menu footer {numbers(100 * page, 100 * page + 20)}"), is_start=False)
+    assert deviations(score(scanner, relevance, text)) < before
+
+
+def test_the_model_is_fitted_at_doublings_and_then_no_more():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    relevance.learn(scanned(scanner, "balloon basket menu"), is_start=True)
+    scores = []
+    for page in range(2 * FIRST_FIT):
+        relevance.learn(scanned(scanner, f"menu {numbers(100 * page, 100 * page + 5)}"), is_start=False)
+        scores.append(score(scanner, relevance, "menu"))
+    changes = [n + 1 for n in range(1, len(scores)) if scores[n] != scores[n - 1]]
+    assert changes == [FIRST_FIT, 2 * FIRST_FIT]
+    assert relevance.max_learned_pages == MAX_LEARNED_PAGES
+
+
+def test_each_crawl_learns_for_itself():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    other = relevance.for_crawl()
+    relevance.learn(scanned(scanner, "balloon basket"), is_start=True)
+    assert score(scanner, relevance, "basket") > 0.5 > score(scanner, other, "basket")
+
+
+def test_other_languages_are_weighted_by_the_pages_of_the_crawl():
+    scanner, relevance = model(Topic("t", ("ballonfahrt",)))
+    start = "ballonfahrt korb und der die heissluft"
+    relevance.learn(scanned(scanner, start), is_start=True)
+    common, rare = f"und der die {numbers(0, 9)}", f"heissluft korb ufer {numbers(0, 9)}"
+    for page in range(2 * FIRST_FIT):
+        relevance.learn(scanned(scanner, f"und der die qx{page} qy{page} qz{page}"), is_start=False)
+    assert score(scanner, relevance, rare) > 0.5 > score(scanner, relevance, common)
+
+
+def test_windows_are_scored_by_their_words():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    words = scanned(scanner, "train station balloon of qqx qqy qqz")
+    scores = relevance.contexts(words, np.array([0, 1, 4, 3]), np.array([2, 4, 4, 7]))
+    at_zero = 1 / (1 + math.exp(ON_TOPIC_CONTEXT / CONTEXT_TRANSITION))
+    assert scores[0] == scores[2] == scores[3] == pytest.approx(at_zero)
+    assert scores[1] > 0.9
+
+
+def test_the_similarity_of_a_window_by_hand(tmp_path):
+    scanner, relevance = model(Topic("t", ("balloon",)), frequencies(tmp_path, 99))
+    words = scanned(scanner, f"balloon {numbers(0, 63)}")
+    [found] = relevance.contexts(words, np.array([0]), np.array([64]))
+    logit = (1 / 8 - ON_TOPIC_CONTEXT) / CONTEXT_TRANSITION
+    assert found == pytest.approx(1 / (1 + math.exp(-logit)))
+
+
+def test_words_found_after_the_model_was_made_are_weighted(tmp_path):
+    scanner, relevance = model(Topic("t", ("balloon",)), frequencies(tmp_path, 99, race=9))
+    score(scanner, relevance, "balloon")
+    later = score(scanner, relevance, f"balloon race {numbers(0, 30)}")
+    again_scanner, again = model(Topic("t", ("balloon",)), frequencies(tmp_path, 99, race=9))
+    again_scanner.find_words(["race"])
+    assert later == pytest.approx(score(again_scanner, again, f"balloon race {numbers(0, 30)}"))
+
+
+def test_the_frequencies_of_the_package_know_common_words():
+    scanner, relevance = model(Topic("t", ("page", "ornithology")))
+    rest = numbers(0, 30)
+    assert score(scanner, relevance, f"ornithology {rest}") > score(scanner, relevance, f"page {rest}")
+
+
+@pytest.mark.parametrize("keywords", [("the",), ("of the", "a")])
+def test_keywords_of_stop_words_only_are_invalid(keywords):
+    with pytest.raises(InvalidTopic):
+        model(Topic("t", keywords))
+
+
+def test_a_file_of_frequencies_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(InvalidInput, match=r"missing\.gz"):
+        model(Topic("t", ("balloon",)), tmp_path / "missing.gz")
+    (tmp_path / "damaged.gz").write_bytes(b"no gzip")
+    with pytest.raises(InvalidInput, match=r"damaged\.gz"):
+        model(Topic("t", ("balloon",)), tmp_path / "damaged.gz")
