@@ -35,6 +35,7 @@ RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
     {
         "What to crawl for": "file topics topic keywords seed contact",
         "When to stop": "pages time min_harvest",
+        "Scope": "allow_domain deny_domain include exclude max_depth",
         "Output": "out resume force log_json as_json",
         "Strategy": "strategy relevance train_from strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
@@ -73,6 +74,28 @@ def crawl(
             min=0.0,
             help="Stop when the mean relevance of the last 200 pages is lower; kept for later runs, 0 removes it.",
         ),
+    ] = None,
+    allow_domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="Crawl only hosts of this domain and its subdomains; repeatable."),
+    ] = None,
+    deny_domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="Crawl no host of this domain and its subdomains; repeatable."),
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Crawl only URLs that match: '*/docs/*', where * stands for any characters, or a regular expression, "
+            "'re:/docs/[0-9]+'; repeatable.",
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Crawl no URLs that match, like --include; repeatable.")
+    ] = None,
+    max_depth: Annotated[
+        int | None, typer.Option(min=0, help="Crawl only pages that are at most so many links from the nearest seed.")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", show_default="crawl-TOPIC", help="Crawl folder.")] = None,
     resume: Annotated[

@@ -17,6 +17,7 @@ from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
+from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import Failure, InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, opened
@@ -148,12 +149,16 @@ class CrawlParts:
         # Its own parser: pages are read back at once, whatever waits to be parsed on the event loop.
         self._stored_parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
         visits: dict[int, int] = {}
-        stored = StoredPages(store, self._stored_parser, visits, settings, recorded)
+        scope = ScopeFilter(settings.scope)
+        stored = StoredPages(store, self._stored_parser, visits, settings, scope=scope, recorded=recorded)
         words = TopicWords.of(settings.topic, scanner)
-        web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text)
+        max_depth = settings.scope.max_depth
+        web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text, max_depth=max_depth)
         page_filter = PageFilter(near_duplicates=settings.near_duplicates, soft_404s=settings.soft_404s)
-        self._reader = Reader(self._parser, PageScorer(relevance, strategy), page_filter, settings, recorded)
-        engine = Engine(strategy, web, settings, self._reader.is_recorded)
+        self._reader = Reader(
+            self._parser, PageScorer(relevance, strategy), page_filter, settings, scope=scope, recorded=recorded
+        )
+        engine = Engine(strategy, web, settings, scope, self._reader.is_recorded)
         self.crawl = LiveCrawl(engine, self._reader, page_filter, store, scanner)
 
     def set_relevance_model(self, settings: CrawlSettings) -> None:

@@ -203,6 +203,7 @@ class LiveCrawl:
         self.harvest = Harvest()
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
         self.reasons: dict[SkipReason, int] = {}
+        self.n_out_of_scope = 0  #: links of visited pages that were left out
         self._reader = reader
         self._filter = page_filter
         self._store = store
@@ -253,6 +254,7 @@ class LiveCrawl:
         self.host_statistics.note_response(task.url)
         self._writer.add(CompletedTask(now_s, task, result, facts, response, visited))
         if visited is not None and facts is not None:
+            self.n_out_of_scope += visited.fetched.n_out_of_scope
             self._note_page(
                 visited.job.page,
                 visited.fetched.url,

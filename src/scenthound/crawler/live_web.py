@@ -11,11 +11,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from scenthound.crawler.link_depths import LinkDepths
 from scenthound.crawler.tasks import Fetched, PageText
 from scenthound.errors import LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
-from scenthound.model import FloatArray, IntArray, Links, Seed
+from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
 from scenthound.simulator.scores import TopicWords
 from scenthound.web.urls import registrable_domain
 
@@ -69,7 +70,9 @@ class PageCache(Generic[Cached]):
 
 class LiveWeb:
     """The engine's view. `visits` maps pages to the numbers of their visits; `load_links` and `load_text` read a
-    visited page from the crawl folder. `store_visit` is called before a visit is read, so that it is there."""
+    visited page from the crawl folder. `store_visit` is called before a visit is read, so that it is there.
+
+    With `max_depth`, links to pages that are out of reach are stored, but strategies do not see them."""
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class LiveWeb:
         *,
         load_links: Callable[[int], StoredLinks],
         load_text: Callable[[int], PageText],
+        max_depth: int | None = None,
     ) -> None:
         self.table = table
         self.links = PageCache(LINK_CACHE_BYTES, _link_bytes, lambda page: load_links(self._stored(page)))
@@ -86,6 +90,9 @@ class LiveWeb:
         self.store_visit: Callable[[int], None] = lambda _visit: None
         self.visits = visits
         self._final_urls: set[str] = set()
+        self.depths: LinkDepths | None = None
+        if max_depth is not None:
+            self.depths = LinkDepths(max_depth, lambda page: self.links.get(page)[0], visits.__contains__)
         self.seen = LiveSeen(self, topic)
 
     def _stored(self, page: int) -> int:
@@ -95,6 +102,8 @@ class LiveWeb:
     def seeds(self, urls: Sequence[str]) -> list[Seed]:
         numbers = self.table.add_all(list(dict.fromkeys(urls)))
         hosts = self.table.hosts(numbers)
+        if self.depths is not None:
+            self.depths.start(numbers.tolist())
         return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
     def is_visited(self, url: str, page: int | None = None) -> bool:
@@ -111,8 +120,8 @@ class LiveWeb:
 
     def visit(
         self, page: int, redirected_to: str | None, links: list[str] | FoundUrls | IntArray, scores: LinkScores
-    ) -> Links:
-        """Register a visit; returns its links as the strategy receives them."""
+    ) -> tuple[IntArray, Links]:
+        """Register a visit; returns its links, and those that the strategy receives."""
         if isinstance(links, FoundUrls):
             numbers = self.table.add_found(links)
         else:
@@ -121,7 +130,62 @@ class LiveWeb:
         if redirected_to is not None:
             self._final_urls.add(redirected_to)
         self.links.add(page, (numbers, *scores))
-        return Links(numbers, self.table.hosts(numbers), *scores)
+        if self.depths is None:
+            return numbers, Links(numbers, self.table.hosts(numbers), *scores)
+        return numbers, self._with_revealed(page, self.depths)
+
+    def _with_revealed(self, page: int, depths: LinkDepths) -> Links:
+        """The visible links of a page that was visited just now, and links of earlier pages that it brought into
+        reach, each once."""
+        revealed = depths.visit(page, self.links.get(page)[0])
+        own = self.visible_links(page)
+        parts = [own, *(self._selected(earlier, is_new) for earlier, is_new in revealed)]
+        numbers = np.concatenate([part.pages for part in parts])
+        is_kept = np.zeros(len(numbers), np.bool_)
+        is_kept[np.unique(numbers, return_index=True)[1]] = True
+        is_kept[: len(own)] = True
+        return Links(
+            numbers[is_kept],
+            np.concatenate([part.hosts for part in parts])[is_kept],
+            _joined([part.predicted for part in parts], is_kept),
+            _joined([part.anchors for part in parts], is_kept),
+        )
+
+    def visible_links(self, page: int) -> Links:
+        """The links of a visited page that strategies may see now."""
+        if self.depths is not None:
+            return self._selected(page, self.depths.in_reach(self.links.get(page)[0]))
+        numbers, predicted, anchors = self.links.get(page)
+        return Links(numbers, self.table.hosts(numbers), predicted, anchors)
+
+    def visible_positions(self, page: int) -> tuple[IntArray, IntArray]:
+        """The positions of these links among the words."""
+        text = self.texts.get(page)
+        if self.depths is None:
+            return text.link_start, text.link_end
+        in_reach = self.depths.in_reach(self.links.get(page)[0])
+        return text.link_start[in_reach], text.link_end[in_reach]
+
+    def is_known(self, page: int) -> bool:
+        """Whether strategies know the page."""
+        if not 0 <= page < len(self.table):
+            return False
+        return self.depths is None or bool(self.depths.in_reach(np.array([page], np.int32))[0])
+
+    def _selected(self, page: int, is_selected: BoolArray) -> Links:
+        numbers, predicted, anchors = self.links.get(page)
+        numbers = numbers[is_selected]
+        return Links(
+            numbers,
+            self.table.hosts(numbers),
+            None if predicted is None else predicted[is_selected],
+            None if anchors is None else anchors[is_selected],
+        )
+
+
+def _joined(parts: Sequence[FloatArray | None], is_kept: BoolArray) -> FloatArray | None:
+    scores = [part for part in parts if part is not None]
+    return np.concatenate(scores)[is_kept] if scores else None
 
 
 def _link_bytes(links: StoredLinks) -> int:
@@ -152,13 +216,12 @@ class LiveSeen:
         return self._text(page).words
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
-        text = self._text(page)
-        return text.link_start, text.link_end
+        self._check_visited(page)
+        return self._web.visible_positions(page)
 
     def links(self, page: int) -> Links:
         self._check_visited(page)
-        numbers, predicted, anchors = self._web.links.get(page)
-        return Links(numbers, self._web.table.hosts(numbers), predicted, anchors)
+        return self._web.visible_links(page)
 
     def domain(self, host: int) -> int:
         domain = registrable_domain(self._web.table.host(host))
@@ -172,7 +235,7 @@ class LiveSeen:
         return self._web.texts.get(page)
 
     def _check_known(self, page: int) -> None:
-        if not 0 <= page < len(self._web.table):
+        if not self._web.is_known(page):
             raise LeakageError(f"Page {page} is unknown: it is not a seed, and no visited page links to it.")
 
     def _check_visited(self, page: int) -> None:
@@ -198,7 +261,7 @@ class SitemapLinks:
         self._n_requested[host] = n_requested + len(new)
         return new
 
-    def add(self, host: int, urls: tuple[str, ...]) -> None:
+    def add(self, host: int, urls: Sequence[str]) -> None:
         waiting = self._links.setdefault(host, [])
         waiting += urls[: MAX_SITEMAP_LINKS - len(waiting)]
 

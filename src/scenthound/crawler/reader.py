@@ -4,7 +4,7 @@ Rules
 - 429 and 503 mean "retry later"; other 4xx and 5xx are errors of the page or the host; of the 2xx, 200 and 203 have a
   page.
 - A redirect leads to its Location, resolved against its own URL; only to http and https.
-- Links that a page asks not to follow are left out, unless the crawl follows all.
+- Links that a page asks not to follow are left out, unless the crawl follows all. So are links out of scope.
 - Pages of a recorded web, and visited pages that are read back, are parsed with the vocabulary of the crawl: words have
   the same numbers again.
 """
@@ -19,6 +19,8 @@ from email.utils import parsedate_to_datetime
 import numpy as np
 
 from scenthound.crawler.live_web import StoredLinks, with_positions_at_end
+from scenthound.crawler.scheduler import out_of_scope
+from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     Failed,
@@ -32,8 +34,8 @@ from scenthound.crawler.tasks import (
     TaskResult,
 )
 from scenthound.errors import Failure, printable
-from scenthound.frontier.url_index import FoundUrls
-from scenthound.model import FloatArray, IntArray
+from scenthound.frontier.url_index import NEW, FoundUrls
+from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.relevance.base import Relevance
 from scenthound.simulator.scores import checked_link_scores, checked_score
@@ -135,9 +137,12 @@ class Reader:
         scorer: PageScorer,
         page_filter: PageFilter,
         settings: CrawlSettings,
+        *,
+        scope: ScopeFilter,
         recorded: RecordedWeb | None = None,
     ) -> None:
         self._parser = parser
+        self._scope = scope
         self.scorer = scorer
         self._filter = page_filter
         self._settings = settings
@@ -184,8 +189,10 @@ class Reader:
     def _fetched(self, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0) -> Fetched:
         respect_nofollow = self._settings.respect_nofollow
         text, links = visible_links(page, nofollow=nofollow, respect_nofollow=respect_nofollow)
+        n_followed = len(links)
+        text, links = links_in_scope(text, links, self._scope)
         relevance, predicted, anchors = self.scorer.score(text)
-        return Fetched(url, relevance, links, predicted, anchors, text, elapsed_s)
+        return Fetched(url, relevance, links, predicted, anchors, text, n_followed - len(links), elapsed_s)
 
     def is_recorded(self, url: str) -> bool:
         """Whether no request is made for the page: it is in the recorded web, or the crawl is offline."""
@@ -196,9 +203,13 @@ class Reader:
         page = None if self._recorded is None else self._recorded.page_of(task.url)
         if self._recorded is None or page is None:
             return Failed(SkipReason.NOT_RECORDED), None
+        url = self._recorded.url(page)
+        excluded_by = self._scope.exclusion(url)
+        if excluded_by is not None:
+            return out_of_scope(url, excluded_by), None
         parsed = recorded_page(self._recorded, page)
         facts = PageFacts(status=200, title=parsed.title, noindex=parsed.noindex)
-        return self._fetched(parsed, self._recorded.url(page)), facts
+        return self._fetched(parsed, url), facts
 
 
 def visible_links(
@@ -209,11 +220,32 @@ def visible_links(
     if not respect_nofollow or not (nofollow or page.nofollow or np.count_nonzero(page.link_nofollow)):
         return PageText(page.words, page.link_start, page.link_end), links
     kept = np.zeros(len(links), np.bool_) if nofollow or page.nofollow else ~page.link_nofollow
+    return _selected(PageText(page.words, page.link_start, page.link_end), links, kept)
+
+
+def links_in_scope(
+    text: PageText, links: list[str] | FoundUrls, scope: ScopeFilter
+) -> tuple[PageText, list[str] | FoundUrls]:
+    """The text of a page with the positions of its links that are in scope, and these links. URLs with numbers are in
+    scope: they are seeds, or links that were checked before."""
+    if scope.is_open:
+        return text, links
+    new = links.new if isinstance(links, FoundUrls) else links
+    in_scope = np.fromiter((scope.exclusion(url) is None for url in new), np.bool_, len(new))
+    if in_scope.all():
+        return text, links
+    if not isinstance(links, FoundUrls):
+        return _selected(text, links, in_scope)
+    kept = links.numbers != NEW
+    kept[~kept] = in_scope
+    return _selected(text, links, kept)
+
+
+def _selected(text: PageText, links: list[str] | FoundUrls, kept: BoolArray) -> tuple[PageText, list[str] | FoundUrls]:
+    selected = PageText(text.words, text.link_start[kept], text.link_end[kept])
     if isinstance(links, FoundUrls):
-        links = links.kept(kept)
-    else:
-        links = [url for url, is_kept in zip(links, kept.tolist(), strict=True) if is_kept]
-    return PageText(page.words, page.link_start[kept], page.link_end[kept]), links
+        return selected, links.kept(kept)
+    return selected, [url for url, is_kept in zip(links, kept.tolist(), strict=True) if is_kept]
 
 
 def _result_without_page(task: Task, response: Response, now_s: float) -> TaskResult:
@@ -294,8 +326,11 @@ class StoredPages:
         parser: GuardedParser,
         visits: Mapping[int, int],
         settings: CrawlSettings,
+        *,
+        scope: ScopeFilter,
         recorded: RecordedWeb | None,
     ) -> None:
+        self._scope = scope
         self._store = store
         self._parser = parser
         self._visits = visits
@@ -309,7 +344,8 @@ class StoredPages:
     def text(self, page: int) -> PageText:
         row = self._row(page)
         parsed, nofollow = self._recorded_page(row) if row.location is None else self._archived_page(row, row.location)
-        text, _ = visible_links(parsed, nofollow=nofollow, respect_nofollow=self._settings.respect_nofollow)
+        text, links = visible_links(parsed, nofollow=nofollow, respect_nofollow=self._settings.respect_nofollow)
+        text, _ = links_in_scope(text, links, self._scope)
         return with_positions_at_end(text, len(row.links))
 
     def _row(self, page: int) -> VisitRecord:

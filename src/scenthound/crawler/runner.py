@@ -413,6 +413,7 @@ class LiveRun:
             seconds_left=n_left / speed if speed > 0 and seconds >= 1 and not self._is_paused else None,
             pages_per_s=speed,
             reasons=dict(self._crawl.reasons),
+            n_out_of_scope=self._crawl.n_out_of_scope,
             ending=self._ending,
         )
 

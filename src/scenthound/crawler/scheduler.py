@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from math import inf
 
 from scenthound.crawler.live_web import SitemapLinks
+from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     NO_PAGE,
@@ -121,11 +122,19 @@ def robots_url(origin: str) -> str:
     return f"{origin}/robots.txt"
 
 
+def out_of_scope(url: str, excluded_by: str, status: int | None = None) -> Failed:
+    """The failure of a page that redirects to a URL out of scope."""
+    return Failed(SkipReason.OUT_OF_SCOPE, f"redirect to {url}, excluded by {excluded_by}", status)
+
+
 class Scheduler:
     """`on_failed` receives page jobs that failed for good."""
 
-    def __init__(self, settings: CrawlSettings, hosts: Hosts, on_failed: Callable[[Job, Failed], None]) -> None:
+    def __init__(
+        self, settings: CrawlSettings, scope: ScopeFilter, hosts: Hosts, on_failed: Callable[[Job, Failed], None]
+    ) -> None:
         self._settings = settings
+        self._scope = scope
         self._on_failed = on_failed
         self.hosts = hosts
         self.politeness = Politeness(settings.politeness)
@@ -331,6 +340,10 @@ class Scheduler:
         if job.kind is Kind.SITEMAP and host != job.host:
             self.drop(job, Failed(SkipReason.REDIRECT_FORBIDDEN))
             return False
+        excluded_by = self._scope.exclusion(redirect.url) if job.kind is Kind.PAGE else None
+        if excluded_by is not None:
+            self.drop(job, out_of_scope(redirect.url, excluded_by, redirect.status))
+            return False
         self.settle(job, visited=False)
         job.url, job.host = redirect.url, host
         if job.kind is not Kind.PAGE:
@@ -371,7 +384,7 @@ class Scheduler:
             self._request_sitemaps(host, urls)
 
     def note_sitemap(self, job: Job, fetched: SitemapFetched) -> None:
-        self.sitemaps.add(job.host, fetched.urls)
+        self.sitemaps.add(job.host, [url for url in fetched.urls if self._scope.exclusion(url) is None])
         self._request_sitemaps(job.host, [resolve(job.url, reference) for reference in fetched.sitemaps])
 
     def _request_robots(self, job: Job) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from scenthound.crawler.scope import Scope
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.frontier.politeness import PolitenessSettings
@@ -55,6 +56,8 @@ class CrawlSettings:
     connections: int = 16
     #: Redirects followed per page; browsers follow 20, RFC 9309 requires 5 for robots.txt.
     redirects: int = 5
+    #: Which URLs may be requested.
+    scope: Scope = field(default_factory=Scope)
     #: Attempts per page, if the host fails or sends Retry-After.
     tries: int = 3
     #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
@@ -98,6 +101,8 @@ class CrawlSettings:
             check_count(name, getattr(self, name))
         check_count("redirects", self.redirects, minimum=0)
         check_count("page_bytes", self.limits.body_bytes)
+        if self.scope.max_depth is not None:
+            check_count("max_depth", self.scope.max_depth, minimum=0)
         for name in ("pages_per_host", "pages_per_domain"):
             if (count := getattr(self.politeness, name)) is not None:
                 check_count(name, count)

@@ -251,6 +251,8 @@ def start_or_replay(
             f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
         ) from reason
     crawl.reasons.update(store.reasons())
+    last_status = store.status()
+    crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
     crawl.begin_journal()
     return replayed
 
@@ -303,4 +305,4 @@ class _Replay:
             return RobotsFetched(robots.status or 0, robots.body, elapsed_s)
         row = next(self._visits)
         self._crawl.note_visit(row)
-        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, None, elapsed_s)
+        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, elapsed_s=elapsed_s)

@@ -9,6 +9,7 @@ import numpy as np
 
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import ReproduceCommand, reproduce_command
+from scenthound.crawler.scope import Scope
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.experiments.results import versions
@@ -377,6 +378,18 @@ def _runs_table(crawl: CrawlOverview) -> Table:
     )
 
 
+def scope_text(scope: Scope) -> str:
+    """What limits the URLs of a crawl; empty if nothing does."""
+    limits = {
+        "domains": scope.allow_domains,
+        "no domains": scope.deny_domains,
+        "URLs that match": scope.include,
+        "no URLs that match": scope.exclude,
+        "links from the nearest seed, at most": () if scope.max_depth is None else (f"{scope.max_depth:,}",),
+    }
+    return "; ".join(f"{name}: {', '.join(map(printable, values))}" for name, values in limits.items() if values)
+
+
 def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
     """Labels and values. `relevance_model` is the one that the crawl started with."""
     topic, seeds, politeness, limits = plan.topic, plan.seeds, plan.politeness, plan.limits
@@ -400,6 +413,7 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
         ("relevance model", printable(relevance_model) + trained),
         ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
         ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
+        ("scope", scope_text(plan.scope)),
         ("order", "strict: waits for the best page" if plan.strict_order else "the best page of hosts that are ready"),
         ("random seed", printable(plan.random_seed, 100)),
         ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
