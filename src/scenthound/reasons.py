@@ -37,6 +37,8 @@ class SkipReason(StrEnum):
     DNS_NOT_FOUND = "dns-not-found", "host not found"
     DNS_FAILED = "dns-failed", "DNS lookup failed"
     ADDRESS_FORBIDDEN = "address-forbidden", "IP address not public"
+    PROXY_FAILED = "proxy-failed", "proxy failed"
+    PROXY_REFUSED = "proxy-refused", "refused by the proxy"
     CONNECT_FAILED = "connect-failed", "connection failed"
     CONNECT_TIMEOUT = "connect-timeout", "connection timed out"
     TLS_FAILED = "tls-failed", "TLS certificate invalid"

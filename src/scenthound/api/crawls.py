@@ -89,6 +89,10 @@ def new_run(
     redirects: int = 5,
     sitemaps: bool = False,
     hosts: PathLike | dict[str, str] | None = None,
+    proxy: str | None = None,
+    proxy_from_environment: bool = False,
+    header: str | Sequence[str] = (),
+    cookie_file: PathLike | None = None,
     allow_private: bool = False,
     no_traps: bool = False,
     keep_duplicates: bool = False,
@@ -105,6 +109,8 @@ def new_run(
     from scenthound.frontier.politeness import PolitenessSettings
     from scenthound.relevance.base import RELEVANCE
     from scenthound.strategies.base import STRATEGIES
+    from scenthound.web.access import Proxies, check_header, parse_proxy
+    from scenthound.web.cookies import read_cookies
     from scenthound.web.dns import checked_hosts, read_hosts
 
     minima = (("pages", pages, 1), ("delay", delay, 0), ("timeout", timeout, 0.1), ("page-bytes", page_bytes, 1))
@@ -138,12 +144,19 @@ def new_run(
         soft_404s=not keep_soft_404s,
         contact=contact,
         agent=user_agent or AGENT,
+        proxy=None if proxy is None else parse_proxy(proxy).url,
+        proxy_from_environment=proxy_from_environment,
+        headers=tuple(map(check_header, _texts("header", header))),
+        cookie_file=None if cookie_file is None else str(path(cookie_file).resolve()),
         allow_private=allow_private,
         hosts=checked_hosts(hosts) if isinstance(hosts, dict) else read_hosts(path(hosts)) if hosts is not None else {},
         web=None if web is None else _recorded(web, progress),
         offline=offline,
     ).with_budget(pages)
     ScopeFilter(scope).check_seeds(settings.seeds)
+    Proxies.of(proxy, from_environment=proxy_from_environment)
+    if settings.cookie_file is not None:
+        read_cookies(Path(settings.cookie_file))
     folder = path_or_none(out) or default_folder(found.id)
     options = RunOptions(pages, seconds(time), min_harvest)
     return CrawlRun(folder, settings, lambda each: crawl_live(settings, folder, each, force=force), options, progress)
@@ -251,6 +264,8 @@ def crawl(run: CrawlRun) -> Crawl:
     - `contact` is a URL or mail address that tells site owners who crawls.
     - `allow_domain`, `deny_domain`, `include`, `exclude` (one text or several) and `max_depth` limit the crawl to a
       part of the web.
+    - `header` (one `"Name: value"` or several) is sent to hosts of the seeds' domains only; `cookie_file` is a file in
+      the Netscape format, and `proxy` the URL of a proxy.
     - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched.
     - `progress` is True for a display of the progress, False for none, or a function of the fraction done and a text.
 

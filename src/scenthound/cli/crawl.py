@@ -40,6 +40,7 @@ RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
         "Strategy": "strategy relevance train_from strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
+        "Access": "proxy proxy_from_environment header cookie_file",
         "Safeguards, on by default": "allow_private no_traps keep_duplicates keep_soft_404s",
         "Replay a recording": "web offline",
     }
@@ -170,6 +171,26 @@ def crawl(
     sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Read sitemaps for links.")] = False,
     hosts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Addresses of hosts, in the format of /etc/hosts.")
+    ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Send all requests through this proxy: http, https, socks5 or socks5h."),
+    ] = None,
+    proxy_from_environment: Annotated[
+        bool,
+        typer.Option(
+            "--proxy-from-environment", help="Use the proxies of http_proxy, https_proxy, all_proxy and no_proxy."
+        ),
+    ] = False,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'NAME: VALUE'",
+            help="Send this header to hosts of the seeds' domains, and to no others; repeatable.",
+        ),
+    ] = None,
+    cookie_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Send these cookies: a cookies.txt file (Netscape format).")
     ] = None,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Allow connections to private addresses.")

@@ -1,8 +1,8 @@
 """The parts of a live crawl, made from its settings.
 
-Besides the web a crawl may read a recorded web, training pages of its relevance model, and a file of its strategy (the
-parameter `file`). When a crawl starts, their absolute paths and digests are written to its settings. It is resumed only
-if they are unchanged, because its journal is replayed with them.
+Besides the web a crawl may read a recorded web, training pages of its relevance model, a file of its strategy (the
+parameter `file`), and cookies. When a crawl starts, their absolute paths and digests are written to its settings. It is
+resumed only if they are unchanged, because its journal is replayed with them.
 """
 
 import hashlib
@@ -66,6 +66,9 @@ def with_digests(settings: CrawlSettings) -> CrawlSettings:
     if (file := strategy_file(settings.strategy)) is not None:
         strategy = _with_file(settings.strategy, file.resolve())
         settings = replace(settings, strategy=strategy, strategy_digest=file_digest(file))
+    if settings.cookie_file is not None:
+        cookies = Path(settings.cookie_file).resolve()
+        settings = replace(settings, cookie_file=str(cookies), cookie_digest=file_digest(cookies))
     return settings
 
 
@@ -115,6 +118,8 @@ def check_inputs(settings: CrawlSettings) -> None:
         _check_unchanged("The training pages", Path(settings.train_from), settings.train_digest, training_digest)
     if (file := strategy_file(settings.strategy)) is not None:
         _check_unchanged("The file of the strategy", file, settings.strategy_digest, file_digest)
+    if settings.cookie_file is not None:
+        _check_unchanged("The cookie file", Path(settings.cookie_file), settings.cookie_digest, file_digest)
 
 
 def _check_unchanged(what: str, path: Path, digest: str | None, digest_of: Callable[[Path], str]) -> None:

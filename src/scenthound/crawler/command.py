@@ -3,7 +3,7 @@
 Rules
 - Only options that differ from their defaults are written.
 - A topic with more than an id and keywords is written to a file, and so are IP addresses of hosts.
-- Settings without an option are listed, because the command does not reproduce them.
+- Settings without an option, and credentials, are listed, because the command does not reproduce them.
 """
 
 import json
@@ -91,6 +91,9 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--page-bytes", unless(limits.body_bytes, default.limits.body_bytes)),
         ("--redirects", unless(settings.redirects, default.redirects)),
         ("--sitemaps", settings.sitemaps),
+        ("--proxy", None if "@" in (settings.proxy or "") else settings.proxy),
+        ("--proxy-from-environment", settings.proxy_from_environment),
+        ("--cookie-file", settings.cookie_file),
         ("--allow-private", settings.allow_private),
         ("--no-traps", not settings.traps),
         ("--keep-duplicates", not settings.near_duplicates),
@@ -108,6 +111,10 @@ def _unsaid(settings: CrawlSettings) -> list[str]:
     unsaid = [f"{name}={printable(getattr(settings, name), 100)}" for name in changed]
     if not isinstance(settings.random_seed, int):
         unsaid.append(f"random_seed={printable(settings.random_seed, 100)!r}")
+    masked = settings.masked()
+    if "@" in (settings.proxy or ""):
+        unsaid.append(f"proxy={masked.proxy}")
+    unsaid += [f"header={printable(line, 100)}" for line in masked.headers]
     unsaid += _changed(settings.politeness, default.politeness, _POLITENESS_OPTIONS)
     return unsaid + _changed(settings.limits, default.limits, _LIMIT_OPTIONS)
 

@@ -19,6 +19,7 @@ from scenthound.records import column, from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
 from scenthound.topics.files import read_topics
+from scenthound.web.access import check_header, masked_header, masked_proxy, parse_proxy
 from scenthound.web.fetch import FetchLimits
 from scenthound.web.urls import canonical
 
@@ -83,16 +84,27 @@ class CrawlSettings:
     offline: bool = False
     #: Resolve no other hosts than those of `hosts`.
     only_hosts: bool = False
+    #: A proxy for all requests, or those of the environment. Credentials are in a file of their own (`credentials`).
+    proxy: str | None = field(default=None, repr=False)
+    proxy_from_environment: bool = False
+    #: Sent to hosts of the seeds' domains (`web.access`).
+    headers: tuple[str, ...] = field(default=(), repr=False)
+    cookie_file: str | None = None
     #: Digests of the recorded web, the training pages and the strategy's file when the crawl started (`assembly`).
     web_fingerprint: str | None = None
     train_digest: str | None = None
     strategy_digest: str | None = None
+    cookie_digest: str | None = None
 
     def __post_init__(self) -> None:
         self._check_numbers()
         self._check_headers()
         if not self.seeds:
             raise UsageError(f"Topic {self.topic.id!r} has no seeds: name some with --seed.")
+        if self.proxy is not None:
+            parse_proxy(self.proxy)
+        for line in self.headers:
+            check_header(line)
         if self.offline and self.web is None:
             raise UsageError("An offline crawl needs a recorded web: name one with --web.")
 
@@ -130,9 +142,14 @@ class CrawlSettings:
         return f"{self.agent}/{version('scenthound')}{contact}"
 
     def as_settings(self) -> dict[str, Any]:
-        """JSON values for `from_settings`."""
-        values: dict[str, Any] = to_json(self)
+        """JSON values for `from_settings`, without credentials."""
+        values: dict[str, Any] = to_json(self.masked())
         return values
+
+    def masked(self) -> "CrawlSettings":
+        """Without the credentials of proxy and headers."""
+        proxy = None if self.proxy is None else masked_proxy(self.proxy)
+        return replace(self, proxy=proxy, headers=tuple(map(masked_header, self.headers)))
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":

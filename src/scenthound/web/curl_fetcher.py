@@ -19,8 +19,10 @@ import certifi
 import pycurl
 
 from scenthound.errors import InvalidParameter, printable
-from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone
-from scenthound.web.dns import normalize_address
+from scenthound.reasons import SkipReason
+from scenthound.web.access import Access
+from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, may_request, pinned
+from scenthound.web.dns import is_address, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 
 #: Called with the sockets that are ready and their events (CSELECT_IN, CSELECT_OUT, or both).
@@ -222,6 +224,7 @@ class CurlFetcher:
         allow_private: bool = False,
         also_allowed: Iterable[str] = (),
         ca_file: str | None = None,
+        access: Access | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         for text in (user_agent, from_address or ""):
@@ -229,6 +232,7 @@ class CurlFetcher:
         allowed = frozenset(map(normalize_address, also_allowed))
         ca_file = certifi.where() if ca_file is None else ca_file
         self._settings = CurlSettings(limits, user_agent, from_address, allow_private, allowed, ca_file)
+        self._access = access or Access()
         self._loop = loop or asyncio.get_running_loop()
         self._idle: list[CurlHandle] = []
         self._in_flight: dict[Any, CurlHandle] = {}
@@ -244,9 +248,21 @@ class CurlFetcher:
 
     def start(self, request: Request, on_done: OnDone) -> None:
         """Start a fetch; `on_done` is called once, later, from the loop."""
+        proxy = self._access.proxies.for_url(request.url)
+        if proxy is not None and not may_request(self._settings, request.addresses):
+            forbidden = f"requests for {', '.join(request.addresses)} are not allowed"
+            self._loop.call_soon(on_done, NotFetched(SkipReason.ADDRESS_FORBIDDEN, forbidden, 0.0))
+            return
+        addresses = tuple(filter(is_address, request.addresses))
+        if proxy is not None and not addresses:
+            proxy = proxy.for_name()
         handle = self._idle.pop() if self._idle else CurlHandle(self._settings)
-        self._deadlines.add(handle, handle.begin(request, on_done))
-        handle.curl.setopt(pycurl.RESOLVE, self._pins.pin(handle.authority, request.addresses))
+        headers = self._access.headers.for_url(request.url)
+        self._deadlines.add(handle, handle.begin(request, on_done, proxy, headers))
+        pins = self._pins.pin(handle.authority, addresses)
+        if proxy is not None:
+            pins.append(pinned(proxy.authority, proxy.addresses))
+        handle.curl.setopt(pycurl.RESOLVE, pins)
         self._in_flight[handle.curl] = handle
         self._multi.add_handle(handle.curl)
 
