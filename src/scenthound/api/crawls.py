@@ -87,7 +87,7 @@ def new_run(
     page_bytes: int | None = None,
     as_studies: bool = False,
     redirects: int = 5,
-    sitemaps: bool = False,
+    sitemaps: bool | None = None,
     hosts: PathLike | dict[str, str] | None = None,
     proxy: str | None = None,
     proxy_from_environment: bool = False,
@@ -138,7 +138,8 @@ def new_run(
         scope=scope,
         strict_order=strict_order,
         respect_nofollow=not follow_nofollow,
-        sitemaps=sitemaps,
+        # Simulated crawls have none, and strict order is theirs.
+        sitemaps=not strict_order if sitemaps is None else sitemaps,
         traps=not no_traps,
         near_duplicates=not keep_duplicates,
         soft_404s=not keep_soft_404s,

@@ -168,7 +168,14 @@ def crawl(
         bool, typer.Option("--as-studies", help="Use the limits of the studies: 10 s and 100 KB per page.")
     ] = False,
     redirects: Annotated[int, typer.Option(min=0, help="Redirects followed for one page.")] = 5,
-    sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Read sitemaps for links.")] = False,
+    sitemaps: Annotated[
+        bool | None,
+        typer.Option(
+            "--sitemaps/--no-sitemaps",
+            show_default="on, but off with --strict-order",
+            help="Read the sitemaps that robots.txt files name.",
+        ),
+    ] = None,
     hosts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Addresses of hosts, in the format of /etc/hosts.")
     ] = None,

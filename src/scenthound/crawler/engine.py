@@ -305,7 +305,7 @@ class Engine:
             return Failed(SkipReason.REPEATED, elapsed_s=fetched.elapsed_s)
         if self.web.depths is not None and not self.web.depths.has_visible_links(job.page):
             return fetched
-        return with_sitemap_links(fetched, self._scheduler.sitemaps.next_links(job.host))
+        return with_sitemap_links(fetched, self._scheduler.next_sitemap_links(job.host))
 
     def _visit(self, job: Job, fetched: Fetched) -> Visited:
         if fetched.text is not None:

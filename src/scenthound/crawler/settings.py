@@ -64,7 +64,8 @@ class CrawlSettings:
     #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
     strict_order: bool = False
     respect_nofollow: bool = True
-    sitemaps: bool = False
+    #: Read the sitemaps that robots.txt files name.
+    sitemaps: bool = True
     #: Detect crawler traps.
     traps: bool = True
     near_duplicates: bool = True
