@@ -3,7 +3,8 @@
 Rules
 - 429 and 503 mean "retry later"; other 4xx and 5xx are errors of the page or the host; of the 2xx, 200 and 203 have a
   page.
-- A redirect leads to its Location, resolved against its own URL; only to http and https.
+- A redirect leads to its Location, resolved against its own URL; only to http and https. A page that asks for a
+  refresh soon is a redirect, too (`web.refresh`).
 - Links that a page asks not to follow are left out, unless the crawl follows all. So are links out of scope.
 - Pages of a recorded web, and visited pages that are read back, are parsed with the vocabulary of the crawl: words have
   the same numbers again.
@@ -50,6 +51,7 @@ from scenthound.web.fetch import NotFetched, Response, header_values
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
 from scenthound.web.parse import ParsedPage, context_bounds
 from scenthound.web.parser_process import GuardedParser
+from scenthound.web.refresh import refresh_of
 from scenthound.web.robots import header_directives
 from scenthound.web.sitemaps import read_sitemap
 from scenthound.web.soft_404 import Soft404s, error_fingerprint, is_soft_404
@@ -172,6 +174,11 @@ class Reader:
         self._parser.start(response.content, response.url, charset, parsed)
 
     def _page(self, task: Task, response: Response, page: ParsedPage) -> tuple[TaskResult, PageFacts | None]:
+        refresh = refresh_of(response.header("refresh"), response.url)
+        if refresh is None or not refresh.is_redirect:
+            refresh = page.refresh
+        if refresh is not None and refresh.is_redirect:
+            return Redirected(refresh.url, response.status, response.elapsed_s), None
         noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._settings.agent)
         facts = PageFacts(
             status=response.status,
