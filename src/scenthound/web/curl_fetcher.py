@@ -248,14 +248,14 @@ class CurlFetcher:
 
     def start(self, request: Request, on_done: OnDone) -> None:
         """Start a fetch; `on_done` is called once, later, from the loop."""
-        proxy = self._access.proxies.for_url(request.url)
-        if proxy is not None and not may_request(self._settings, request.addresses):
-            forbidden = f"requests for {', '.join(request.addresses)} are not allowed"
-            self._loop.call_soon(on_done, NotFetched(SkipReason.ADDRESS_FORBIDDEN, forbidden, 0.0))
-            return
-        addresses = tuple(filter(is_address, request.addresses))
-        if proxy is not None and not addresses:
-            proxy = proxy.for_name()
+        proxy, addresses = self._access.proxies.for_url(request.url), request.addresses
+        if proxy is not None:
+            if not may_request(self._settings, addresses):
+                forbidden = f"requests for {', '.join(addresses)} are not allowed"
+                self._loop.call_soon(on_done, NotFetched(SkipReason.ADDRESS_FORBIDDEN, printable(forbidden), 0.0))
+                return
+            addresses = tuple(filter(is_address, addresses))
+            proxy = proxy if addresses else proxy.for_name()
         handle = self._idle.pop() if self._idle else CurlHandle(self._settings)
         headers = self._access.headers.for_url(request.url)
         self._deadlines.add(handle, handle.begin(request, on_done, proxy, headers))

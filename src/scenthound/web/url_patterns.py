@@ -159,7 +159,9 @@ class Automaton:
                 return self._state(following, condition=_CONDITIONS[str(value)])
         accepts = _accepts(operation, value, bool(flags & re.IGNORECASE))
         if accepts is None:
-            raise _invalid(self._pattern, f"{operation.lower().replace('_', ' ')} is not supported in URL patterns")
+            raise _invalid(
+                self._pattern, f"{_UNSUPPORTED.get(operation, 'a part of it')} cannot be matched in linear time"
+            )
         return self._state(following, accepts=accepts)
 
     def _repeat(self, times: tuple[int, Any], parts: Any, following: int, flags: int) -> int:
@@ -180,6 +182,15 @@ class Automaton:
         return following
 
 
+_UNSUPPORTED = {
+    "GROUPREF": "a back reference",
+    "GROUPREF_EXISTS": "a conditional group",
+    "ASSERT": "lookaround",
+    "ASSERT_NOT": "lookaround",
+    "AT": r"\b or \B",
+    "ATOMIC_GROUP": "an atomic group",
+    "POSSESSIVE_REPEAT": "a possessive quantifier",
+}
 _CONDITIONS = {"AT_BEGINNING": _START, "AT_BEGINNING_STRING": _START, "AT_END": _END, "AT_END_STRING": _END}
 _CATEGORIES = {
     "CATEGORY_DIGIT": r"\d",

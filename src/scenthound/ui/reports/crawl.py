@@ -116,6 +116,8 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
             ("in the frontier", f"{crawl.n_queued:,}"),
         ]
     facts.append(("skipped", f"{crawl.n_skipped:,}"))
+    if crawl.state.status is not None and crawl.state.status.n_out_of_scope:
+        facts.append(("links out of scope", f"{crawl.state.status.n_out_of_scope:,}"))
     regret = mean_regret(crawl)
     return (*facts, *([("regret", format_regret(regret))] if regret is not None else []))
 
@@ -381,13 +383,15 @@ def _runs_table(crawl: CrawlOverview) -> Table:
 def scope_text(scope: Scope) -> str:
     """What limits the URLs of a crawl; empty if nothing does."""
     limits = {
-        "domains": scope.allow_domains,
-        "no domains": scope.deny_domains,
-        "URLs that match": scope.include,
-        "no URLs that match": scope.exclude,
-        "links from the nearest seed, at most": () if scope.max_depth is None else (f"{scope.max_depth:,}",),
+        "only hosts of": scope.allow_domains,
+        "no hosts of": scope.deny_domains,
+        "only URLs like": scope.include,
+        "no URLs like": scope.exclude,
     }
-    return "; ".join(f"{name}: {', '.join(map(printable, values))}" for name, values in limits.items() if values)
+    parts = [f"{name} {', '.join(map(printable, values))}" for name, values in limits.items() if values]
+    if scope.max_depth is not None:
+        parts.append(f"at most {counted(scope.max_depth, 'link')} from the nearest seed")
+    return "; ".join(parts)
 
 
 def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
