@@ -3,11 +3,13 @@
 import base64
 import socket
 import socketserver
+import ssl
 import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 ADDRESS = "127.0.0.1"
@@ -24,6 +26,8 @@ class ProxyServer:
     hosts: dict[str, str] = field(default_factory=dict)
     credentials: str = ""
     refuses: int = 0
+    #: The certificate of an https proxy.
+    certificate: Path | None = None
     #: Request lines; for SOCKS5 the host that it is asked for.
     requests: list[str] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
@@ -33,6 +37,10 @@ class ProxyServer:
         return f"{scheme}://{f'{user}@' if user else ''}{ADDRESS}:{self.port}"
 
     def handle(self, client: socket.socket) -> None:
+        if self.certificate is not None:
+            with served_tls(client, self.certificate) as secured:
+                self._http(secured)
+            return
         first = client.recv(1, socket.MSG_PEEK)
         if first == bytes([SOCKS_VERSION]):
             self._socks(client)
@@ -92,6 +100,13 @@ class ProxyServer:
         if not self.refuses:
             with socket.create_connection((self.hosts.get(host, host), port)) as server:
                 _tunnel(client, server)
+
+
+def served_tls(client: socket.socket, certificate: Path) -> ssl.SSLSocket:
+    """The connection of a client with the certificate of a server."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    return context.wrap_socket(client, server_side=True)
 
 
 def _head(client: socket.socket) -> str:

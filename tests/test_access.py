@@ -2,15 +2,20 @@
 
 import asyncio
 import json
+import socket
 import stat
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 import scenthound as sh
+from hostile_cases import response_bytes
+from hostile_certificates import Certificates, has_openssl, make_certificates
 from live_site import LiveSite, live_site
-from proxy_server import proxy_server, unused_port
+from proxy_server import proxy_server, served_tls, unused_port
 from scenthound.crawler import runner, start
 from scenthound.crawler.credentials import CREDENTIALS_FILE
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
@@ -29,6 +34,7 @@ from scenthound.web.access import (
 from scenthound.web.cookies import Cookies, read_cookies
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+from timing import WAIT_S
 
 Call = Callable[..., tuple[int, str, str]]
 SECRET = "s3cr3t-t0ken"
@@ -122,10 +128,11 @@ def test_the_environment_names_proxies_by_scheme(monkeypatch: pytest.MonkeyPatch
 
 
 def fetched(
-    access: Access, url: str, addresses: tuple[str, ...], *, allow_private: bool = True
+    access: Access, url: str, addresses: tuple[str, ...], *, allow_private: bool = True, ca_file: str | None = None
 ) -> Response | NotFetched:
     async def run() -> Response | NotFetched:
-        fetcher = CurlFetcher(FetchLimits(), user_agent="x", allow_private=allow_private, access=access)
+        settings = {"allow_private": allow_private, "ca_file": ca_file}
+        fetcher = CurlFetcher(FetchLimits(), user_agent="x", access=access, **settings)  # type: ignore[arg-type]
         done = asyncio.get_running_loop().create_future()
         fetcher.start(Request(url, addresses), done.set_result)
         try:
@@ -150,6 +157,47 @@ def test_a_request_goes_through_the_proxy(scheme: str, site: LiveSite) -> None:
     assert isinstance(response, Response)
     assert response.status == 200
     asked = {"http": f"GET {url} HTTP/1.1", "socks5": address, "socks5h": "h0.test"}[scheme]
+    assert proxy.requests == [asked]
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    if not has_openssl():
+        pytest.skip("the openssl command is not installed")
+    return make_certificates(tmp_path_factory.mktemp("certificates"), "secure.test")
+
+
+@contextmanager
+def secure_host(certificates: Certificates) -> Iterator[int]:
+    """The port of a host that serves one page over TLS."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with suppress(OSError), served_tls(server.accept()[0], certificates.good) as client:
+                client.recv(10_000)
+                client.sendall(response_bytes())
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join(WAIT_S)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "socks5", "socks5h"])
+def test_https_goes_through_a_tunnel_and_the_certificate_is_that_of_the_host(
+    scheme: str, certificates: Certificates
+) -> None:
+    own = certificates.good if scheme == "https" else None
+    names = {"secure.test": "127.0.0.1"}
+    with secure_host(certificates) as port, proxy_server(hosts=names, certificate=own) as proxy:
+        url = proxy.url(scheme).replace("127.0.0.1", "secure.test")
+        access = Access(Proxies({"https": Proxy(url, ("127.0.0.1",))}))
+        page = f"https://secure.test:{port}/"
+        response = fetched(access, page, ("127.0.0.1",), ca_file=str(certificates.authority))
+    assert isinstance(response, Response), response
+    assert response.status == 200
+    assert b"x-proxy" not in response.head.lower(), "the response of the proxy is not that of the host"
+    asked = {"socks5": "127.0.0.1", "socks5h": "secure.test"}.get(scheme, f"CONNECT secure.test:{port} HTTP/1.1")
     assert proxy.requests == [asked]
 
 

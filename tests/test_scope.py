@@ -1,5 +1,7 @@
 """The scope of a crawl: domains, patterns and link depth."""
 
+import json
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -8,17 +10,24 @@ from typing import Any
 import networkx as nx
 import pytest
 
+from live_site import N_PAGES, live_site
 from scenthound.crawler import assembly
 from scenthound.crawler.explain import Outcome, explain
 from scenthound.crawler.scope import Scope, ScopeFilter
+from scenthound.crawler.settings import StopConditions
 from scenthound.errors import InvalidParameter, UsageError
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
+from scenthound.ui.dashboard.crawl_views import explanation_response
+from scenthound.ui.reports.crawl import settings_facts
 from scenthound.web.urls import host_of
 from test_live_parity import COMPILED, PLAIN, rows_of, simulated_urls
 from virtual_site import Killed, VirtualSite, busy_site, crawl_virtually, page_of_words, plan, random_site, visited_urls
+
+Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +175,39 @@ def test_links_of_sitemaps_are_subject_to_the_scope(tmp_path: Path) -> None:
     site.others["http://a.test/map.xml"] = (200, "", f"{B}\n{C}".encode())
     crawl_virtually(tmp_path / "crawl", plan((A,), sitemaps=True, scope=Scope.of(exclude=["*/c"])), site)
     assert visited_urls(tmp_path / "crawl") == [A, B]
+
+
+def test_the_command_keeps_to_the_scope_also_when_it_is_resumed(tmp_path: Path, scenthound: Call) -> None:
+    folder = tmp_path / "out"
+    with live_site(tmp_path, "<a href='http://elsewhere.test/'>x</a>") as site:
+        limits = ("--deny-domain", "h2.test", "--allow-domain", "test", "--exclude", "*//else*", "--max-depth", 6)
+        code, out, _ = scenthound(*site.crawl("--pages", 3, "--json", "--out", folder, *limits))
+        first = json.loads(out)
+        assert (code, first["n_pages"]) == (0, 3)
+        assert first["n_out_of_scope"] > 0
+        code, out, _ = scenthound("crawl", "--resume", folder, "--pages", 1000, "--json")
+        second = json.loads(out)
+    assert (code, second["ended"]) == (0, "frontier")
+    assert second["n_out_of_scope"] > first["n_out_of_scope"]
+    visited = visited_urls(folder)
+    assert 3 < len(visited) < N_PAGES
+    assert {host_of(url) for url in visited} == {"h0.test", "h1.test", "h3.test"}
+    assert skipped(folder) == {}
+    code, out, _ = scenthound("explain", folder, site.url(2))
+    assert (code, SkipReason.OUT_OF_SCOPE in out, "--deny-domain h2.test" in out) == (0, True, True)
+    with StoredCrawl.open(folder) as crawl:
+        explained = explanation_response(explain(folder, site.url(2)), crawl)
+    assert "--deny-domain h2.test" in explained.sentences[0]
+
+
+def test_reports_show_what_limits_a_crawl() -> None:
+    scope = Scope.of(allow_domain=["a.test"], deny_domain=["b.a.test"], include=["*x*"], exclude=["*y*"], max_depth=3)
+    settings = plan((A,), scope=scope, proxy="http://me:secret@p.test:1", headers=("X-Key: secret",))
+    facts = dict(settings_facts(settings, StopConditions(), "cosine"))
+    for part in ("a.test", "b.a.test", "*x*", "*y*", "3"):
+        assert part in facts["scope"]
+    assert (facts["proxy"], facts["headers"]) == ("http://***@p.test:1", "X-Key")
+    assert "scope" not in dict(settings_facts(plan((A,)), StopConditions(), "cosine"))
 
 
 @pytest.mark.parametrize(
