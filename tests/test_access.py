@@ -21,19 +21,11 @@ from scenthound.crawler.credentials import CREDENTIALS_FILE
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
 from scenthound.reasons import SkipReason
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.web.access import (
-    Access,
-    Proxies,
-    Proxy,
-    RequestHeaders,
-    check_header,
-    is_bypassed,
-    masked_proxy,
-    parse_proxy,
-)
+from scenthound.web.access import Access, RequestHeaders, check_header
 from scenthound.web.cookies import Cookies, read_cookies
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+from scenthound.web.proxies import Proxies, Proxy, is_bypassed, masked_proxy, parse_proxy
 from timing import WAIT_S
 
 Call = Callable[..., tuple[int, str, str]]

@@ -109,9 +109,10 @@ def new_run(
     from scenthound.frontier.politeness import PolitenessSettings
     from scenthound.relevance.base import RELEVANCE
     from scenthound.strategies.base import STRATEGIES
-    from scenthound.web.access import Proxies, check_header, parse_proxy
+    from scenthound.web.access import check_header
     from scenthound.web.cookies import read_cookies
     from scenthound.web.dns import checked_hosts, read_hosts
+    from scenthound.web.proxies import Proxies, parse_proxy
 
     minima = (("pages", pages, 1), ("delay", delay, 0), ("timeout", timeout, 0.1), ("page-bytes", page_bytes, 1))
     for option, value, minimum in minima:

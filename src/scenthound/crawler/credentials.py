@@ -16,8 +16,9 @@ from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, print
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.records import from_json, to_json
 from scenthound.store.folder import MAX_JSON_BYTES
-from scenthound.web.access import Access, Proxies, RequestHeaders
+from scenthound.web.access import Access, RequestHeaders
 from scenthound.web.cookies import Cookies, read_cookies
+from scenthound.web.proxies import Proxies
 
 CREDENTIALS_FILE = "credentials.json"
 

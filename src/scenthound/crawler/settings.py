@@ -19,8 +19,9 @@ from scenthound.records import column, from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
 from scenthound.topics.files import read_topics
-from scenthound.web.access import check_header, masked_header, masked_proxy, parse_proxy
+from scenthound.web.access import check_header, masked_header
 from scenthound.web.fetch import FetchLimits
+from scenthound.web.proxies import masked_proxy, parse_proxy
 from scenthound.web.urls import canonical
 
 #: The product token for robots.txt.

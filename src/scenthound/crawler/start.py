@@ -34,9 +34,10 @@ from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_records import CrawlStatus, RunRecord
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.web.access import Access, Proxies
+from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import Lookup, SystemResolver, system_lookup
+from scenthound.web.proxies import Proxies
 
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.

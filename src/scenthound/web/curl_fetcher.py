@@ -21,9 +21,10 @@ import pycurl
 from scenthound.errors import InvalidParameter, printable
 from scenthound.reasons import SkipReason
 from scenthound.web.access import Access
-from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, may_request, pinned
+from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, pinned
 from scenthound.web.dns import is_address, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+from scenthound.web.proxies import may_request
 
 #: Called with the sockets that are ready and their events (CSELECT_IN, CSELECT_OUT, or both).
 OnReady = Callable[[list[tuple[int, int]]], None]
@@ -250,7 +251,7 @@ class CurlFetcher:
         """Start a fetch; `on_done` is called once, later, from the loop."""
         proxy, addresses = self._access.proxies.for_url(request.url), request.addresses
         if proxy is not None:
-            if not may_request(self._settings, addresses):
+            if not (self._settings.allow_private or may_request(addresses, self._settings.also_allowed)):
                 forbidden = f"requests for {', '.join(addresses)} are not allowed"
                 self._loop.call_soon(on_done, NotFetched(SkipReason.ADDRESS_FORBIDDEN, printable(forbidden), 0.0))
                 return

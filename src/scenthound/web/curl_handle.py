@@ -4,8 +4,7 @@ Most options of the handle are set once. libcurl does no content decoding, follo
 no .netrc, takes no proxy from the environment, resolves no names, and uses http and https only. The address of every
 socket it opens is checked here.
 
-Through a proxy, sockets lead to the proxy only, and the addresses of the host are checked before. A socks5 proxy is
-asked for one of these addresses; others resolve the name again, and so do all if only the proxy can resolve it.
+Through a proxy, sockets lead to the proxy only, and the addresses of the host are checked before (`proxies`).
 
 `ResponseReader` assembles a response from header lines and pieces of the body, within limits, and has no sockets.
 Everything is checked as early as possible: the size of the headers with every line, the type at their end, the size of
@@ -24,11 +23,11 @@ import pycurl
 
 from scenthound.errors import printable
 from scenthound.reasons import SkipReason
-from scenthound.web.access import Proxy
 from scenthound.web.content_coding import BodyDecoder, codings_of
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
-from scenthound.web.dns import is_address, is_public, normalize_address
+from scenthound.web.dns import is_public, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values
+from scenthound.web.proxies import Proxy
 
 STOP = -1
 _EMPTY_LINES = (b"\r\n", b"\n")
@@ -289,8 +288,6 @@ _REASON_OF_PROXY = {
     **dict.fromkeys((19, 20, 21, 22, 24, 27), SkipReason.CONNECT_FAILED),
     23: SkipReason.PROXY_REFUSED,
 }
-#: Names that are not public, whoever resolves them.
-_LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa")
 
 
 class CurlHandle:
@@ -419,21 +416,6 @@ class CurlHandle:
     def _abort_lookup(self) -> int:
         """Called when libcurl would resolve a name that is not pinned."""
         return _ABORT
-
-
-def may_request(settings: CurlSettings, addresses: tuple[str, ...]) -> bool:
-    """Whether a proxy may be asked for a host with these addresses. A name instead of an address means that only the
-    proxy can resolve it."""
-    return settings.allow_private or all(
-        normalize_address(address) in settings.also_allowed or is_public(address) or _may_be_public(address)
-        for address in addresses
-    )
-
-
-def _may_be_public(name: str) -> bool:
-    labels = name.lower().rstrip(".")
-    is_local = any(labels == local or labels.endswith(f".{local}") for local in _LOCAL_NAMES)
-    return not is_address(name) and "." in labels and not is_local
 
 
 def _header_lines(settings: CurlSettings, more: tuple[str, ...]) -> list[str]:
