@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from random import Random
 
-from scenthound.crawler.assembly import CrawlParts, check, check_inputs, with_digests
+from scenthound.crawler.assembly import CrawlParts, check, with_digests
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
@@ -100,7 +100,6 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
             page_budget=options.page_budget, harvest_floor=options.harvest_floor
         )
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
-        check_inputs(settings)
         return _run_crawl(settings, store, options, conditions, access_of(settings))
 
 
