@@ -193,6 +193,19 @@ def test_https_goes_through_a_tunnel_and_the_certificate_is_that_of_the_host(
     assert proxy.requests == [asked]
 
 
+@pytest.mark.parametrize("url", ["http://a.test/", "https://a.test/"])
+def test_an_https_proxy_with_an_invalid_certificate_has_failed_and_not_the_host(
+    url: str, certificates: Certificates
+) -> None:
+    with proxy_server(certificate=certificates.other_host) as proxy:
+        access = Access(Proxies.of(proxy.url("https").replace("127.0.0.1", "secure.test")))
+        access = Access(access.proxies.connected(lambda _proxy: ("127.0.0.1",)))
+        result = fetched(access, url, ("93.184.216.34",), ca_file=str(certificates.authority))
+    assert isinstance(result, NotFetched)
+    assert result.reason is SkipReason.PROXY_FAILED
+    assert proxy.requests == []
+
+
 def test_a_name_that_only_the_proxy_can_resolve_is_left_to_it(site: LiveSite) -> None:
     with proxy_server(hosts=hosts_of(site)) as proxy:
         response = fetched(through(proxy.url("socks5")), site.url(0), ("h0.test",))

@@ -200,6 +200,20 @@ def test_the_command_keeps_to_the_scope_also_when_it_is_resumed(tmp_path: Path, 
     assert "--deny-domain h2.test" in explained.sentences[0]
 
 
+def test_a_folder_of_an_earlier_version_is_resumed_without_a_scope(tmp_path: Path, scenthound: Call) -> None:
+    folder = tmp_path / "out"
+    with live_site(tmp_path) as site:
+        assert scenthound(*site.crawl("--pages", 3, "--no-sitemaps", "--out", folder))[0] == 0
+        about = json.loads((folder / "crawl.json").read_text())
+        for name in ("scope", "proxy", "proxy_from_environment", "headers", "cookie_file", "cookie_digest"):
+            del about["settings"][name]
+        (folder / "crawl.json").write_text(json.dumps(about))
+        assert scenthound("crawl", "--resume", folder, "--pages", 6)[0] == 0
+    assert len(visited_urls(folder)) == 6
+    assert explain(folder, "http://unknown.test/").outcome is Outcome.UNKNOWN
+    assert scenthound("report", folder)[0] == 0
+
+
 def test_reports_show_what_limits_a_crawl() -> None:
     scope = Scope.of(allow_domain=["a.test"], deny_domain=["b.a.test"], include=["*x*"], exclude=["*y*"], max_depth=3)
     settings = plan((A,), scope=scope, proxy="http://me:secret@p.test:1", headers=("X-Key: secret",))

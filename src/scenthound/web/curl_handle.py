@@ -376,6 +376,9 @@ class CurlHandle:
         # Every connection leads to the proxy.
         is_late = code == pycurl.E_OPERATION_TIMEDOUT and self._opened and self.curl.getinfo(pycurl.CONNECT_TIME) == 0
         is_unconnected = is_late or code in (pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY)
+        # Before CONNECT, TLS is that of the proxy.
+        is_secured = self._proxy is not None and self._proxy.scheme == "https" and status == 0
+        is_unconnected = is_unconnected or (is_secured and _REASON_OF.get(code) is SkipReason.TLS_FAILED)
         return SkipReason.PROXY_FAILED if is_unconnected else None
 
     def _proxy_failed(self, reason: SkipReason, message: str) -> NotFetched:
