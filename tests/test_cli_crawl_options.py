@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scenthound.crawler import start
+from scenthound.crawler.scope import Scope
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions
 from scenthound.frontier.politeness import PolitenessSettings
@@ -55,7 +56,8 @@ CHOICES = {
     "--relevance": (["cosine"], {"relevance": "cosine"}),
     "--pages": ([7], {"page_budget": 7}),
     "--random-seed": ([3], {"random_seed": 3}),
-    "--strict-order": ([], {"strict_order": True}),
+    # A simulated crawl has no sitemaps.
+    "--strict-order": ([], {"strict_order": True, "sitemaps": False}),
     "--contact": (["me@a.test"], {"contact": "me@a.test"}),
     "--user-agent": (["Bot"], {"agent": "Bot"}),
     "--delay": ([2.5], {"politeness": PolitenessSettings(delay_s=2.5)}),
@@ -67,7 +69,16 @@ CHOICES = {
     "--page-bytes": ([1000], {"limits": FetchLimits(body_bytes=1000)}),
     "--as-studies": ([], {"limits": FetchLimits(total_s=10, body_bytes=100_000)}),
     "--redirects": ([0], {"redirects": 0}),
-    "--sitemaps": ([], {"sitemaps": True}),
+    "--sitemaps": (["--strict-order"], {"sitemaps": True, "strict_order": True}),
+    "--no-sitemaps": ([], {"sitemaps": False}),
+    "--allow-domain": (["a.test", "--allow-domain", "Bücher.test"], {"scope": Scope(("a.test", "xn--bcher-kva.test"))}),
+    "--deny-domain": (["b.test"], {"scope": Scope(deny_domains=("b.test",))}),
+    "--include": (["https://a.test/*"], {"scope": Scope(include=("https://a.test/*",))}),
+    "--exclude": (["re:[.]pdf$"], {"scope": Scope(exclude=("re:[.]pdf$",))}),
+    "--max-depth": ([0], {"scope": Scope(max_depth=0)}),
+    "--proxy": (["p.test:3128"], {"proxy": "http://p.test:3128"}),
+    "--proxy-from-environment": ([], {"proxy_from_environment": True}),
+    "--header": (["x-key:  1", "--header", "X-Other: 2"], {"headers": ("x-key: 1", "X-Other: 2")}),
     "--allow-private": ([], {"allow_private": True}),
     "--no-traps": ([], {"traps": False}),
     "--keep-duplicates": ([], {"near_duplicates": False}),

@@ -46,7 +46,7 @@ def read(html: str | bytes, charset: str | None = None) -> PageContent | None:
 
 
 def assert_same(one: ParsedPage, other: ParsedPage) -> None:
-    for name in ("title", "base_url", "link_urls", "noindex", "nofollow"):
+    for name in ("title", "base_url", "link_urls", "noindex", "nofollow", "refresh"):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("words", "link_start", "link_end", "link_nofollow"):
         assert getattr(one, name).dtype == getattr(other, name).dtype, name
@@ -95,6 +95,7 @@ ORDINARY = {
     "text that looks like references": "<a href='?&notit;&ampx;&copy'>dog</a><a href=&#65;b>cat</a>",
     "heads": "<html><head><meta name=robots content='none, x'><base target=t><base href=/b/><title>T</title></head>x",
     "directives for one crawler": "<meta name=ScentHound content=noindex><meta content=x><meta name=n>dog",
+    "other pragmas": "<meta http-equiv=Content-Type content='text/html'><meta name=refresh content='0;url=x&amp;y'>dog",
     "anchors without href": "<a name=x>dog <p>cat <a href=y>cow</a></a> bird",
     "other scripts": "stra\u00dfe \u65e5\u672c <b>\U0001d49c</b>\u00e9t\u00e9 <a href='\u00e9'>\u0416\u0423\u041a</a>",
     "one to four bytes": "<title>~\u0080\u07ca\u0800\uffdc\U00010000</title>~&#x7ca;&#x800;&#xffdc;&#x10000;",
@@ -153,6 +154,8 @@ UNSUPPORTED = {
     "invalid bytes": b"dog\xffcat",
     "surrogates in bytes": b"dog\xed\xa0\x80cat",
     "overlong sequences": b"dog\xc0\xbccat",
+    "refreshes": "<meta HTTP-Equiv = 'ReFresh' content='0; url=x'>dog",
+    "refreshes with references": "<meta content='9; url=x' http-equiv='re&#102;resh'>dog",
     "too many open elements": "<div>" * 200 + "dog",
     "too many open inline elements": "<b>" * 200 + "dog",
     "too many links": "<a href=x>dog</a> " * (MAX_LINKS + 1),

@@ -11,6 +11,7 @@ from overview_crawls import SEEDS, plan
 from scenthound.api.crawls import CrawlRun
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import reproduce_command
+from scenthound.crawler.scope import Scope
 from scenthound.crawler.settings import STUDY_LIMITS, CrawlSettings, StopConditions
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
@@ -23,6 +24,14 @@ PLANS = {
         "strategy": "best_n_first:n=4",
         "relevance": "cosine",
         "strict_order": True,
+        "scope": Scope.of(
+            allow_domain=["a.test", "b.test", "example.org"],
+            deny_domain=["c.test"],
+            include=["*"],
+            exclude=["re:x y"],
+            max_depth=3,
+        ),
+        "proxy": "socks5://127.0.0.1:1",
         "random_seed": 7,
         "contact": "me@example.org",
         "agent": "Hound",
@@ -36,6 +45,7 @@ PLANS = {
         "redirects": 2,
         "politeness": PolitenessSettings(delay_s=0.25, pages_per_host=9, pages_per_domain=20),
     },
+    "neither sitemaps nor a proxy of its own": {"sitemaps": False, "proxy_from_environment": True},
     "limits of the studies": {"limits": STUDY_LIMITS, "topic": Topic("a 'quoted' id", ("two words", "-dash"))},
     "a topic from a file": {
         "topic": Topic("ballooning", ("balloon",), description='Line one\nand "two" \u2028', examples=SEEDS),
@@ -85,6 +95,13 @@ def test_settings_without_an_option_are_listed() -> None:
         "random_seed='0:ballooning'",
         "delay_factor=2.0",
     )
+
+
+def test_credentials_are_listed_without_their_values() -> None:
+    secret = plan(proxy="http://me:secret@p.test:1", headers=("Authorization: secret",))
+    reproduced = reproduce_command(secret, StopConditions(), "again")
+    assert reproduced.unsaid == ("proxy=http://***@p.test:1", "header=Authorization: ***")
+    assert "secret" not in reproduced.line
 
 
 def test_files_may_be_elsewhere() -> None:

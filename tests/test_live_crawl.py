@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scenthound.crawler.live_web import LINKS_PER_PAGE
 from scenthound.crawler.tasks import Kind, Task
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.reasons import EndReason, SkipReason
@@ -293,6 +294,18 @@ def test_a_seed_without_links_has_the_links_of_its_sitemap(tmp_path: Path) -> No
     site.others["http://a.test/robots.txt"] = (200, "", b"Sitemap: /map.txt")
     site.others["http://a.test/map.txt"] = (200, "Content-Type: text/plain", B.encode())
     assert crawled(tmp_path, site, sitemaps=True) == [A, B]
+
+
+def test_a_huge_sitemap_does_not_flood_the_frontier(tmp_path: Path) -> None:
+    urls = [f"http://a.test/listed/{i}" for i in range(60_000)]
+    site = VirtualSite({A: page(B, C), B: page(), C: page()})
+    site.others["http://a.test/robots.txt"] = (200, "", b"Sitemap: /map.txt\nSitemap: /more.txt")
+    site.others["http://a.test/map.txt"] = (200, "Content-Type: text/plain", "\n".join(urls).encode())
+    crawled(tmp_path, site, sitemaps=True, page_budget=1)
+    with CrawlStore.open(tmp_path / "crawl") as store:
+        assert len(store.urls()) == 3 + LINKS_PER_PAGE
+        assert sum(map(len, store.events())) < 200_000
+    assert site.requests["http://a.test/more.txt"] == 0, "there are links enough"
 
 
 def test_budgets_of_hosts_hold_for_recorded_pages_too(tmp_path: Path) -> None:

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from scenthound.crawler import live_crawl, live_web
 from scenthound.crawler.journal import Event, Journal, Resumed, TaskCompleted, Turn, checksum_of, read_journal
 from scenthound.crawler.live_crawl import CompletedTask, CrawlWriter, Harvest, LiveCrawl
-from scenthound.crawler.live_web import LINKS_PER_PAGE, MAX_SITEMAPS, SitemapLinks, with_sitemap_links
+from scenthound.crawler.live_web import (
+    LINKS_PER_PAGE,
+    MAX_SITEMAP_LINKS,
+    MAX_SITEMAPS,
+    MAX_WAITING_LINKS,
+    SitemapLinks,
+    with_sitemap_links,
+)
 from scenthound.crawler.reader import PageFilter
 from scenthound.crawler.scheduler import ROBOTS_LIFETIME_S, RobotsCache, origin_of, robots_url
 from scenthound.crawler.tasks import (
@@ -144,26 +151,51 @@ def test_an_origin_has_its_port_and_its_scheme() -> None:
 
 def test_sitemap_links_come_in_batches_and_the_number_of_sitemaps_is_limited() -> None:
     links = SitemapLinks()
-    links.add(3, tuple(f"http://a.test/{i}" for i in range(LINKS_PER_PAGE + 5)))
+    links.completed(3, [f"http://a.test/{i}" for i in range(LINKS_PER_PAGE + 5)])
     assert len(links.next_links(3)) == LINKS_PER_PAGE
     assert links.next_links(3) == [f"http://a.test/{LINKS_PER_PAGE + i}" for i in range(5)]
     assert links.next_links(3) == links.next_links(4) == []
-    assert links.take_new(1, ["a", "b"]) == ["a", "b"]
-    assert links.take_new(1, ["c"] * MAX_SITEMAPS) == ["c"] * (MAX_SITEMAPS - 2)
-    assert links.take_new(1, ["d"]) == []
+    links.name(1, ["a", "b"])
+    links.name(1, ["c"] * MAX_SITEMAPS)
+    requested = []
+    while (url := links.next_request(1)) is not None:
+        requested.append(url)
+        assert links.next_request(1) is None, "one at a time"
+        links.completed(1)
+    assert requested == ["a", "b", *["c"] * (MAX_SITEMAPS - 2)]
 
 
-def test_sitemap_links_are_appended_with_the_relevance_of_the_page() -> None:
-    text = PageText(np.array([4, 5, 6], np.int32), np.array([1], np.int32), np.array([2], np.int32))
-    fetched = Fetched("http://a.test/", 0.25, ["http://a.test/b"], np.array([0.5]), np.array([0.75]), text)
+def test_the_next_sitemap_is_requested_when_the_links_of_the_others_are_used_up() -> None:
+    links = SitemapLinks()
+    links.name(1, ["a", "b"])
+    assert links.next_request(1) == "a"
+    links.completed(1, [f"http://a.test/{i}" for i in range(LINKS_PER_PAGE)])
+    assert links.next_request(1) is None
+    links.next_links(1)
+    assert links.next_request(1) == "b"
+
+
+def test_huge_sitemaps_take_bounded_memory() -> None:
+    links = SitemapLinks()
+    for host in range(2 * MAX_WAITING_LINKS // MAX_SITEMAP_LINKS):
+        links.completed(host, [f"http://h{host}.test/{i}" for i in range(2 * MAX_SITEMAP_LINKS)])
+    assert sum(map(len, links._links.values())) == MAX_WAITING_LINKS
+    assert max(map(len, links._links.values())) == MAX_SITEMAP_LINKS
+
+
+@pytest.mark.parametrize(("own", "score"), [([0.5, 0.125], 0.125), ([], 0.0)])
+def test_sitemap_links_score_as_low_as_the_lowest_link_of_the_page(own: list[float], score: float) -> None:
+    positions = np.arange(len(own), dtype=np.int32)
+    text = PageText(np.array([4, 5, 6], np.int32), positions, positions)
+    urls = [f"http://a.test/{i}" for i in range(len(own))]
+    fetched = Fetched("http://a.test/", 0.75, urls, np.array(own), np.array(own), text)
     more = with_sitemap_links(fetched, ["http://a.test/c"])
-    assert more.links == ["http://a.test/b", "http://a.test/c"]
+    assert more.links == [*urls, "http://a.test/c"]
     assert more.predicted is not None
     assert more.anchors is not None
     assert more.text is not None
-    assert more.predicted.tolist() == [0.5, 0.25]
-    assert more.anchors.tolist() == [0.75, 0.0]
-    assert (more.text.link_start.tolist(), more.text.link_end.tolist()) == ([1, 3], [2, 3])
+    assert more.predicted.tolist() == more.anchors.tolist() == [*own, score]
+    assert more.text.link_start.tolist() == more.text.link_end.tolist() == [*positions, 3]
 
 
 def test_waiting_jobs_are_queued_by_host() -> None:

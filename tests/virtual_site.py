@@ -147,6 +147,7 @@ def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlSettings:
         "politeness": PolitenessSettings(delay_s=0.0, delay_factor=0.0),
         "connections": 1,
         "strict_order": True,
+        "sitemaps": False,
         "traps": False,
         "near_duplicates": False,
         "soft_404s": False,

@@ -10,6 +10,7 @@ ScenthoundError
 │   └── MissingExtra      the feature needs an optional dependency
 └── Failure               the work itself failed: the command line exits with 1
     ├── LeakageError      a strategy used information that it cannot have
+    ├── ProxyFailure      a proxy stopped working during a crawl
     └── PluginError       a plug-in does not keep its contract
 
 Each message says in one line what was wrong, where, and what to do next. Messages name options as flags (`--pages`);
@@ -121,6 +122,10 @@ class Failure(ScenthoundError):
 
 
 class LeakageError(Failure):
+    pass
+
+
+class ProxyFailure(Failure):
     pass
 
 

@@ -97,6 +97,10 @@ def _open_nonblocking(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def first_bytes(path: Path) -> bytes:
     """The first bytes of the decompressed content; none if it is damaged there."""
     with opened(path) as source:
@@ -115,16 +119,16 @@ def compressed_as(path: Path, content: bytes) -> bytes:
     return content
 
 
-def write_atomic(path: Path, content: bytes, *, follow_link: bool = True) -> None:
+def write_atomic(path: Path, content: bytes, *, follow_link: bool = True, private: bool = False) -> None:
     """Write or replace a file, so that a reader sees the old content or the new one. A symbolic link is followed, or
-    refused in folders where somebody else may have made it."""
+    refused in folders where somebody else may have made it. Only the owner can read a new `private` file."""
     target = Path(os.path.realpath(path)) if follow_link else path
     if target.is_symlink():
         raise InvalidInput(f"Cannot write {printable(path)}: it is a symbolic link. Remove it.")
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         mode = _mode(target)
-        with open(part, "xb") as stream:
+        with open(part, "xb", opener=_open_private if private else None) as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())

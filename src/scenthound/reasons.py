@@ -31,11 +31,14 @@ class SkipReason(StrEnum):
     TRAP_SESSION = "trap-session", "crawler trap: session ID"
     TRAP_QUERY = "trap-query", "crawler trap: endless queries"
     NOT_RECORDED = "not-recorded", "not in the recording"
+    MAX_DEPTH = "max-depth", "further from the seeds than the maximum depth"
 
     # The request failed.
     DNS_NOT_FOUND = "dns-not-found", "host not found"
     DNS_FAILED = "dns-failed", "DNS lookup failed"
     ADDRESS_FORBIDDEN = "address-forbidden", "IP address not public"
+    PROXY_FAILED = "proxy-failed", "proxy failed"
+    PROXY_REFUSED = "proxy-refused", "refused by the proxy"
     CONNECT_FAILED = "connect-failed", "connection failed"
     CONNECT_TIMEOUT = "connect-timeout", "connection timed out"
     TLS_FAILED = "tls-failed", "TLS certificate invalid"
@@ -49,6 +52,7 @@ class SkipReason(StrEnum):
     # The response was not a page.
     REDIRECT_LOOP = "redirect-loop", "too many redirects"
     REDIRECT_FORBIDDEN = "redirect-forbidden", "redirect to a forbidden URL"
+    OUT_OF_SCOPE = "out-of-scope", "redirect to a URL out of scope"
     CLIENT_ERROR = "client-error", "client error (4xx)"
     SERVER_ERROR = "server-error", "server error (5xx)"
     RATE_LIMITED = "rate-limited", "too many requests (429/503)"

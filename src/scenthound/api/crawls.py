@@ -72,6 +72,11 @@ def new_run(
     strict_order: bool = False,
     random_seed: int = 0,
     contact: str = "",
+    allow_domain: str | Sequence[str] = (),
+    deny_domain: str | Sequence[str] = (),
+    include: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    max_depth: int | None = None,
     user_agent: str | None = None,
     delay: float = 1.0,
     pages_per_host: int | None = None,
@@ -82,8 +87,12 @@ def new_run(
     page_bytes: int | None = None,
     as_studies: bool = False,
     redirects: int = 5,
-    sitemaps: bool = False,
+    sitemaps: bool | None = None,
     hosts: PathLike | dict[str, str] | None = None,
+    proxy: str | None = None,
+    proxy_from_environment: bool = False,
+    header: str | Sequence[str] = (),
+    cookie_file: PathLike | None = None,
     allow_private: bool = False,
     no_traps: bool = False,
     keep_duplicates: bool = False,
@@ -93,13 +102,17 @@ def new_run(
     progress: ProgressLike = None,
 ) -> CrawlRun:
     """Check the arguments of a new crawl."""
+    from scenthound.crawler.scope import Scope, ScopeFilter
     from scenthound.crawler.settings import AGENT, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
     from scenthound.crawler.start import RunOptions
     from scenthound.crawler.start import crawl as crawl_live
     from scenthound.frontier.politeness import PolitenessSettings
     from scenthound.relevance.base import RELEVANCE
     from scenthound.strategies.base import STRATEGIES
+    from scenthound.web.access import check_header
+    from scenthound.web.cookies import read_cookies
     from scenthound.web.dns import checked_hosts, read_hosts
+    from scenthound.web.proxies import Proxies, parse_proxy
 
     minima = (("pages", pages, 1), ("delay", delay, 0), ("timeout", timeout, 0.1), ("page-bytes", page_bytes, 1))
     for option, value, minimum in minima:
@@ -110,6 +123,8 @@ def new_run(
         if not isinstance(url, str):
             raise InvalidParameter(f"--seed {printable(repr(url), 80)} is not a URL.")
     urls = listed(seeds) or [*(found.seeds or found.examples)]
+    lists = {"allow_domain": allow_domain, "deny_domain": deny_domain, "include": include, "exclude": exclude}
+    scope = Scope.of(**{name: _texts(name, value) for name, value in lists.items()}, max_depth=max_depth)
     settings = CrawlSettings(
         found,
         canonical_seeds(urls),
@@ -121,22 +136,40 @@ def new_run(
         limits=_fetch_limits(timeout, page_bytes, as_studies=as_studies),
         connections=connections,
         redirects=redirects,
+        scope=scope,
         strict_order=strict_order,
         respect_nofollow=not follow_nofollow,
-        sitemaps=sitemaps,
+        # Simulated crawls have none, and strict order is theirs.
+        sitemaps=not strict_order if sitemaps is None else sitemaps,
         traps=not no_traps,
         near_duplicates=not keep_duplicates,
         soft_404s=not keep_soft_404s,
         contact=contact,
         agent=user_agent or AGENT,
+        proxy=None if proxy is None else parse_proxy(proxy).url,
+        proxy_from_environment=proxy_from_environment,
+        headers=tuple(map(check_header, _texts("header", header))),
+        cookie_file=None if cookie_file is None else str(path(cookie_file).resolve()),
         allow_private=allow_private,
         hosts=checked_hosts(hosts) if isinstance(hosts, dict) else read_hosts(path(hosts)) if hosts is not None else {},
         web=None if web is None else _recorded(web, progress),
         offline=offline,
     ).with_budget(pages)
+    ScopeFilter(scope).check_seeds(settings.seeds)
+    Proxies.of(proxy, from_environment=proxy_from_environment)
+    if settings.cookie_file is not None:
+        read_cookies(Path(settings.cookie_file))
     folder = path_or_none(out) or default_folder(found.id)
     options = RunOptions(pages, seconds(time), min_harvest)
     return CrawlRun(folder, settings, lambda each: crawl_live(settings, folder, each, force=force), options, progress)
+
+
+def _texts(name: str, values: str | Sequence[str]) -> list[str]:
+    texts = listed(values)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidParameter(f"--{name.replace('_', '-')} {printable(repr(text), 80)} is not a text.")
+    return texts
 
 
 def _fetch_limits(timeout_s: float | None, page_bytes: int | None, *, as_studies: bool) -> FetchLimits:
@@ -231,6 +264,10 @@ def crawl(run: CrawlRun) -> Crawl:
     - `delay` is the minimum number of seconds between two requests to a host (1); `connections` is the maximum number
       of requests in flight; `pages_per_host` and `pages_per_domain` are limits.
     - `contact` is a URL or mail address that tells site owners who crawls.
+    - `allow_domain`, `deny_domain`, `include`, `exclude` (one text or several) and `max_depth` limit the crawl to a
+      part of the web.
+    - `header` (one `"Name: value"` or several) is sent to hosts of the seeds' domains only; `cookie_file` is a file in
+      the Netscape format, and `proxy` the URL of a proxy.
     - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched.
     - `progress` is True for a display of the progress, False for none, or a function of the fraction done and a text.
 

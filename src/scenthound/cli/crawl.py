@@ -35,10 +35,12 @@ RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
     {
         "What to crawl for": "file topics topic keywords seed contact",
         "When to stop": "pages time min_harvest",
+        "Scope": "allow_domain deny_domain include exclude max_depth",
         "Output": "out resume force log_json as_json",
         "Strategy": "strategy relevance train_from strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
+        "Access": "proxy proxy_from_environment header cookie_file",
         "Safeguards, on by default": "allow_private no_traps keep_duplicates keep_soft_404s",
         "Replay a recording": "web offline",
     }
@@ -73,6 +75,28 @@ def crawl(
             min=0.0,
             help="Stop when the mean relevance of the last 200 pages is lower; kept for later runs, 0 removes it.",
         ),
+    ] = None,
+    allow_domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="Crawl only hosts of this domain and its subdomains; repeatable."),
+    ] = None,
+    deny_domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="Crawl no host of this domain and its subdomains; repeatable."),
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Crawl only URLs that match: '*/docs/*', where * stands for any characters, or a regular expression, "
+            "'re:/docs/[0-9]+'; repeatable.",
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Crawl no URLs that match, like --include; repeatable.")
+    ] = None,
+    max_depth: Annotated[
+        int | None, typer.Option(min=0, help="Crawl only pages that are at most so many links from the nearest seed.")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", show_default="crawl-TOPIC", help="Crawl folder.")] = None,
     resume: Annotated[
@@ -144,9 +168,36 @@ def crawl(
         bool, typer.Option("--as-studies", help="Use the limits of the studies: 10 s and 100 KB per page.")
     ] = False,
     redirects: Annotated[int, typer.Option(min=0, help="Redirects followed for one page.")] = 5,
-    sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Read sitemaps for links.")] = False,
+    sitemaps: Annotated[
+        bool | None,
+        typer.Option(
+            "--sitemaps/--no-sitemaps",
+            show_default="on, but off with --strict-order",
+            help="Read the sitemaps that robots.txt files name.",
+        ),
+    ] = None,
     hosts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Addresses of hosts, in the format of /etc/hosts.")
+    ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Send all requests through this proxy: http, https, socks5 or socks5h."),
+    ] = None,
+    proxy_from_environment: Annotated[
+        bool,
+        typer.Option(
+            "--proxy-from-environment", help="Use the proxies of http_proxy, https_proxy, all_proxy and no_proxy."
+        ),
+    ] = False,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'NAME: VALUE'",
+            help="Send this header to hosts of the seeds' domains, and to no others; repeatable.",
+        ),
+    ] = None,
+    cookie_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Send these cookies: a cookies.txt file (Netscape format).")
     ] = None,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Allow connections to private addresses.")

@@ -47,6 +47,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "regret": f"{progress.regret(status)}, the mean score lost because hosts of better pages had to wait",
             "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
+            **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
             "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
@@ -107,6 +108,10 @@ def print_explanation(page: Explanation) -> None:
         _print_visit(page, page.visit)
     elif page.skipped is not None:
         _print_skipped(page.skipped)
+    elif page.reason is not None:
+        typer.echo(f"Out of scope ({page.reason}): it is excluded by {page.excluded_by}.")
+        if page.reason is SkipReason.OUT_OF_SCOPE:
+            return
     elif page.outcome is Outcome.QUEUED:
         typer.echo("Neither visited nor skipped: it is in the frontier, or was in flight when the crawl stopped.")
     else:

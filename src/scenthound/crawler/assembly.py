@@ -1,8 +1,8 @@
 """The parts of a live crawl, made from its settings.
 
-Besides the web a crawl may read a recorded web, training pages of its relevance model, and a file of its strategy (the
-parameter `file`). When a crawl starts, their absolute paths and digests are written to its settings. It is resumed only
-if they are unchanged, because its journal is replayed with them.
+Besides the web a crawl may read a recorded web, training pages of its relevance model, a file of its strategy (the
+parameter `file`), and cookies. When a crawl starts, their absolute paths and digests are written to its settings. It is
+resumed only if they are unchanged, because its journal is replayed with them.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
+from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import Failure, InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, opened
@@ -65,6 +66,9 @@ def with_digests(settings: CrawlSettings) -> CrawlSettings:
     if (file := strategy_file(settings.strategy)) is not None:
         strategy = _with_file(settings.strategy, file.resolve())
         settings = replace(settings, strategy=strategy, strategy_digest=file_digest(file))
+    if settings.cookie_file is not None:
+        cookies = Path(settings.cookie_file).resolve()
+        settings = replace(settings, cookie_file=str(cookies), cookie_digest=file_digest(cookies))
     return settings
 
 
@@ -114,6 +118,8 @@ def check_inputs(settings: CrawlSettings) -> None:
         _check_unchanged("The training pages", Path(settings.train_from), settings.train_digest, training_digest)
     if (file := strategy_file(settings.strategy)) is not None:
         _check_unchanged("The file of the strategy", file, settings.strategy_digest, file_digest)
+    if settings.cookie_file is not None:
+        _check_unchanged("The cookie file", Path(settings.cookie_file), settings.cookie_digest, file_digest)
 
 
 def _check_unchanged(what: str, path: Path, digest: str | None, digest_of: Callable[[Path], str]) -> None:
@@ -148,12 +154,18 @@ class CrawlParts:
         # Its own parser: pages are read back at once, whatever waits to be parsed on the event loop.
         self._stored_parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
         visits: dict[int, int] = {}
-        self._stored = stored = StoredPages(store, self._stored_parser, visits, settings, recorded)
+        scope = ScopeFilter(settings.scope)
+        self._stored = stored = StoredPages(
+            store, self._stored_parser, visits, settings, scope=scope, recorded=recorded
+        )
         words = TopicWords.of(settings.topic, scanner)
-        web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text)
+        max_depth = settings.scope.max_depth
+        web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text, max_depth=max_depth)
         page_filter = PageFilter(near_duplicates=settings.near_duplicates, soft_404s=settings.soft_404s)
-        self._reader = Reader(self._parser, PageScorer(relevance, strategy), page_filter, settings, recorded)
-        engine = Engine(strategy, web, settings, self._reader.is_recorded)
+        self._reader = Reader(
+            self._parser, PageScorer(relevance, strategy), page_filter, settings, scope=scope, recorded=recorded
+        )
+        engine = Engine(strategy, web, settings, scope, self._reader.is_recorded)
         self.crawl = LiveCrawl(engine, self._reader, page_filter, store, scanner)
 
     def set_relevance_model(self, settings: CrawlSettings) -> None:

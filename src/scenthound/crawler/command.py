@@ -3,7 +3,7 @@
 Rules
 - Only options that differ from their defaults are written.
 - A topic with more than an id and keywords is written to a file, and so are IP addresses of hosts.
-- Settings without an option are listed, because the command does not reproduce them.
+- Settings without an option, and credentials, are listed, because the command does not reproduce them.
 """
 
 import json
@@ -77,6 +77,11 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--random-seed", unless(settings.random_seed, 0) if isinstance(settings.random_seed, int) else None),
         ("--web", settings.web),
         ("--offline", settings.offline),
+        ("--allow-domain", settings.scope.allow_domains),
+        ("--deny-domain", settings.scope.deny_domains),
+        ("--include", settings.scope.include),
+        ("--exclude", settings.scope.exclude),
+        ("--max-depth", settings.scope.max_depth),
         ("--user-agent", unless(settings.agent, default.agent)),
         ("--delay", _number(unless(politeness.delay_s, default.politeness.delay_s))),
         ("--pages-per-host", politeness.pages_per_host),
@@ -86,7 +91,11 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--timeout", _number(unless(limits.total_s, default.limits.total_s))),
         ("--page-bytes", unless(limits.body_bytes, default.limits.body_bytes)),
         ("--redirects", unless(settings.redirects, default.redirects)),
-        ("--sitemaps", settings.sitemaps),
+        ("--sitemaps", settings.sitemaps and settings.strict_order),
+        ("--no-sitemaps", not settings.sitemaps and not settings.strict_order),
+        ("--proxy", None if "@" in (settings.proxy or "") else settings.proxy),
+        ("--proxy-from-environment", settings.proxy_from_environment),
+        ("--cookie-file", settings.cookie_file),
         ("--allow-private", settings.allow_private),
         ("--no-traps", not settings.traps),
         ("--keep-duplicates", not settings.near_duplicates),
@@ -104,6 +113,10 @@ def _unsaid(settings: CrawlSettings) -> list[str]:
     unsaid = [f"{name}={printable(getattr(settings, name), 100)}" for name in changed]
     if not isinstance(settings.random_seed, int):
         unsaid.append(f"random_seed={printable(settings.random_seed, 100)!r}")
+    masked = settings.masked()
+    if "@" in (settings.proxy or ""):
+        unsaid.append(f"proxy={masked.proxy}")
+    unsaid += [f"header={printable(line, 100)}" for line in masked.headers]
     unsaid += _changed(settings.politeness, default.politeness, _POLITENESS_OPTIONS)
     return unsaid + _changed(settings.limits, default.limits, _LIMIT_OPTIONS)
 

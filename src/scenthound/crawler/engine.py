@@ -21,6 +21,7 @@ from random import Random
 from scenthound.crawler.journal import Journal
 from scenthound.crawler.live_web import LiveWeb, with_sitemap_links
 from scenthound.crawler.scheduler import Scheduler
+from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     AddressesResolved,
@@ -111,6 +112,7 @@ class Engine:
         strategy: Strategy,
         web: LiveWeb,
         settings: CrawlSettings,
+        scope: ScopeFilter,
         is_recorded: Callable[[str], bool],
     ) -> None:
         self.strategy = strategy
@@ -118,7 +120,7 @@ class Engine:
         self.settings = settings
         self.journal: Journal | None = None
         self._is_recorded = is_recorded
-        self._scheduler = Scheduler(settings, Hosts(web.table), self._fail)
+        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail)
         #: Whether the last turn ended at `MAX_REQUESTED`, not because nothing was left.
         self._has_more_to_ask = False
         self._skipped: list[SkippedRecord] = []
@@ -301,19 +303,21 @@ class Engine:
         """The page with links of sitemaps, or a failure if it was visited under another URL meanwhile."""
         if self.web.is_visited(fetched.url, job.page if _is_as_requested(job, fetched) else None):
             return Failed(SkipReason.REPEATED, elapsed_s=fetched.elapsed_s)
-        return with_sitemap_links(fetched, self._scheduler.sitemaps.next_links(job.host))
+        if self.web.depths is not None and not self.web.depths.has_visible_links(job.page):
+            return fetched
+        return with_sitemap_links(fetched, self._scheduler.next_sitemap_links(job.host))
 
     def _visit(self, job: Job, fetched: Fetched) -> Visited:
         if fetched.text is not None:
             self.web.texts.add(job.page, fetched.text)
         redirected_to = None if _is_as_requested(job, fetched) else fetched.url
-        links = self.web.visit(job.page, redirected_to, fetched.links, (fetched.predicted, fetched.anchors))
+        numbers, links = self.web.visit(job.page, redirected_to, fetched.links, (fetched.predicted, fetched.anchors))
         self._n_open -= 1
         self._to_send += self._requested.release(job.url)
         self._scheduler.settle(job, visited=True)
         with self._strategy_fails_in("tell"):
             self.strategy.tell(Visit(job.page, fetched.relevance, links))
-        return Visited(self.n_visits - 1, job, fetched, links.pages)
+        return Visited(self.n_visits - 1, job, fetched, numbers)
 
     def _fail(self, job: Job, failure: Failed) -> None:
         """A job fails for good."""

@@ -11,7 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from scenthound.crawler.link_depths import LinkDepths
+from scenthound.crawler.scope import Scope, ScopeFilter
 from scenthound.errors import UsageError, printable
+from scenthound.model import IntArray
+from scenthound.reasons import SkipReason
+from scenthound.records import from_json
 from scenthound.store.crawl_records import SkippedRecord, VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.parse import anchors_of
@@ -29,6 +34,7 @@ class Outcome(StrEnum):
     VISITED = "visited"
     SKIPPED = "skipped"
     QUEUED = "queued"
+    OUT_OF_SCOPE = "out of scope"
     UNKNOWN = "unknown"
 
 
@@ -62,6 +68,8 @@ class Explanation:
     parents: tuple[Parent, ...] = ()
     n_parents: int = 0
     nearest: str | None = None  #: the most similar known URL, if this one is unknown
+    reason: SkipReason | None = None  #: why it is out of scope, and the option that excludes it
+    excluded_by: str = ""
 
 
 def explain(folder: str | Path, url: str) -> Explanation:
@@ -82,6 +90,7 @@ class _Explainer:
     def __init__(self, crawl: StoredCrawl) -> None:
         self._crawl = crawl
         self._seeds = set(crawl.about.settings.get("seeds", ()))
+        self._scope = from_json(Scope, crawl.about.settings.get("scope") or {}, crawl.folder)
 
     @cached_property
     def _urls(self) -> list[str]:
@@ -93,6 +102,10 @@ class _Explainer:
             found = self._find(url)
             if found is not None:
                 return found
+        excluded_by = ScopeFilter(self._scope).exclusion(candidates[0])
+        if excluded_by is not None:
+            reason = SkipReason.OUT_OF_SCOPE
+            return Explanation(candidates[0], Outcome.OUT_OF_SCOPE, reason=reason, excluded_by=excluded_by)
         return Explanation(candidates[0], Outcome.UNKNOWN, nearest=self._nearest(candidates[-1]))
 
     def _find(self, url: str) -> Explanation | None:
@@ -104,8 +117,24 @@ class _Explainer:
         if page is None:
             return None
         row = self._crawl.skipped_page(page)
-        outcome = Outcome.QUEUED if row is None else Outcome.SKIPPED
-        return self.with_parents(Explanation(url, outcome, skipped=row), page)
+        if row is None and not self._is_in_reach(page):
+            excluded_by = f"--max-depth {self._scope.max_depth}"
+            found = Explanation(url, Outcome.OUT_OF_SCOPE, reason=SkipReason.MAX_DEPTH, excluded_by=excluded_by)
+        else:
+            found = Explanation(url, Outcome.QUEUED if row is None else Outcome.SKIPPED, skipped=row)
+        return self.with_parents(found, page)
+
+    def _is_in_reach(self, page: int) -> bool:
+        """Whether a path leads to the page that is not longer than the maximum depth; reads all visits."""
+        if self._scope.max_depth is None:
+            return True
+        links_of: dict[int, IntArray] = {}
+        depths = LinkDepths(self._scope.max_depth, links_of.__getitem__, links_of.__contains__)
+        depths.start([number for number, url in enumerate(self._urls) if url in self._seeds])
+        for row in self._crawl.visits():
+            links_of[row.page] = row.links
+            depths.visit(row.page, row.links)
+        return bool(depths.in_reach(np.array([page], np.int32))[0])
 
     def with_parents(self, found: Explanation, page: int) -> Explanation:
         visits = self._crawl.parents_of(page).tolist()

@@ -203,6 +203,7 @@ class LiveCrawl:
         self.harvest = Harvest()
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
         self.reasons: dict[SkipReason, int] = {}
+        self.n_out_of_scope = 0  #: links of visited pages that were left out
         self._reader = reader
         self._filter = page_filter
         self._store = store
@@ -255,6 +256,7 @@ class LiveCrawl:
         if visited is not None and facts is not None:
             if visited.fetched.text is not None:
                 self._reader.note_visit(visited.job.page, visited.fetched.text.words)
+            self.n_out_of_scope += visited.fetched.n_out_of_scope
             self._note_page(
                 visited.job.page,
                 visited.fetched.url,

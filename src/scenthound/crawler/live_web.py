@@ -11,11 +11,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from scenthound.crawler.link_depths import LinkDepths
 from scenthound.crawler.tasks import Fetched, PageText
 from scenthound.errors import LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
-from scenthound.model import FloatArray, IntArray, Links, Seed
+from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
 from scenthound.simulator.scores import TopicWords
 from scenthound.web.urls import registrable_domain
 
@@ -26,10 +27,12 @@ TEXT_CACHE_BYTES = 32_000_000
 OBJECT_BYTES = 500
 #: Sitemaps requested per host, including those that an index lists.
 MAX_SITEMAPS = 5
-#: Links of sitemaps that are added to one page; the next page brings the next ones.
-LINKS_PER_PAGE = 200
-#: Links of sitemaps that are stored per host.
-MAX_SITEMAP_LINKS = 10_000
+#: Links of sitemaps that are added to one page, so that they do not outnumber its own; the next page brings the next
+#: ones.
+LINKS_PER_PAGE = 20
+#: Links read from one sitemap, and links of all hosts that wait for a page.
+MAX_SITEMAP_LINKS = 1_000
+MAX_WAITING_LINKS = 100_000
 
 #: The numbers of a visited page's links, their predicted relevance and that of their anchors.
 StoredLinks = tuple[IntArray, FloatArray | None, FloatArray | None]
@@ -69,7 +72,9 @@ class PageCache(Generic[Cached]):
 
 class LiveWeb:
     """The engine's view. `visits` maps pages to the numbers of their visits; `load_links` and `load_text` read a
-    visited page from the crawl folder. `store_visit` is called before a visit is read, so that it is there."""
+    visited page from the crawl folder. `store_visit` is called before a visit is read, so that it is there.
+
+    With `max_depth`, links to pages that are out of reach are stored, but strategies do not see them."""
 
     def __init__(
         self,
@@ -79,6 +84,7 @@ class LiveWeb:
         *,
         load_links: Callable[[int], StoredLinks],
         load_text: Callable[[int], PageText],
+        max_depth: int | None = None,
     ) -> None:
         self.table = table
         self.links = PageCache(LINK_CACHE_BYTES, _link_bytes, lambda page: load_links(self._stored(page)))
@@ -86,6 +92,9 @@ class LiveWeb:
         self.store_visit: Callable[[int], None] = lambda _visit: None
         self.visits = visits
         self._final_urls: set[str] = set()
+        self.depths: LinkDepths | None = None
+        if max_depth is not None:
+            self.depths = LinkDepths(max_depth, lambda page: self.links.get(page)[0], visits.__contains__)
         self.seen = LiveSeen(self, topic)
 
     def _stored(self, page: int) -> int:
@@ -95,6 +104,8 @@ class LiveWeb:
     def seeds(self, urls: Sequence[str]) -> list[Seed]:
         numbers = self.table.add_all(list(dict.fromkeys(urls)))
         hosts = self.table.hosts(numbers)
+        if self.depths is not None:
+            self.depths.start(numbers.tolist())
         return [Seed(page, host) for page, host in zip(numbers.tolist(), hosts.tolist(), strict=True)]
 
     def is_visited(self, url: str, page: int | None = None) -> bool:
@@ -111,8 +122,8 @@ class LiveWeb:
 
     def visit(
         self, page: int, redirected_to: str | None, links: list[str] | FoundUrls | IntArray, scores: LinkScores
-    ) -> Links:
-        """Register a visit; returns its links as the strategy receives them."""
+    ) -> tuple[IntArray, Links]:
+        """Register a visit; returns its links, and those that the strategy receives."""
         if isinstance(links, FoundUrls):
             numbers = self.table.add_found(links)
         else:
@@ -121,7 +132,62 @@ class LiveWeb:
         if redirected_to is not None:
             self._final_urls.add(redirected_to)
         self.links.add(page, (numbers, *scores))
-        return Links(numbers, self.table.hosts(numbers), *scores)
+        if self.depths is None:
+            return numbers, Links(numbers, self.table.hosts(numbers), *scores)
+        return numbers, self._with_revealed(page, self.depths)
+
+    def _with_revealed(self, page: int, depths: LinkDepths) -> Links:
+        """The visible links of a page that was visited just now, and links of earlier pages that it brought into
+        reach, each once."""
+        revealed = depths.visit(page, self.links.get(page)[0])
+        own = self.visible_links(page)
+        parts = [own, *(self._selected(earlier, is_new) for earlier, is_new in revealed)]
+        numbers = np.concatenate([part.pages for part in parts])
+        is_kept = np.zeros(len(numbers), np.bool_)
+        is_kept[np.unique(numbers, return_index=True)[1]] = True
+        is_kept[: len(own)] = True
+        return Links(
+            numbers[is_kept],
+            np.concatenate([part.hosts for part in parts])[is_kept],
+            _joined([part.predicted for part in parts], is_kept),
+            _joined([part.anchors for part in parts], is_kept),
+        )
+
+    def visible_links(self, page: int) -> Links:
+        """The links of a visited page that strategies may see now."""
+        if self.depths is not None:
+            return self._selected(page, self.depths.in_reach(self.links.get(page)[0]))
+        numbers, predicted, anchors = self.links.get(page)
+        return Links(numbers, self.table.hosts(numbers), predicted, anchors)
+
+    def visible_positions(self, page: int) -> tuple[IntArray, IntArray]:
+        """The positions of these links among the words."""
+        text = self.texts.get(page)
+        if self.depths is None:
+            return text.link_start, text.link_end
+        in_reach = self.depths.in_reach(self.links.get(page)[0])
+        return text.link_start[in_reach], text.link_end[in_reach]
+
+    def is_known(self, page: int) -> bool:
+        """Whether strategies know the page."""
+        if not 0 <= page < len(self.table):
+            return False
+        return self.depths is None or bool(self.depths.in_reach(np.array([page], np.int32))[0])
+
+    def _selected(self, page: int, is_selected: BoolArray) -> Links:
+        numbers, predicted, anchors = self.links.get(page)
+        numbers = numbers[is_selected]
+        return Links(
+            numbers,
+            self.table.hosts(numbers),
+            None if predicted is None else predicted[is_selected],
+            None if anchors is None else anchors[is_selected],
+        )
+
+
+def _joined(parts: Sequence[FloatArray | None], is_kept: BoolArray) -> FloatArray | None:
+    scores = [part for part in parts if part is not None]
+    return np.concatenate(scores)[is_kept] if scores else None
 
 
 def _link_bytes(links: StoredLinks) -> int:
@@ -152,13 +218,12 @@ class LiveSeen:
         return self._text(page).words
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
-        text = self._text(page)
-        return text.link_start, text.link_end
+        self._check_visited(page)
+        return self._web.visible_positions(page)
 
     def links(self, page: int) -> Links:
         self._check_visited(page)
-        numbers, predicted, anchors = self._web.links.get(page)
-        return Links(numbers, self._web.table.hosts(numbers), predicted, anchors)
+        return self._web.visible_links(page)
 
     def domain(self, host: int) -> int:
         domain = registrable_domain(self._web.table.host(host))
@@ -172,7 +237,7 @@ class LiveSeen:
         return self._web.texts.get(page)
 
     def _check_known(self, page: int) -> None:
-        if not 0 <= page < len(self._web.table):
+        if not self._web.is_known(page):
             raise LeakageError(f"Page {page} is unknown: it is not a seed, and no visited page links to it.")
 
     def _check_visited(self, page: int) -> None:
@@ -181,46 +246,68 @@ class LiveSeen:
 
 
 class SitemapLinks:
-    """Links that sitemaps list, by host.
+    """Sitemaps by host, and the links that they list.
 
     A strategy learns of links from visits only. So the links of a host's sitemaps are appended to the links of the next
-    page that is visited on that host. Their context is the page, and they have no anchor.
+    pages that are visited on that host, a few to each. Sitemaps are requested one after the other, the next one when
+    the links of the others are used up: most hosts list more than a crawl needs.
     """
 
     def __init__(self) -> None:
-        self._n_requested: dict[int, int] = {}
+        self._n_named: dict[int, int] = {}
+        self._to_request: dict[int, list[str]] = {}
+        self._in_flight: set[int] = set()
         self._links: dict[int, list[str]] = {}
+        self._n_links = 0
 
-    def take_new(self, host: int, urls: Sequence[str]) -> list[str]:
-        """The sitemaps that may be requested; they count."""
-        n_requested = self._n_requested.get(host, 0)
-        new = list(urls[: MAX_SITEMAPS - n_requested])
-        self._n_requested[host] = n_requested + len(new)
-        return new
+    def name(self, host: int, urls: Sequence[str]) -> None:
+        """Further sitemaps of a host; their number is limited."""
+        n_named = self._n_named.get(host, 0)
+        new = list(urls[: MAX_SITEMAPS - n_named])
+        if new:
+            self._n_named[host] = n_named + len(new)
+            self._to_request.setdefault(host, []).extend(new)
 
-    def add(self, host: int, urls: tuple[str, ...]) -> None:
-        waiting = self._links.setdefault(host, [])
-        waiting += urls[: MAX_SITEMAP_LINKS - len(waiting)]
+    def next_request(self, host: int) -> str | None:
+        """The sitemap to request now, if links are needed; `completed` must follow."""
+        waiting = self._to_request.get(host)
+        if not waiting or host in self._in_flight or len(self._links.get(host, ())) >= LINKS_PER_PAGE:
+            return None
+        self._in_flight.add(host)
+        return waiting.pop(0)
+
+    def completed(self, host: int, urls: Sequence[str] = ()) -> None:
+        """The requested sitemap lists these links, or could not be read."""
+        self._in_flight.discard(host)
+        new = list(urls[: min(MAX_SITEMAP_LINKS, MAX_WAITING_LINKS - self._n_links)])
+        if new:
+            self._links.setdefault(host, []).extend(new)
+            self._n_links += len(new)
 
     def next_links(self, host: int) -> list[str]:
         """The links for the next page; they are not returned again."""
         waiting = self._links.get(host)
         if not waiting:
             return []
-        links, self._links[host] = waiting[:LINKS_PER_PAGE], waiting[LINKS_PER_PAGE:]
+        links, rest = waiting[:LINKS_PER_PAGE], waiting[LINKS_PER_PAGE:]
+        self._n_links -= len(links)
+        if rest:
+            self._links[host] = rest
+        else:
+            del self._links[host]
         return links
 
 
 def with_sitemap_links(fetched: Fetched, links: list[str]) -> Fetched:
-    """A page with links appended to its own."""
+    """A page with links appended to its own. They have no context: they score as low as the lowest of its own links."""
     if not links or isinstance(fetched.links, np.ndarray):
         return fetched
     all_links = fetched.links + links if isinstance(fetched.links, list) else fetched.links.followed_by(links)
     return replace(
         fetched,
         links=all_links,
-        predicted=_filled(fetched.predicted, len(links), fetched.relevance),
-        anchors=_filled(fetched.anchors, len(links), 0.0),
+        predicted=_filled(fetched.predicted, len(links)),
+        anchors=_filled(fetched.anchors, len(links)),
         text=fetched.text and with_positions_at_end(fetched.text, len(all_links)),
     )
 
@@ -233,5 +320,7 @@ def with_positions_at_end(text: PageText, n_links: int) -> PageText:
     return PageText(text.words, np.concatenate((text.link_start, end)), np.concatenate((text.link_end, end)))
 
 
-def _filled(scores: FloatArray | None, n_more: int, score: float) -> FloatArray | None:
-    return None if scores is None else np.concatenate((scores, np.full(n_more, score)))
+def _filled(scores: FloatArray | None, n_more: int) -> FloatArray | None:
+    if scores is None:
+        return None
+    return np.concatenate((scores, np.full(n_more, scores.min() if len(scores) else 0.0)))

@@ -3,8 +3,9 @@
 Rules
 - 429 and 503 mean "retry later"; other 4xx and 5xx are errors of the page or the host; of the 2xx, 200 and 203 have a
   page.
-- A redirect leads to its Location, resolved against its own URL; only to http and https.
-- Links that a page asks not to follow are left out, unless the crawl follows all.
+- A redirect leads to its Location, resolved against its own URL; only to http and https. A page that asks for a
+  refresh soon is a redirect, too (`web.refresh`).
+- Links that a page asks not to follow are left out, unless the crawl follows all. So are links out of scope.
 - Pages of a recorded web, and visited pages that are read back, are parsed with the vocabulary of the crawl: words have
   the same numbers again.
 """
@@ -19,7 +20,9 @@ from email.utils import parsedate_to_datetime
 
 import numpy as np
 
-from scenthound.crawler.live_web import StoredLinks, with_positions_at_end
+from scenthound.crawler.live_web import MAX_SITEMAP_LINKS, StoredLinks, with_positions_at_end
+from scenthound.crawler.scheduler import out_of_scope
+from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     Failed,
@@ -33,8 +36,8 @@ from scenthound.crawler.tasks import (
     TaskResult,
 )
 from scenthound.errors import Failure, printable
-from scenthound.frontier.url_index import FoundUrls
-from scenthound.model import FloatArray, IntArray
+from scenthound.frontier.url_index import NEW, FoundUrls
+from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.relevance.base import LearningRelevance, Relevance
 from scenthound.simulator.scores import checked_link_scores, checked_score
@@ -49,6 +52,7 @@ from scenthound.web.fetch import NotFetched, Response, header_values
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
 from scenthound.web.parse import ParsedPage, context_bounds
 from scenthound.web.parser_process import GuardedParser
+from scenthound.web.refresh import refresh_of
 from scenthound.web.robots import header_directives
 from scenthound.web.sitemaps import read_sitemap
 from scenthound.web.soft_404 import Soft404s, error_fingerprint, is_soft_404
@@ -148,9 +152,12 @@ class Reader:
         scorer: PageScorer,
         page_filter: PageFilter,
         settings: CrawlSettings,
+        *,
+        scope: ScopeFilter,
         recorded: RecordedWeb | None = None,
     ) -> None:
         self._parser = parser
+        self._scope = scope
         self.scorer = scorer
         self._filter = page_filter
         self._settings = settings
@@ -180,6 +187,11 @@ class Reader:
         self._parser.start(response.content, response.url, charset, parsed)
 
     def _page(self, task: Task, response: Response, page: ParsedPage) -> tuple[TaskResult, PageFacts | None]:
+        refresh = refresh_of(response.header("refresh"), response.url)
+        if refresh is None or not refresh.is_redirect:
+            refresh = page.refresh
+        if refresh is not None and refresh.is_redirect:
+            return Redirected(refresh.url, response.status, response.elapsed_s), None
         noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._settings.agent)
         facts = PageFacts(
             status=response.status,
@@ -199,10 +211,12 @@ class Reader:
     ) -> Fetched:
         respect_nofollow = self._settings.respect_nofollow
         text, links = visible_links(page, nofollow=nofollow, respect_nofollow=respect_nofollow)
+        n_followed = len(links)
+        text, links = links_in_scope(text, links, self._scope)
         if self.is_start(task.page):
             self.scorer.learn(text.words, is_start=True)
         relevance, predicted, anchors = self.scorer.score(text)
-        return Fetched(url, relevance, links, predicted, anchors, text, elapsed_s)
+        return Fetched(url, relevance, links, predicted, anchors, text, n_followed - len(links), elapsed_s)
 
     def is_start(self, page: int) -> bool:
         """Whether the crawl started from a page: seeds have the first numbers."""
@@ -232,9 +246,13 @@ class Reader:
         page = None if self._recorded is None else self._recorded.page_of(task.url)
         if self._recorded is None or page is None:
             return Failed(SkipReason.NOT_RECORDED), None
+        url = self._recorded.url(page)
+        excluded_by = self._scope.exclusion(url)
+        if excluded_by is not None:
+            return out_of_scope(url, excluded_by), None
         parsed = recorded_page(self._recorded, page)
         facts = PageFacts(status=200, title=parsed.title, noindex=parsed.noindex)
-        return self._fetched(task, parsed, self._recorded.url(page)), facts
+        return self._fetched(task, parsed, url), facts
 
 
 def visible_links(
@@ -245,11 +263,32 @@ def visible_links(
     if not respect_nofollow or not (nofollow or page.nofollow or np.count_nonzero(page.link_nofollow)):
         return PageText(page.words, page.link_start, page.link_end), links
     kept = np.zeros(len(links), np.bool_) if nofollow or page.nofollow else ~page.link_nofollow
+    return _selected(PageText(page.words, page.link_start, page.link_end), links, kept)
+
+
+def links_in_scope(
+    text: PageText, links: list[str] | FoundUrls, scope: ScopeFilter
+) -> tuple[PageText, list[str] | FoundUrls]:
+    """The text of a page with the positions of its links that are in scope, and these links. URLs with numbers are in
+    scope: they are seeds, or links that were checked before."""
+    if scope.is_open:
+        return text, links
+    new = links.new if isinstance(links, FoundUrls) else links
+    in_scope = np.fromiter((scope.exclusion(url) is None for url in new), np.bool_, len(new))
+    if in_scope.all():
+        return text, links
+    if not isinstance(links, FoundUrls):
+        return _selected(text, links, in_scope)
+    kept = links.numbers != NEW
+    kept[~kept] = in_scope
+    return _selected(text, links, kept)
+
+
+def _selected(text: PageText, links: list[str] | FoundUrls, kept: BoolArray) -> tuple[PageText, list[str] | FoundUrls]:
+    selected = PageText(text.words, text.link_start[kept], text.link_end[kept])
     if isinstance(links, FoundUrls):
-        links = links.kept(kept)
-    else:
-        links = [url for url, is_kept in zip(links, kept.tolist(), strict=True) if is_kept]
-    return PageText(page.words, page.link_start[kept], page.link_end[kept]), links
+        return selected, links.kept(kept)
+    return selected, [url for url, is_kept in zip(links, kept.tolist(), strict=True) if is_kept]
 
 
 def _result_without_page(task: Task, response: Response, now_s: float) -> TaskResult:
@@ -265,7 +304,7 @@ def _result_without_page(task: Task, response: Response, now_s: float) -> TaskRe
     if task.kind is Kind.ROBOTS:
         return RobotsFetched(status, response.content, response.elapsed_s)
     if task.kind is Kind.SITEMAP and status in PAGES:
-        sitemap = read_sitemap(response.content, response.url)
+        sitemap = read_sitemap(response.content, response.url, MAX_SITEMAP_LINKS)
         return SitemapFetched(sitemap.urls, sitemap.sitemaps, response.elapsed_s)
     is_client_error = task.kind is Kind.SITEMAP or 400 <= status < 500
     return _failed(SkipReason.CLIENT_ERROR if is_client_error else SkipReason.UNEXPECTED_STATUS, response)
@@ -330,8 +369,11 @@ class StoredPages:
         parser: GuardedParser,
         visits: Mapping[int, int],
         settings: CrawlSettings,
+        *,
+        scope: ScopeFilter,
         recorded: RecordedWeb | None,
     ) -> None:
+        self._scope = scope
         self._store = store
         self._parser = parser
         self._visits = visits
@@ -345,7 +387,8 @@ class StoredPages:
     def text(self, page: int) -> PageText:
         row = self._row(page)
         parsed, nofollow = self._recorded_page(row) if row.location is None else self._archived_page(row, row.location)
-        text, _ = visible_links(parsed, nofollow=nofollow, respect_nofollow=self._settings.respect_nofollow)
+        text, links = visible_links(parsed, nofollow=nofollow, respect_nofollow=self._settings.respect_nofollow)
+        text, _ = links_in_scope(text, links, self._scope)
         return with_positions_at_end(text, len(row.links))
 
     def _row(self, page: int) -> VisitRecord:

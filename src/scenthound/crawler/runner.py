@@ -6,6 +6,8 @@ Rules
 - Commits are written by one thread, one after the other, while the crawl continues.
 - A crawl that ends finishes requests in flight, unless it is stopped twice, and commits. If its strategy fails, it
   commits everything before the call that failed.
+- A request that a proxy failed to carry out is repeated: it says nothing about the host. A proxy that fails for long
+  ends the crawl, and a resumed crawl repeats these requests.
 - A paused crawl finishes requests in flight and starts no new ones. The time limit includes pauses.
 """
 
@@ -24,17 +26,21 @@ from scenthound.crawler.live_crawl import LiveCrawl, RawResult
 from scenthound.crawler.scheduler import PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import Kind, Task
-from scenthound.errors import LeakageError, PluginError
-from scenthound.reasons import EndReason
+from scenthound.errors import LeakageError, PluginError, ProxyFailure, printable
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus, HostState
+from scenthound.web.curl_handle import PROXY_CREDENTIALS
 from scenthound.web.dns import Resolver
-from scenthound.web.fetch import Fetcher, Request
+from scenthound.web.fetch import Fetcher, NotFetched, Request, Response
 from scenthound.web.robots import READ_BYTES
 from scenthound.web.urls import host_of
 
 MAX_SITEMAP_BYTES = 10_000_000
 #: How long to wait if nothing says when a host is ready.
 MAX_PAUSE_S = 1.0
+#: A proxy may fail for so long. Requests are repeated meanwhile.
+PROXY_PATIENCE_S = 20.0
+PROXY_RETRY_S = 4.0
 #: A turn that did not fill its room is followed by a pause this many times as long.
 PAUSE_PER_TURN = 9.0
 #: Visits that may wait for the disk.
@@ -207,6 +213,8 @@ class LiveRun:
         self._ending: EndReason | None = None
         #: Tasks that are being executed; those that wait after a stop are not.
         self._n_in_flight = 0
+        #: Since when no request through a proxy succeeded; None if the last one did.
+        self._proxy_failed_s: float | None = None
         # Stored, because looking up the running loop is a system call (Python 3.11), and it is needed for each page.
         self._loop: asyncio.AbstractEventLoop
         self._over: asyncio.Future[EndReason]
@@ -235,7 +243,7 @@ class LiveRun:
                 await self._commits.write_all()
             self._report()
             return ended
-        except (LeakageError, PluginError):
+        except (LeakageError, PluginError, ProxyFailure):
             self._crawl.write_commits()
             raise
         finally:
@@ -278,7 +286,7 @@ class LiveRun:
         """An error in a callback of the loop, such as that of a strategy, ends the crawl."""
         error = context.get("exception")
         if isinstance(error, Exception) and not self._over.done():
-            if isinstance(error, LeakageError | PluginError):
+            if isinstance(error, LeakageError | PluginError | ProxyFailure):
                 self._crawl.begin_commit()  # Now: the journal does not have the call that failed, and must end here.
             self._over.set_exception(error)
         else:
@@ -343,8 +351,29 @@ class LiveRun:
         execute(task, self._fetcher, self._resolver, self._loop, partial(self._done, task))
 
     def _done(self, task: Task, raw: RawResult | None) -> None:
-        if not self._over.done():
-            self._crawl.complete(self._clock, task, raw, self._completed)
+        if self._over.done():
+            return
+        if isinstance(raw, NotFetched) and raw.reason is SkipReason.PROXY_FAILED:
+            self._repeat(task, raw)
+            return
+        if isinstance(raw, Response):
+            self._proxy_failed_s = None
+        self._crawl.complete(self._clock, task, raw, self._completed)
+
+    def _repeat(self, task: Task, failure: NotFetched) -> None:
+        """Repeat a task later because the proxy failed, or end the crawl. ProxyFailure ends it (`_failed`)."""
+        now_s = self._loop.time()
+        self._n_in_flight -= 1
+        if self._proxy_failed_s is None:
+            self._proxy_failed_s = now_s
+        if failure.detail.endswith(PROXY_CREDENTIALS) or now_s - self._proxy_failed_s > PROXY_PATIENCE_S:
+            raise ProxyFailure(
+                f"The proxy failed, {printable(failure.detail)}. The pages visited before are stored: check the proxy, "
+                "then resume the crawl."
+            )
+        self._loop.call_later(PROXY_RETRY_S, self._execute_again, task)
+        if self._ending is not None:
+            self.end(self._ending)
 
     def _completed(self) -> None:
         """A task was completed: there may be room for more, or a reason to end."""
@@ -413,6 +442,7 @@ class LiveRun:
             seconds_left=n_left / speed if speed > 0 and seconds >= 1 and not self._is_paused else None,
             pages_per_s=speed,
             reasons=dict(self._crawl.reasons),
+            n_out_of_scope=self._crawl.n_out_of_scope,
             ending=self._ending,
         )
 

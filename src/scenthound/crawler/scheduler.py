@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from math import inf
 
 from scenthound.crawler.live_web import SitemapLinks
+from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
     NO_PAGE,
@@ -121,11 +122,19 @@ def robots_url(origin: str) -> str:
     return f"{origin}/robots.txt"
 
 
+def out_of_scope(url: str, excluded_by: str, status: int | None = None) -> Failed:
+    """The failure of a page that redirects to a URL out of scope."""
+    return Failed(SkipReason.OUT_OF_SCOPE, f"redirect to {url}, excluded by {excluded_by}", status)
+
+
 class Scheduler:
     """`on_failed` receives page jobs that failed for good."""
 
-    def __init__(self, settings: CrawlSettings, hosts: Hosts, on_failed: Callable[[Job, Failed], None]) -> None:
+    def __init__(
+        self, settings: CrawlSettings, scope: ScopeFilter, hosts: Hosts, on_failed: Callable[[Job, Failed], None]
+    ) -> None:
         self._settings = settings
+        self._scope = scope
         self._on_failed = on_failed
         self.hosts = hosts
         self.politeness = Politeness(settings.politeness)
@@ -331,6 +340,10 @@ class Scheduler:
         if job.kind is Kind.SITEMAP and host != job.host:
             self.drop(job, Failed(SkipReason.REDIRECT_FORBIDDEN))
             return False
+        excluded_by = self._scope.exclusion(redirect.url) if job.kind is Kind.PAGE else None
+        if excluded_by is not None:
+            self.drop(job, out_of_scope(redirect.url, excluded_by, redirect.status))
+            return False
         self.settle(job, visited=False)
         job.url, job.host = redirect.url, host
         if job.kind is not Kind.PAGE:
@@ -352,7 +365,10 @@ class Scheduler:
         if job.kind is Kind.ROBOTS:
             self._robots.set_failed(job.origin, self.now_s, failure.reason)
             self._release(job.origin)
-        elif job.kind is not Kind.SITEMAP:
+        elif job.kind is Kind.SITEMAP:
+            self.sitemaps.completed(job.host)
+            self._request_sitemap(job.host)
+        else:
             self._on_failed(job, failure)
 
     def apply_robots(self, job: Job, fetched: RobotsFetched) -> None:
@@ -367,12 +383,17 @@ class Scheduler:
         self.politeness.set_crawl_delay(host, max(delays.values(), default=None))
         self._release(job.origin)
         if self._settings.sitemaps:
-            urls = [resolve(robots_url(job.origin), reference) for reference in rules.sitemaps]
-            self._request_sitemaps(host, urls)
+            self._name_sitemaps(host, robots_url(job.origin), rules.sitemaps)
 
     def note_sitemap(self, job: Job, fetched: SitemapFetched) -> None:
-        self.sitemaps.add(job.host, fetched.urls)
-        self._request_sitemaps(job.host, [resolve(job.url, reference) for reference in fetched.sitemaps])
+        self.sitemaps.completed(job.host, [url for url in fetched.urls if self._scope.exclusion(url) is None])
+        self._name_sitemaps(job.host, job.url, fetched.sitemaps)
+
+    def next_sitemap_links(self, host: int) -> list[str]:
+        """Links of sitemaps for a page that is visited now."""
+        links = self.sitemaps.next_links(host)
+        self._request_sitemap(host)
+        return links
 
     def _request_robots(self, job: Job) -> None:
         origin = origin_of(job.url)
@@ -387,8 +408,14 @@ class Scheduler:
             self._n_awaiting_robots[job.host] -= 1
             self.waiting.add(job)
 
-    def _request_sitemaps(self, host: int, urls: Sequence[str | None]) -> None:
-        """Those on the host itself, before the pages that wait for it: the next page brings their links."""
-        own = [url for url in urls if url is not None and self.hosts.of_url(url) == host]
-        for url in reversed(self.sitemaps.take_new(host, own)):
+    def _name_sitemaps(self, host: int, base: str, references: Sequence[str]) -> None:
+        """Only those on the host itself are requested."""
+        urls = (resolve(base, reference) for reference in references)
+        self.sitemaps.name(host, [url for url in urls if url is not None and self.hosts.of_url(url) == host])
+        self._request_sitemap(host)
+
+    def _request_sitemap(self, host: int) -> None:
+        """Before the pages that wait for the host: the next page brings its links."""
+        url = self.sitemaps.next_request(host)
+        if url is not None:
             self.waiting.add(Job(Kind.SITEMAP, url, host), first=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from scenthound.crawler.scope import Scope
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.frontier.politeness import PolitenessSettings
@@ -18,7 +19,9 @@ from scenthound.records import column, from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
 from scenthound.topics.files import read_topics
+from scenthound.web.access import check_header, masked_header
 from scenthound.web.fetch import FetchLimits
+from scenthound.web.proxies import masked_proxy, parse_proxy
 from scenthound.web.urls import canonical
 
 #: The product token for robots.txt.
@@ -55,12 +58,15 @@ class CrawlSettings:
     connections: int = 16
     #: Redirects followed per page; browsers follow 20, RFC 9309 requires 5 for robots.txt.
     redirects: int = 5
+    #: Which URLs may be requested.
+    scope: Scope = field(default_factory=Scope)
     #: Attempts per page, if the host fails or sends Retry-After.
     tries: int = 3
     #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
     strict_order: bool = False
     respect_nofollow: bool = True
-    sitemaps: bool = False
+    #: Read the sitemaps that robots.txt files name.
+    sitemaps: bool = True
     #: Detect crawler traps.
     traps: bool = True
     near_duplicates: bool = True
@@ -80,16 +86,27 @@ class CrawlSettings:
     offline: bool = False
     #: Resolve no other hosts than those of `hosts`.
     only_hosts: bool = False
+    #: A proxy for all requests, or those of the environment. Credentials are in a file of their own (`credentials`).
+    proxy: str | None = field(default=None, repr=False)
+    proxy_from_environment: bool = False
+    #: Sent to hosts of the seeds' domains (`web.access`).
+    headers: tuple[str, ...] = field(default=(), repr=False)
+    cookie_file: str | None = None
     #: Digests of the recorded web, the training pages and the strategy's file when the crawl started (`assembly`).
     web_fingerprint: str | None = None
     train_digest: str | None = None
     strategy_digest: str | None = None
+    cookie_digest: str | None = None
 
     def __post_init__(self) -> None:
         self._check_numbers()
         self._check_headers()
         if not self.seeds:
             raise UsageError(f"Topic {self.topic.id!r} has no seeds: name some with --seed.")
+        if self.proxy is not None:
+            parse_proxy(self.proxy)
+        for line in self.headers:
+            check_header(line)
         if self.offline and self.web is None:
             raise UsageError("An offline crawl needs a recorded web: name one with --web.")
 
@@ -98,6 +115,8 @@ class CrawlSettings:
             check_count(name, getattr(self, name))
         check_count("redirects", self.redirects, minimum=0)
         check_count("page_bytes", self.limits.body_bytes)
+        if self.scope.max_depth is not None:
+            check_count("max_depth", self.scope.max_depth, minimum=0)
         for name in ("pages_per_host", "pages_per_domain"):
             if (count := getattr(self.politeness, name)) is not None:
                 check_count(name, count)
@@ -125,9 +144,14 @@ class CrawlSettings:
         return f"{self.agent}/{version('scenthound')}{contact}"
 
     def as_settings(self) -> dict[str, Any]:
-        """JSON values for `from_settings`."""
-        values: dict[str, Any] = to_json(self)
+        """JSON values for `from_settings`, without credentials."""
+        values: dict[str, Any] = to_json(self.masked())
         return values
+
+    def masked(self) -> "CrawlSettings":
+        """Without the credentials of proxy and headers."""
+        proxy = None if self.proxy is None else masked_proxy(self.proxy)
+        return replace(self, proxy=proxy, headers=tuple(map(masked_header, self.headers)))
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":

@@ -11,7 +11,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -20,6 +20,7 @@ from random import Random
 
 from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_relevance
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
+from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
@@ -33,8 +34,10 @@ from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_records import CrawlStatus, RunRecord
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
-from scenthound.web.dns import SystemResolver, system_lookup
+from scenthound.web.dns import Lookup, SystemResolver, system_lookup
+from scenthound.web.proxies import Proxies
 
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
@@ -83,8 +86,10 @@ def crawl(
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
     settings = with_digests(with_relevance(settings))
     check(settings)
+    access = access_of(settings)
     with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
-        return _run_crawl(settings, store, options, conditions)
+        write_credentials(settings, folder)
+        return _run_crawl(settings, store, options, conditions, access)
 
 
 def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
@@ -94,11 +99,12 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
         conditions = StopConditions.read(folder).updated(
             page_budget=options.page_budget, harvest_floor=options.harvest_floor
         )
-        return _run_crawl(CrawlSettings.from_settings(store.about.settings), store, options, conditions)
+        settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
+        return _run_crawl(settings, store, options, conditions, access_of(settings))
 
 
 def _run_crawl(
-    settings: CrawlSettings, store: CrawlStore, options: RunOptions, conditions: StopConditions
+    settings: CrawlSettings, store: CrawlStore, options: RunOptions, conditions: StopConditions, access: Access
 ) -> CrawlSummary:
     retrained = with_relevance_model(settings, store.folder, conditions)
     with closing(CrawlParts(retrained, store)) as parts:
@@ -116,7 +122,7 @@ def _run_crawl(
         if replayed.n_events:
             parts.crawl.engine.resume(clock())
         row, samples = _record_start(store, retrained, conditions, clock())
-        run = _run(parts, settings, store, limits, options, clock=clock, row=row, samples=samples)
+        run = _run(parts, settings, store, limits, options, access=access, clock=clock, row=row, samples=samples)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             ended, status = runner.run(run)
         return CrawlSummary(
@@ -152,13 +158,15 @@ async def _run(
     limits: RunLimits,
     options: RunOptions,
     *,
+    access: Access,
     clock: Callable[[], float],
     row: RunRecord,
     samples: SampleRecorder,
 ) -> tuple[EndReason, CrawlStatus]:
     """Why the run ended, and its last status."""
     loop = asyncio.get_running_loop()
-    resolver = SystemResolver(loop, settings.hosts, lookup=_no_address if settings.only_hosts else system_lookup)
+    lookup = _no_address if settings.only_hosts else _lookup_beside(access.proxies)
+    resolver = SystemResolver(loop, settings.hosts, lookup=lookup)
     last: list[CrawlStatus] = []
 
     def watch(status: CrawlStatus) -> None:
@@ -171,7 +179,7 @@ async def _run(
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(run.stop)
 
-    run = LiveRun(parts.crawl, _fetcher(settings), resolver, limits, clock=clock, watch=watch, samples=samples)
+    run = LiveRun(parts.crawl, _fetcher(settings, access), resolver, limits, clock=clock, watch=watch, samples=samples)
     reader = ControlReader(store.folder, row.run)
     controller = Controller(run, parts, settings, store, reader=reader, samples=samples, clock=clock)
     options.on_start(stop_from_any_thread)
@@ -189,7 +197,21 @@ def _no_address(_host: str) -> tuple[str, ...]:
     return ()
 
 
-def _fetcher(settings: CrawlSettings) -> CurlFetcher:
+def _lookup_beside(proxies: Proxies) -> Lookup:
+    """Look up a host with the system's resolver. A name that only a proxy can resolve stands for its address."""
+
+    def look_up(host: str) -> Iterable[str]:
+        try:
+            return system_lookup(host)
+        except (OSError, UnicodeError):
+            if proxies.for_url(f"http://{host}/") is None or proxies.for_url(f"https://{host}/") is None:
+                raise
+            return [host]
+
+    return look_up
+
+
+def _fetcher(settings: CrawlSettings, access: Access) -> CurlFetcher:
     is_mail_address = "@" in settings.contact and "/" not in settings.contact
     return CurlFetcher(
         settings.limits,
@@ -198,6 +220,7 @@ def _fetcher(settings: CrawlSettings) -> CurlFetcher:
         allow_private=settings.allow_private,
         also_allowed=settings.also_allowed,
         ca_file=settings.ca_file,
+        access=access,
     )
 
 
@@ -252,6 +275,8 @@ def start_or_replay(
         ) from reason
     crawl.reasons.update(store.reasons())
     parts.relearn()
+    last_status = store.status()
+    crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
     crawl.begin_journal()
     return replayed
 
@@ -304,4 +329,4 @@ class _Replay:
             return RobotsFetched(robots.status or 0, robots.body, elapsed_s)
         row = next(self._visits)
         self._crawl.note_visit(row)
-        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, None, elapsed_s)
+        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, elapsed_s=elapsed_s)

@@ -110,6 +110,7 @@ class Fetched:
     predicted: FloatArray | None = None
     anchors: FloatArray | None = None
     text: PageText | None = None
+    n_out_of_scope: int = 0  #: links left out
     elapsed_s: float = 0.0
 
 

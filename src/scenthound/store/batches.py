@@ -42,6 +42,8 @@ class RawPage:
     topics: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     location: str = ""
+    #: A page that asks for a refresh soon is a redirect, unless it was visited by a crawl, or has topics.
+    is_visited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,10 @@ class BatchMaker:
         except Exception as reason:  # noqa: BLE001 - one page must not end the recording
             found.skipped.append(Skipped(f"cannot be parsed ({type(reason).__name__})", page.location))
         else:
-            found.add_page(page, parsed, url)
+            if parsed.refresh is not None and parsed.refresh.is_redirect and not (page.is_visited or page.topics):
+                found.add_refresh(page, url, parsed.refresh.url)
+            else:
+                found.add_page(page, parsed, url)
 
     def _parsed(self, page: RawPage, url: str) -> ParsedPage:
         if page.html is not None:
@@ -283,6 +288,10 @@ class _Found:
             self.skipped.append(Skipped("redirect target is not http(s)", redirect.location))
         else:
             self.aliases.append((self.urls[url], self.urls[target]))
+
+    def add_refresh(self, raw: RawPage, url: str, target: str) -> None:
+        aliases = [url, *(alias for alias in map(canonical, raw.aliases) if alias is not None)]
+        self.aliases.extend((self.urls[alias], self.urls[target]) for alias in aliases)
 
     def add_page(self, raw: RawPage, parsed: ParsedPage, url: str) -> None:
         page = self.urls[url]

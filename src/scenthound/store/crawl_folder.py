@@ -1,6 +1,7 @@
 """The crawl folder: which file is what, and `crawl.json`, the settings of the crawl.
 
 crawl.json         format, version, ID of the crawl, archive settings, crawl settings; never changes
+credentials.json   credentials of the proxy and values of headers, if there are any (`crawler/credentials`)
 run.json           stop conditions of the last run, if it was given any
 crawl.sqlite       the database (`crawl_database`), with its write-ahead log
 acknowledged       how many commits the database must have

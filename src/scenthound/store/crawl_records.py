@@ -207,6 +207,7 @@ class CrawlStatus(Sample):
     )
     ending: EndReason | None = column(help="why the run is about to end", default=None)
     problem: str = column(help="why the last command could not be carried out", default="")
+    n_out_of_scope: int = column("links out of scope", help="links of visited pages that are out of scope", default=0)
 
 
 @dataclass(frozen=True, slots=True)

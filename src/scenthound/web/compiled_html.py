@@ -76,7 +76,7 @@ from scenthound.web.compiled_bytes import (
     Page,
     is_letter,
 )
-from scenthound.web.compiled_markup import after_declaration, is_space, raw_end, read_attributes, read_name
+from scenthound.web.compiled_markup import after_declaration, is_space, may_refresh, raw_end, read_attributes, read_name
 from scenthound.web.compiled_text import end_word, handle_inline, read_raw_text, read_text, write_alt_text
 
 # The stack of open elements
@@ -273,7 +273,7 @@ def read_tag(page: Page, position: int) -> int:
         for index in range(SPANS, INNER):
             state[index] = -1
     position = read_attributes(page, name_end)
-    if position < 0:
+    if position < 0 or (kind == META and may_refresh(data, name_end, position)):
         return UNSUPPORTED
     if TITLE <= kind <= STYLE and not is_end:
         end = raw_end(page, position, start, name_end)

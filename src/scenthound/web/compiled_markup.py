@@ -5,6 +5,7 @@ import numpy as np
 from scenthound.jit import inline_jitable
 from scenthound.web.compiled_bytes import (
     ALT,
+    AMPERSAND,
     APOSTROPHE,
     ATTRIBUTES,
     CONTENT,
@@ -171,6 +172,35 @@ def attribute_of(key: int) -> int:
     if key == ATTRIBUTES[NAME]:
         return NAME
     return CONTENT if key == ATTRIBUTES[CONTENT] else -1
+
+
+#: In lower case.
+_HTTP_EQUIV = tuple(b"http-equiv")
+_REFRESH = tuple(b"refresh")
+
+
+@inline_jitable
+def may_refresh(data: Bytes, start: int, end: int) -> bool:
+    """Whether the attributes of a meta element may ask for a refresh, which may be written with a character
+    reference."""
+    if not contains(data, start, end, _HTTP_EQUIV):
+        return False
+    for position in range(start, end):
+        if data[position] == AMPERSAND:
+            return True
+    return contains(data, start, end, _REFRESH)
+
+
+@inline_jitable
+def contains(data: Bytes, start: int, end: int, word: tuple[int, ...]) -> bool:
+    """Whether a word, in any case, occurs in `data[start:end]`."""
+    for position in range(start, end - len(word) + 1):
+        n_equal = 0
+        while n_equal < len(word) and data[position + n_equal] | LOWER == word[n_equal]:
+            n_equal += 1
+        if n_equal == len(word):
+            return True
+    return False
 
 
 @inline_jitable

@@ -19,9 +19,12 @@ import certifi
 import pycurl
 
 from scenthound.errors import InvalidParameter, printable
-from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone
-from scenthound.web.dns import normalize_address
+from scenthound.reasons import SkipReason
+from scenthound.web.access import Access
+from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, pinned
+from scenthound.web.dns import is_address, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+from scenthound.web.proxies import may_request
 
 #: Called with the sockets that are ready and their events (CSELECT_IN, CSELECT_OUT, or both).
 OnReady = Callable[[list[tuple[int, int]]], None]
@@ -222,6 +225,7 @@ class CurlFetcher:
         allow_private: bool = False,
         also_allowed: Iterable[str] = (),
         ca_file: str | None = None,
+        access: Access | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         for text in (user_agent, from_address or ""):
@@ -229,6 +233,7 @@ class CurlFetcher:
         allowed = frozenset(map(normalize_address, also_allowed))
         ca_file = certifi.where() if ca_file is None else ca_file
         self._settings = CurlSettings(limits, user_agent, from_address, allow_private, allowed, ca_file)
+        self._access = access or Access()
         self._loop = loop or asyncio.get_running_loop()
         self._idle: list[CurlHandle] = []
         self._in_flight: dict[Any, CurlHandle] = {}
@@ -244,9 +249,21 @@ class CurlFetcher:
 
     def start(self, request: Request, on_done: OnDone) -> None:
         """Start a fetch; `on_done` is called once, later, from the loop."""
+        proxy, addresses = self._access.proxies.for_url(request.url), request.addresses
+        if proxy is not None:
+            if not (self._settings.allow_private or may_request(addresses, self._settings.also_allowed)):
+                forbidden = f"requests for {', '.join(addresses)} are not allowed"
+                self._loop.call_soon(on_done, NotFetched(SkipReason.ADDRESS_FORBIDDEN, printable(forbidden), 0.0))
+                return
+            addresses = tuple(filter(is_address, addresses))
+            proxy = proxy if addresses else proxy.for_name()
         handle = self._idle.pop() if self._idle else CurlHandle(self._settings)
-        self._deadlines.add(handle, handle.begin(request, on_done))
-        handle.curl.setopt(pycurl.RESOLVE, self._pins.pin(handle.authority, request.addresses))
+        headers = self._access.headers.for_url(request.url)
+        self._deadlines.add(handle, handle.begin(request, on_done, proxy, headers))
+        pins = self._pins.pin(handle.authority, addresses)
+        if proxy is not None:
+            pins.append(pinned(proxy.authority, proxy.addresses))
+        handle.curl.setopt(pycurl.RESOLVE, pins)
         self._in_flight[handle.curl] = handle
         self._multi.add_handle(handle.curl)
 

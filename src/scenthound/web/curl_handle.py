@@ -4,6 +4,8 @@ Most options of the handle are set once. libcurl does no content decoding, follo
 no .netrc, takes no proxy from the environment, resolves no names, and uses http and https only. The address of every
 socket it opens is checked here.
 
+Through a proxy, sockets lead to the proxy only, and the addresses of the host are checked before (`proxies`).
+
 `ResponseReader` assembles a response from header lines and pieces of the body, within limits, and has no sockets.
 Everything is checked as early as possible: the size of the headers with every line, the type at their end, the size of
 the body with every piece. A method that returns STOP ends the transfer; `result` says why: not HTML, an error in
@@ -25,6 +27,7 @@ from scenthound.web.content_coding import BodyDecoder, codings_of
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.dns import is_public, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values
+from scenthound.web.proxies import Proxy
 
 STOP = -1
 _EMPTY_LINES = (b"\r\n", b"\n")
@@ -214,7 +217,7 @@ class HostPins:
         self._users[authority] = self._users.get(authority, 0) + 1
         entries, self._to_drop = self._to_drop, []
         if addresses:
-            entries.append(f"{authority}:{','.join(map(_in_brackets, addresses))}")
+            entries.append(pinned(authority, addresses))
         return entries
 
     def release(self, authority: str) -> None:
@@ -223,6 +226,11 @@ class HostPins:
         if not self._users[authority]:
             del self._users[authority]
             self._to_drop.append(f"-{authority}")
+
+
+def pinned(authority: str, addresses: tuple[str, ...]) -> str:
+    """An entry of CURLOPT_RESOLVE."""
+    return f"{authority}:{','.join(map(_in_brackets, addresses))}"
 
 
 def host_and_port(url: str) -> str:
@@ -269,6 +277,19 @@ class CurlSettings:
     ca_file: str
 
 
+#: The detail of a proxy that rejects our credentials, or asks for some.
+PROXY_CREDENTIALS = "it asks for other credentials (407)"
+_AUTHENTICATION_REQUIRED = 407
+#: Codes of libcurl without a name in pycurl: an option that keeps the response to CONNECT from the reader, an error of
+#: the proxy, and its details (CURLPX): the host did not respond, or the proxy does not allow the request.
+_SUPPRESS_CONNECT_HEADERS = 265
+_PROXY_ERROR = 97
+_REASON_OF_PROXY = {
+    **dict.fromkeys((19, 20, 21, 22, 24, 27), SkipReason.CONNECT_FAILED),
+    23: SkipReason.PROXY_REFUSED,
+}
+
+
 class CurlHandle:
     """A handle and the response being received."""
 
@@ -279,6 +300,10 @@ class CurlHandle:
         self._n_requests = 0
         self._allow_private = settings.allow_private
         self._also_allowed = settings.also_allowed
+        self._settings = settings
+        self._proxy: Proxy | None = None
+        self._proxy_url = ""
+        self._headers: tuple[str, ...] = ()
         for option, value in _options(settings).items():
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.HEADERFUNCTION, self.reader.add_line)
@@ -286,8 +311,17 @@ class CurlHandle:
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         self.curl.setopt(pycurl.RESOLVER_START_FUNCTION, self._abort_lookup)
 
-    def begin(self, request: Request, on_done: OnDone) -> int:
+    def begin(
+        self, request: Request, on_done: OnDone, proxy: Proxy | None = None, headers: tuple[str, ...] = ()
+    ) -> int:
         """Prepare for a request; return its number on this handle."""
+        self._proxy = proxy
+        if self._proxy_url != (url := "" if proxy is None else proxy.url):
+            self.curl.setopt(pycurl.PROXY, url)
+            self._proxy_url = url
+        if self._headers != headers:
+            self.curl.setopt(pycurl.HTTPHEADER, _header_lines(self._settings, headers))
+            self._headers = headers
         self.authority = host_and_port(request.url)
         self._addresses = request.addresses
         self._on_done = on_done
@@ -311,6 +345,8 @@ class CurlHandle:
     def succeeded(self) -> Response | NotFetched:
         """The result of a transfer that libcurl reports as successful."""
         getinfo = self.curl.getinfo
+        if self._proxy is not None and getinfo(pycurl.RESPONSE_CODE) == _AUTHENTICATION_REQUIRED:
+            return self._proxy_failed(SkipReason.PROXY_FAILED, PROXY_CREDENTIALS)
         return self.reader.result(getinfo(pycurl.PRIMARY_IP), getinfo(pycurl.STARTTRANSFER_TIME))
 
     def failed(self, code: int, message: str) -> Response | NotFetched:
@@ -320,9 +356,34 @@ class CurlHandle:
             return self.succeeded()
         if self._forbidden is not None:
             return reader.failed(SkipReason.ADDRESS_FORBIDDEN, f"connections to {self._forbidden} are not allowed")
+        proxy_reason = None if self._proxy is None else self._proxy_reason(code)
+        if proxy_reason is not None:
+            is_rejected = self.curl.getinfo(pycurl.HTTP_CONNECTCODE) == _AUTHENTICATION_REQUIRED
+            return self._proxy_failed(proxy_reason, PROXY_CREDENTIALS if is_rejected else message)
         is_timeout = code == pycurl.E_OPERATION_TIMEDOUT
         reason = self._timeout_reason() if is_timeout else _REASON_OF.get(code, SkipReason.PROTOCOL_ERROR)
         return reader.failed(reason, printable(message, _MAX_DETAIL_CHARACTERS))
+
+    def _proxy_reason(self, code: int) -> SkipReason | None:
+        """Why a request through a proxy failed, if the proxy failed or says so; None for other failures of the host."""
+        status = self.curl.getinfo(pycurl.HTTP_CONNECTCODE)
+        if status == _AUTHENTICATION_REQUIRED:
+            return SkipReason.PROXY_FAILED
+        if status >= 300:
+            return SkipReason.CONNECT_FAILED if status >= 500 else SkipReason.PROXY_REFUSED
+        if code == _PROXY_ERROR:
+            return _REASON_OF_PROXY.get(self.curl.getinfo(pycurl.PROXY_ERROR), SkipReason.PROXY_FAILED)
+        # Every connection leads to the proxy.
+        is_late = code == pycurl.E_OPERATION_TIMEDOUT and self._opened and self.curl.getinfo(pycurl.CONNECT_TIME) == 0
+        is_unconnected = is_late or code in (pycurl.E_COULDNT_CONNECT, pycurl.E_COULDNT_RESOLVE_PROXY)
+        # Before CONNECT, TLS is that of the proxy.
+        is_secured = self._proxy is not None and self._proxy.scheme == "https" and status == 0
+        is_unconnected = is_unconnected or (is_secured and _REASON_OF.get(code) is SkipReason.TLS_FAILED)
+        return SkipReason.PROXY_FAILED if is_unconnected else None
+
+    def _proxy_failed(self, reason: SkipReason, message: str) -> NotFetched:
+        proxy = "" if self._proxy is None else self._proxy.masked
+        return self.reader.failed(reason, f"{proxy}: {printable(message, _MAX_DETAIL_CHARACTERS)}")
 
     def _timeout_reason(self) -> SkipReason:
         if self.reader.headers_ended:
@@ -349,6 +410,8 @@ class CurlHandle:
     def may_connect(self, host: str) -> bool:
         """Whether an address belongs to the request and may be connected to."""
         host = normalize_address(host)
+        if self._proxy is not None:
+            return host in map(normalize_address, self._proxy.addresses)
         if all(normalize_address(address) != host for address in self._addresses):
             return False
         return self._allow_private or host in self._also_allowed or is_public(host)
@@ -358,8 +421,7 @@ class CurlHandle:
         return _ABORT
 
 
-def _options(settings: CurlSettings) -> dict[int, object]:
-    limits = settings.limits
+def _header_lines(settings: CurlSettings, more: tuple[str, ...]) -> list[str]:
     headers = [
         f"User-Agent: {settings.user_agent}",
         "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
@@ -367,8 +429,14 @@ def _options(settings: CurlSettings) -> dict[int, object]:
     ]
     if settings.from_address is not None:
         headers.append(f"From: {settings.from_address}")
+    names = {line.partition(":")[0].lower() for line in more}
+    return [*(line for line in headers if line.partition(":")[0].lower() not in names), *more]
+
+
+def _options(settings: CurlSettings) -> dict[int, object]:
+    limits = settings.limits
     return {
-        pycurl.HTTPHEADER: headers,
+        pycurl.HTTPHEADER: _header_lines(settings, ()),
         pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS,
         pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
         pycurl.HTTP_CONTENT_DECODING: 0,
@@ -378,6 +446,9 @@ def _options(settings: CurlSettings) -> dict[int, object]:
         pycurl.NETRC: pycurl.NETRC_IGNORED,
         # An empty name disables the proxies of the environment.
         pycurl.PROXY: "",
+        pycurl.NOPROXY: "",
+        pycurl.PROXY_CAINFO: settings.ca_file,
+        _SUPPRESS_CONNECT_HEADERS: 1,
         pycurl.CAINFO: settings.ca_file,
         pycurl.SSL_VERIFYPEER: 1,
         pycurl.SSL_VERIFYHOST: 2,

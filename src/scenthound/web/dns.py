@@ -227,14 +227,15 @@ def read_hosts(path: Path) -> dict[str, str]:
 def checked_hosts(hosts: Mapping[str, str]) -> dict[str, str]:
     """Addresses by name, names in lower case. InvalidInput for other values."""
     for name, address in hosts.items():
-        if not isinstance(name, str) or not isinstance(address, str) or not _is_address(address):
+        if not isinstance(name, str) or not isinstance(address, str) or not is_address(address):
             raise InvalidInput(
                 f"{{{name!r}: {address!r}}} is not a host name with its IP address, as in {{'a.test': '127.0.0.1'}}."
             )
     return {name.lower(): address for name, address in hosts.items()}
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Whether a text is an IP address, without brackets."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -243,7 +244,7 @@ def _is_address(text: str) -> bool:
 
 
 def _check_line(path: Path, number: int, address: str, names: list[str]) -> None:
-    if not names or not _is_address(address):
+    if not names or not is_address(address):
         raise InvalidInput(
             f"{printable(path)}, line {number}: expected an IP address and host names, as in '127.0.0.1 a.test'."
         )

@@ -27,6 +27,7 @@ from turbohtml import Document, Element, Namespace, Text, parse
 
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, IntArray, LongArray
+from scenthound.web.refresh import is_refresh
 from scenthound.web.urls import resolve_all
 
 # Elements that the library separates from their neighbours, and whose children it separates from each other.
@@ -75,6 +76,7 @@ class HtmlContent:
     opens: BoolArray | None = None
     base_reference: str | None = None
     metas: list[tuple[str, str]] = field(default_factory=list)
+    refresh: str | None = None
 
 
 def read_head(document: Document, content: HtmlContent) -> None:
@@ -88,6 +90,21 @@ def read_head(document: Document, content: HtmlContent) -> None:
     for meta in document.select("meta[name]"):
         if name := meta.attr("name"):
             content.metas.append((name, meta.attr("content") or ""))
+    for meta in document.select("meta[http-equiv]"):
+        value = meta.attr("content") or ""
+        if (meta.attr("http-equiv") or "").lower() == "refresh" and is_refresh(value) and _is_active(meta):
+            content.refresh = value
+            break
+
+
+def _is_active(element: Element) -> bool:
+    """Whether an element is part of the page for browsers that run scripts: neither in noscript nor in a template."""
+    parent = element.parent
+    while isinstance(parent, Element):
+        if parent.tag == "noscript":
+            return False
+        parent = parent.parent
+    return isinstance(parent, Document)
 
 
 def write_alt_texts(document: Document) -> None:
@@ -329,7 +346,8 @@ def is_nofollow(relation: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """`metas` are pairs of name and content; `words` are stem numbers; the anchor of a link is `words[start:end]`."""
+    """`metas` are pairs of name and content; `words` are stem numbers; the anchor of a link is `words[start:end]`.
+    `refresh` is the content of the first `<meta http-equiv=refresh>`."""
 
     title: str
     base_reference: str | None
@@ -338,3 +356,4 @@ class PageContent:
     words: IntArray
     start: IntArray
     end: IntArray
+    refresh: str | None = None

@@ -5,11 +5,12 @@ There are two paths with the same result:
   times as fast. It is taken if the scanner uses compiled code, which needs numba.
 - The **library path** (`decode`, `html`) builds a tree with turbohtml. It is taken without numba, and for pages that
   the compiled path reports as unsupported: unknown tags, nested links, misplaced table content, unusual character
-  references, invalid UTF-8.
+  references, invalid UTF-8, refreshes.
 
 Rules
 - Words of the title come first. A link's edges separate words, so its anchor is exactly `words[start:end]`.
-- Links are in page order with duplicates; those without a crawlable URL are omitted.
+- Links are in page order with duplicates; those without a crawlable URL are omitted. A refresh with a long delay
+  (`refresh`) is the last of them.
 - Only the first `max_bytes` bytes (characters, if it is already decoded) and `MAX_LINKS` links of a page are read.
 - For any page, `0 <= start <= end <= len(words)`, and starts do not decrease.
 """
@@ -17,7 +18,7 @@ Rules
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from scenthound.model import BoolArray, IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import decode_html
 from scenthound.web.html import HtmlContent, PageContent, ReferenceTexts, is_nofollow, read_html
+from scenthound.web.refresh import Refresh, refresh_of
 from scenthound.web.urls import canonical, resolve
 
 MAX_PAGE_BYTES = 2_000_000
@@ -51,6 +53,8 @@ class ParsedPage:
     noindex: bool
     nofollow: bool
     link_numbers: IntArray | None = None
+    #: To another page, if the page asks for it.
+    refresh: Refresh | None = None
 
     @property
     def links(self) -> list[str] | FoundUrls:
@@ -76,7 +80,8 @@ def parse_html(
     if resolved.has_target is not None:
         start, end, nofollow = start[resolved.has_target], end[resolved.has_target], nofollow[resolved.has_target]
     directives = _directives(content.metas, agent)
-    return ParsedPage(
+    refresh = refresh_of(content.refresh, url, base_url)
+    page = ParsedPage(
         title=content.title,
         base_url=base_url or url,
         words=content.words,
@@ -87,7 +92,28 @@ def parse_html(
         noindex=not directives.isdisjoint(("noindex", "none")),
         nofollow=not directives.isdisjoint(("nofollow", "none")),
         link_numbers=resolved.numbers,
+        refresh=refresh,
     )
+    return page if refresh is None or refresh.is_redirect else _with_link(page, refresh.url)
+
+
+def _with_link(page: ParsedPage, url: str) -> ParsedPage:
+    """A page with one more link, after its last word and without an anchor. Its links have no numbers: only the library
+    path reads refreshes."""
+    end = np.append(page.link_end, np.int32(len(page.words)))
+    return replace(
+        page,
+        link_urls=[*page.link_urls, url],
+        link_start=np.append(page.link_start, end[-1]),
+        link_end=end,
+        link_nofollow=np.append(page.link_nofollow, np.False_),
+    )
+
+
+def page_refresh(html: str, url: str) -> Refresh | None:
+    """The refresh that a page asks for."""
+    content = read_html(html[:MAX_PAGE_BYTES], MAX_LINKS)
+    return refresh_of(content.refresh, url, _base_url(url, content.base_reference))
 
 
 def context_bounds(
@@ -113,7 +139,7 @@ def _read(html: str | bytes, http_charset: str | None, scanner: WordScanner) -> 
     words, positions = scanner.scan_cut(content.text, content.edges)
     start, end = _spans(positions, content.opens)
     links = ReferenceTexts(content.references, content.relations)
-    return PageContent(content.title, content.base_reference, content.metas, links, words, start, end)
+    return PageContent(content.title, content.base_reference, content.metas, links, words, start, end, content.refresh)
 
 
 def _base_url(url: str, reference: str | None) -> str | None:

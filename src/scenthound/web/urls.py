@@ -100,6 +100,12 @@ def registrable_domain(host_or_url: str) -> str:
     return _public_suffixes().privatesuffix(host) or host
 
 
+def is_public_suffix(host: str) -> bool:
+    """Whether a host name is a public suffix, such as `org` or `co.uk`, below which anyone can register names."""
+    host = host.lower().rstrip(".")
+    return not _is_address(host) and _public_suffixes().privatesuffix(host) is None
+
+
 def fingerprint(url: str) -> int:
     """A 64-bit cryptographic hash of a canonical URL, so that collisions cannot be forged cheaply."""
     return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8).digest(), "little")

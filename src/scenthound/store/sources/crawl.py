@@ -16,7 +16,10 @@ from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.store.sources.records import ReadOptions, chunked, reason_not_wanted
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord
+from scenthound.web.parse import page_refresh
+from scenthound.web.refresh import Refresh, refresh_of
 
+PAGES = frozenset({200, 203})
 FROM_RECORDED_WEB = "page that the crawl read from a recorded web"
 
 
@@ -35,6 +38,7 @@ class CrawledPage(NamedTuple):
             charset=self.record.charset,
             aliases=(self.requested_url,) if self.requested_url != self.url else (),
             location=self.location,
+            is_visited=True,
         )
 
 
@@ -105,4 +109,15 @@ def _no_page(record: WarcRecord, location: str) -> RawRedirect | Skipped:
     target = record.header("Location")
     if 300 <= record.status < 400 and target:
         return RawRedirect(record.url, target, location)
+    refresh = _refresh(record) if record.status in PAGES else None
+    if refresh is not None and refresh.is_redirect:
+        return RawRedirect(record.url, refresh.url, location)
     return Skipped("response that the crawl skipped", location)
+
+
+def _refresh(record: WarcRecord) -> Refresh | None:
+    """The refresh that the header or, after a quick look, the page asks for."""
+    in_header = refresh_of(record.header("Refresh"), record.url)
+    if in_header is not None or b"refresh" not in record.content.lower():
+        return in_header
+    return page_refresh(record.html, record.url)

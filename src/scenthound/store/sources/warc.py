@@ -17,6 +17,7 @@ from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.store.sources.records import CHUNK_BYTES, ReadOptions, SourceFile, chunked, reason_not_wanted
 from scenthound.store.warc_format import charset_of, decoded_body
 from scenthound.web.parse import MAX_PAGE_BYTES
+from scenthound.web.refresh import refresh_of
 
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
 REDIRECTS = {"301", "302", "303", "307", "308"}
@@ -158,6 +159,9 @@ def _response_of(record: Any, url: str, location: str, options: ReadOptions) -> 
             if STATUS.fullmatch(status)
             else _unknown("no status", status, location)
         )
+    refresh = refresh_of(record.http_headers.get_header("Refresh"), url)
+    if refresh is not None and refresh.is_redirect:
+        return RawRedirect(url, refresh.url, location)
     return _page_of(record, url, record.http_headers.get_header("Content-Type"), location, options)
 
 

@@ -212,6 +212,10 @@ def _sentences(explained: Explanation) -> list[str]:
         sentences = _visited(explained, explained.visit)
     elif skipped is not None:
         sentences = [f"Skipped on {_time(skipped.time_s)}: {skipped.reason.text}."]
+    elif explained.reason is not None:
+        sentences = [f"Out of scope: it is excluded by {explained.excluded_by}."]
+        if explained.reason is SkipReason.OUT_OF_SCOPE:
+            return sentences
     elif explained.outcome is Outcome.QUEUED:
         sentences = ["Neither visited nor skipped: it is queued, or was in flight when the crawl stopped."]
     else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import ReproduceCommand, reproduce_command
+from scenthound.crawler.scope import Scope
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.experiments.results import versions
@@ -115,6 +116,8 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
             ("in the frontier", f"{crawl.n_queued:,}"),
         ]
     facts.append(("skipped", f"{crawl.n_skipped:,}"))
+    if crawl.state.status is not None and crawl.state.status.n_out_of_scope:
+        facts.append(("links out of scope", f"{crawl.state.status.n_out_of_scope:,}"))
     regret = mean_regret(crawl)
     return (*facts, *([("regret", format_regret(regret))] if regret is not None else []))
 
@@ -377,6 +380,20 @@ def _runs_table(crawl: CrawlOverview) -> Table:
     )
 
 
+def scope_text(scope: Scope) -> str:
+    """What limits the URLs of a crawl; empty if nothing does."""
+    limits = {
+        "only hosts of": scope.allow_domains,
+        "no hosts of": scope.deny_domains,
+        "only URLs like": scope.include,
+        "no URLs like": scope.exclude,
+    }
+    parts = [f"{name} {', '.join(map(printable, values))}" for name, values in limits.items() if values]
+    if scope.max_depth is not None:
+        parts.append(f"at most {counted(scope.max_depth, 'link')} from the nearest seed")
+    return "; ".join(parts)
+
+
 def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: str) -> list[tuple[str, str]]:
     """Labels and values. `relevance_model` is the one that the crawl started with."""
     topic, seeds, politeness, limits = plan.topic, plan.seeds, plan.politeness, plan.limits
@@ -400,6 +417,7 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
         ("relevance model", printable(relevance_model) + trained),
         ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
         ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
+        ("scope", scope_text(plan.scope)),
         ("order", "strict: waits for the best page" if plan.strict_order else "the best page of hosts that are ready"),
         ("random seed", printable(plan.random_seed, 100)),
         ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
@@ -407,6 +425,9 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
         ("page limits", ", ".join(f"{count:,} per {unit}" for unit, count in bounds.items() if count is not None)),
         ("requests in flight", f"{plan.connections:,} at most"),
         ("fetching", f"{limits.total_s:g} s and {limits.body_bytes:,} bytes per page, {plan.redirects} redirects"),
+        ("proxy", "from the environment" if plan.proxy_from_environment else printable(plan.masked().proxy or "")),
+        ("headers", ", ".join(printable(line.partition(":")[0]) for line in plan.headers)),
+        ("cookies", printable(plan.cookie_file or "")),
         ("sitemaps", "read" if plan.sitemaps else "not read"),
         ("guards", f"all but {', '.join(off)}" if off else "all"),
         ("contact", printable(plan.contact) or "none"),
