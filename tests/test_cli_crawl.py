@@ -135,10 +135,11 @@ def test_a_crawl_that_took_no_page_says_why_and_offers_only_what_works(
     site: LiveSite, tmp_path: Path, scenthound: Call
 ) -> None:
     command = ("crawl", "--keywords", "balloon", "--seed", site.url(0), "--hosts", site.hosts, "--delay", 0)
-    code, out, _ = scenthound(*command, "--out", tmp_path / "out", "--contact", "me@a.test")
-    assert code == 0
+    code, out, err = scenthound(*command, "--out", tmp_path / "out", "--contact", "me@a.test")
+    assert code == 1
     assert SkipReason.ADDRESS_FORBIDDEN.value in out
-    assert "--allow-private" in out
+    assert re.search(rf"\b0 pages: 1 of 1 seed .*{SkipReason.ADDRESS_FORBIDDEN.text}", err)
+    assert "--allow-private" in err
     assert "scenthound explain" in out
     assert "scenthound export" not in out
     assert "scenthound simulate" not in out

@@ -20,7 +20,7 @@ from scenthound.cli.options import (
     panels,
     refuse_settings,
 )
-from scenthound.errors import UsageError, printable
+from scenthound.errors import Failure, UsageError, printable
 
 if TYPE_CHECKING:
     from scenthound.api.crawls import CrawlRun
@@ -172,6 +172,7 @@ def crawl(
     """
     from scenthound.api.crawls import resumed_run
     from scenthound.reasons import EndReason
+    from scenthound.ui.endings import failure_text
 
     if resume is not None:
         refuse_settings(context, "crawl", resume, RUN_OPTIONS)
@@ -182,6 +183,8 @@ def crawl(
     _print(summary, log_json=log_json, as_json=as_json)
     if summary.ended is EndReason.STOPPED:
         sys.exit(INTERRUPTED)
+    if summary.ending.is_failure:
+        raise Failure(failure_text(summary.ending))
 
 
 def _new_run(context: typer.Context) -> CrawlRun:
@@ -199,6 +202,7 @@ def _new_run(context: typer.Context) -> CrawlRun:
     arguments = {name: value for name, value in api_arguments(context).items() if name in known}
     run = new_run(**{**arguments, "topic": topic, "seeds": seeds}, progress=True)
     _note_contact(run.settings)
+    _note_offline(run.settings)
     if options["strategy"] is not None:
         _note_relevance_model(run.settings)
     return run
@@ -229,6 +233,15 @@ def _note_contact(settings: CrawlSettings) -> None:
     if not settings.contact and not settings.allow_private and not settings.offline:
         typer.echo(
             "Note: no --contact. Give an e-mail address or a web page, so that administrators can write to you.",
+            err=True,
+        )
+
+
+def _note_offline(settings: CrawlSettings) -> None:
+    if settings.offline:
+        typer.echo(
+            "Note: --offline sends no requests, so crawl delays and robots.txt are not applied. "
+            "`scenthound simulate --mode polite` simulates crawl delays.",
             err=True,
         )
 

@@ -10,6 +10,7 @@ import typer
 from scenthound import jit
 from scenthound.errors import PluginError, printable
 from scenthound.registry import format_value
+from scenthound.ui.endings import simulated_text
 from scenthound.ui.formats import counted, json_text
 from scenthound.ui.terminal import filled_command, print_rows, print_table, say
 
@@ -104,8 +105,8 @@ def print_run(run: Run) -> None:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, which is the maximum.")
     if done.n_not_recorded:
         typer.echo(f"{counted(done.n_not_recorded, 'page')} requested were not in the recording.")
-    if done.n_ended_early:
-        typer.echo(f"{counted(done.n_ended_early, 'crawl')} ended before {experiment.page_budget:,} pages.")
+    for text in filter(None, map(simulated_text, done.ends)):
+        say(text)
     if done.missing:
         typer.echo(
             f"Ignored because they are not in the web: {counted(len(done.missing), 'page')} among examples and targets "

@@ -414,6 +414,7 @@ class LiveRun:
             pages_per_s=speed,
             reasons=dict(self._crawl.reasons),
             ending=self._ending,
+            n_evicted=engine.strategy.n_evicted,
         )
 
 

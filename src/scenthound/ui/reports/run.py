@@ -29,6 +29,7 @@ from scenthound.ui.document import (
     notes_section,
     settings_section,
 )
+from scenthound.ui.endings import simulated_text
 from scenthound.ui.formats import (
     NO_VALUE,
     counted,
@@ -87,7 +88,7 @@ def _sections(evaluation: Evaluation, metrics: list[str]) -> Iterator[Section]:
     yield Section("Cost", (cost_table(evaluation),))
     missing = missing_table(evaluation)
     yield Section("Pages missing from the recording", (missing,) if missing else ())
-    yield notes_section(tuple(undefined_notes(evaluation)))
+    yield notes_section((*filter(None, map(simulated_text, evaluation.ends)), *undefined_notes(evaluation)))
 
 
 # Text
