@@ -34,6 +34,7 @@ from scenthound.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from scenthound.experiments.compare.comparison import ComparisonResult
+    from scenthound.experiments.compare.verdict import Verdict
     from scenthound.experiments.evaluate import Evaluation as EvaluatedRun
     from scenthound.experiments.findings import Finding
     from scenthound.experiments.runs import CrawlRow, RunFolder, Simulation
@@ -373,6 +374,10 @@ class RankedStrategy:
     recall: float
 
 
+#: Takes part in every comparison.
+BASELINE = "breadth_first"
+
+
 class Comparison(Result):
     """Strategies ranked for a topic."""
 
@@ -381,13 +386,24 @@ class Comparison(Result):
         self.compared = compared
 
     @property
-    def best(self) -> str:
-        """The strategy with the best mean."""
-        return self.compared.winner
+    def best(self) -> str | None:
+        """The best strategy; None if the comparison cannot tell, and `verdict` says why. The first of `ranking` has the
+        best mean in any case."""
+        return self.compared.winner or None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Which strategy is best, or why that cannot be told. None for a result of an earlier version."""
+        return self.compared.verdict
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Installed strategies that did not take part, with the reason."""
+        return dict(self.compared.left_out)
 
     @property
     def command(self) -> str:
-        """The command line that starts a live crawl with the best strategy."""
+        """The command line that starts a live crawl with the best strategy; empty if there is none."""
         return self.compared.command
 
     @property
@@ -413,7 +429,10 @@ class Comparison(Result):
         return Table.of(RankedStrategy, rows, f"{self.compared.by} ({better})")
 
     def _headline(self) -> str:
-        return "\n".join([*self.compared.notes, self.compared.says])
+        from scenthound.ui.reports.comparison import conclusion_lines, notes_of
+
+        conclusion = next(conclusion_lines(self.compared))
+        return "\n".join([*notes_of(self.compared), self.compared.says, conclusion])
 
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.ranking]
@@ -437,16 +456,18 @@ def compare(
     pages: int = 2000,
     repeats: int | None = None,
     sweep: Mapping[str, Any] | str | Sequence[str] = (),
-    mode: str = "sequential",
+    mode: str | None = None,
     out: PathLike | None = None,
     progress: ProgressLike = None,
     **options: Unpack[ExperimentOptions],
 ) -> Comparison:
-    """Rank strategies for a topic: all crawl from the same starts, and tests say which differences are certain.
+    """Rank strategies for a topic: all crawl from the same starts, and tests say which differences are certain, and
+    whether there is a best one.
 
-    Without `strategies`, all that are installed take part. `by` is the metric that decides, at the end or after some
-    pages ("precision@500"). `sweep` tries values of parameters: `sweep={"n": [1, 16, 256]}`. `out` is a folder for the
-    report; crawls that it has already are not made again.
+    Without `strategies`, all that are installed take part; otherwise also `breadth_first`, as a baseline. `by` is the
+    metric that decides, at the end or after some pages ("precision@500"). Without `mode`, crawls are polite if the web
+    has several hosts, and otherwise sequential. `sweep` tries values of parameters: `sweep={"n": [1, 16, 256]}`. `out`
+    is a folder for the report; crawls that it has already are not made again.
     """
     from scenthound.experiments.compare.results import compare_into
     from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
@@ -455,9 +476,13 @@ def compare(
 
     if isinstance(sweep, Mapping):
         sweep = [f"{name}={','.join(map(format_value, listed(values)))}" for name, values in sweep.items()]
-    settings = ComparisonSettings(_metric_name(by), tuple(map(parse_sweep, listed(sweep))))
+    settings = ComparisonSettings(
+        _metric_name(by), tuple(map(parse_sweep, listed(sweep))), baseline=BASELINE, chooses_mode=mode is None
+    )
     folder, workers = path_or_none(out), options.get("workers")
-    conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
+    conditions: dict[str, Any] = {"page_budget": pages, "repeats": repeats}
+    if mode is not None:
+        conditions["mode"] = mode
     with (
         experiment_setup(web, topics, strategies, options, **conditions) as setup,
         show_progress("comparing", progress) as report,

@@ -147,15 +147,15 @@ def print_metrics(evaluation: Evaluation) -> None:
 
 
 def print_comparison(comparison: Comparison, as_json: bool) -> None:
-    """Notes, the two tables, and which strategy is best."""
+    """Notes, the two tables, and which strategy is best or why that cannot be told."""
     from scenthound.records import to_json
-    from scenthound.ui.reports.comparison import conclusion_lines, measurements_table, ranking_table
+    from scenthound.ui.reports.comparison import conclusion_lines, measurements_table, notes_of, ranking_table
 
     done = comparison.compared
     if as_json:
         print_json(to_json(done))
         return
-    for note in done.notes:
+    for note in notes_of(done):
         say(f"Note: {note}")
     print_table(ranking_table(done))
     print_table(measurements_table(done))

@@ -74,7 +74,7 @@ def crawled(
         ready,
         experiment=replace(ready.experiment, strategies=usable),
         contestants=tuple(each for each in ready.contestants if each.spec in usable),
-        notes=(*ready.notes, *(f"Skipped: {name}. {printable(reason)}" for name, reason in failed.items())),
+        left_out={**ready.left_out, **{name: printable(reason) for name, reason in failed.items()}},
     )
     return without_failed, n_made
 
