@@ -58,14 +58,15 @@ def test_the_ranking_is_printed_with_its_conditions_and_a_command_that_works(com
 
 def test_the_command_for_a_trained_winner_names_its_training_pages(comparing, scenthound, data, tmp_path):
     learning = (*DECISIVE, "--relevance", "svm", "--json")
-    code, out, err = comparing(*learning, "--out", tmp_path / "out")
+    trained = ("otie", "breadth_first")
+    code, out, err = comparing(*learning, "--out", tmp_path / "out", strategies=trained)
     assert code == 0, err
     words = shlex.split(json.loads(out)["command"])[1:]
     assert words[words.index("--train-from") + 1] == str(tmp_path / "out" / "training")
     code, out, err = scenthound(*words, "--web", data / "web", "--offline", "--out", tmp_path / "crawl", "--json")
     assert code == 0, err
     # Without a folder the command cannot work as it stands, and says what it needs.
-    code, out, _ = comparing(*learning)
+    code, out, _ = comparing(*learning, strategies=trained)
     printed = json.loads(out)
     assert "--train-from DIR " in printed["command"]
     assert "--out" in printed["command_note"]
@@ -124,8 +125,7 @@ def test_a_single_start_has_no_tests_or_intervals(comparing):
     assert printed["held_out"] is None
     assert [row["p"] for row in printed["ranking"]] == [None, None]
     # All signs of 6 differences are equal by chance in 2 of 64 cases.
-    (note,) = printed["notes"]
-    assert re.search(r"\b6\b.*--repeats", note)
+    assert re.search(r"\b6\b.*--repeats", printed["verdict"]["because"])
 
 
 def test_usage_errors_are_one_line(comparing, scenthound, data):

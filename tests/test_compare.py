@@ -18,6 +18,7 @@ from scenthound.experiments.compare.comparison import Observed, StrategyComparis
 from scenthound.experiments.compare.ranking import Mark
 from scenthound.experiments.compare.results import compare_into, crawls_csv
 from scenthound.experiments.compare.settings import Sweep, check_length
+from scenthound.experiments.compare.verdict import Doubt
 from scenthound.experiments.pipeline import plan, run
 from scenthound.experiments.starts import Start, Task, TopicChoice, training_of
 from scenthound.metrics.retrieval import Precision
@@ -148,11 +149,12 @@ def test_the_page_budget_is_at_most_half_of_the_web(compare):
     assert any(re.search(r"\b240\b.*\b120\b.*\b1,000\b", note) for note in done.result.notes)
 
 
-def test_notes_mention_too_few_starts(compare):
+def test_too_few_starts_are_no_verdict(compare):
     for repeats in (1, 5):
-        (note,) = compare(replace(SMALL, repeats=repeats)).result.notes
-        assert re.search(r"\b6\b.*--repeats", note)
-    assert compare().result.notes == ()
+        verdict = compare(replace(SMALL, repeats=repeats)).result.verdict
+        assert verdict.doubts == (Doubt.FEW_OBSERVATIONS,)
+        assert re.search(r"\b6\b.*--repeats", verdict.because)
+    assert Doubt.FEW_OBSERVATIONS not in compare().result.verdict.doubts
 
 
 def test_five_topics_are_the_observations(compare, tmp_path):

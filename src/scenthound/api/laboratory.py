@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.statistics import MeanCurve
     from scenthound.experiments.study.study import FinishedStudy
+    from scenthound.ui.document import Table as ShownTable
 
 
 class ExperimentOptions(TypedDict, total=False):
@@ -243,11 +244,14 @@ class Score:
 
 
 class Evaluation(Result):
-    """Metrics of simulated crawls: `scores` at the checkpoints, `curves` after many numbers of pages."""
+    """Metrics of simulated crawls: `scores` at the checkpoints, `curves` after many numbers of pages. It prints one
+    table; `tables` has all of them, by name."""
 
-    def __init__(self, folder: Path, evaluated: EvaluatedRun) -> None:
+    def __init__(self, folder: Path, evaluated: EvaluatedRun, *, by_pages: bool = False) -> None:
         self.folder = folder
         self.evaluated = evaluated
+        #: Whether numbers of pages were chosen, so that the printed table has a column for each of them.
+        self.by_pages = by_pages
 
     @property
     def scores(self) -> Table[Score]:
@@ -280,27 +284,21 @@ class Evaluation(Result):
     def table(self) -> Table[Any]:
         return self.scores
 
+    @property
+    def tables(self) -> dict[str, Table[Any]]:
+        """All tables, as the command line prints them with `--all`: one for each metric that has values, with a column
+        for each number of pages; `cost`; and `missing` if requested pages were missing in the recording."""
+        from scenthound.ui.reports.run import all_tables
+
+        return {name: _printed(table) for name, table in all_tables(self.evaluated).items()}
+
     def _tables(self) -> Sequence[Table[Any]]:
-        """A table for each metric, with a column for each number of pages."""
-        undefined = set(self.evaluated.undefined)
-        return [self._by_pages(metric) for metric in self.evaluated.metrics if metric not in undefined]
+        from scenthound.ui.reports.run import main_table
 
-    def _by_pages(self, metric: str) -> Table[Any]:
-        """As the command line prints it."""
-        from scenthound.ui.reports.run import metric_table
-
-        shown = metric_table(self.evaluated, metric)
-        suffixes = [[cell.mark + (shown.best_sign if cell.emphasis else "") for cell in row] for row in shown.rows]
-        widest = [max(map(len, column)) for column in zip(*suffixes, strict=True)]
-        rows = [
-            [cell.text + suffix.ljust(width) for cell, suffix, width in zip(row, marks, widest, strict=True)]
-            for row, marks in zip(shown.rows, suffixes, strict=True)
-        ]
-        signs = f" {shown.best_sign} best." if len(rows) > 1 else ""
-        columns = {name: itemgetter(at) for at, name in enumerate(shown.columns)}
-        return Table(rows, columns, f"{shown.caption}.{signs} {shown.note}")
+        return [_printed(main_table(self.evaluated, by_pages=self.by_pages))]
 
     def _headline(self) -> str:
+        from scenthound.ui.endings import simulated_text
         from scenthound.ui.reports.run import defined_metrics, marks_note
 
         needs = self.evaluated.needs
@@ -308,6 +306,7 @@ class Evaluation(Result):
             f"No values for {metric}{f': it needs {needs[metric]}' if metric in needs else ''}."
             for metric in self.evaluated.undefined
         ]
+        notes += filter(None, map(simulated_text, self.evaluated.ends))
         if defined_metrics(self.evaluated) and len(self.evaluated.results) > 1:
             notes.append(marks_note(self.evaluated, best=""))
         return "\n".join(notes)
@@ -320,6 +319,19 @@ class Evaluation(Result):
         return [Panel(metric.replace("_", " "), "pages", each) for metric, each in lines.items()]
 
 
+def _printed(shown: ShownTable) -> Table[Any]:
+    """A table of a report, as the command line prints it."""
+    suffixes = [[cell.mark + (shown.best_sign if cell.emphasis else "") for cell in row] for row in shown.rows]
+    widest = [max(map(len, column)) for column in zip(*suffixes, strict=True)]
+    rows = [
+        [cell.text + suffix.ljust(width) for cell, suffix, width in zip(row, marks, widest, strict=True)]
+        for row, marks in zip(shown.rows, suffixes, strict=True)
+    ]
+    signs = f" {shown.best_sign} best." if shown.best_sign and len(rows) > 1 else ""
+    columns = {name: itemgetter(at) for at, name in enumerate(shown.columns)}
+    return Table(rows, columns, f"{shown.caption}.{signs} {shown.note}".rstrip())
+
+
 @public
 def evaluate(
     run: Run | PathLike,
@@ -330,7 +342,8 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate the crawls of a run by metrics: names such as "target_recall" or "precision@500", classes or instances,
     one by one or in a list; all that are cheap to compute if there are none. `at` are numbers of pages that the tables
-    have columns for."""
+    have columns for. The result prints one table: the most important metrics at the end of the crawls or, with `at` or
+    a single metric, its values by the number of pages; `Evaluation.tables` has all tables."""
     from scenthound.experiments.evaluate import chosen_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
     from scenthound.metrics.base import METRICS, Point
@@ -341,7 +354,8 @@ def evaluate(
     names = [_metric_name(each) for each in chosen_ones]
     found, steps = chosen_metrics(names or None)
     with show_progress("evaluating", progress) as report:
-        return Evaluation(opened.folder, evaluate_run(opened._run, found, [*listed(at), *steps], report))
+        marks = [*listed(at), *steps]
+        return Evaluation(opened.folder, evaluate_run(opened._run, found, marks, report), by_pages=bool(marks))
 
 
 def _metric_name(metric: Any) -> str:

@@ -15,7 +15,7 @@ from scenthound.ui.formats import counted, json_text
 from scenthound.ui.terminal import filled_command, print_rows, print_table, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from scenthound.api.laboratory import Comparison, Run, Study
@@ -123,26 +123,42 @@ def _compiled(done: Simulation) -> str:
     return "yes" if done.n_compiled else "no"
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """The metrics, what the crawls cost, and the pages missing from the recording."""
-    from scenthound.ui.reports.run import cost_table, missing_table
+def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_all: bool = False) -> None:
+    """One table, or all of them: the metrics by the number of pages, the cost, and pages missing from the recording."""
+    from scenthound.ui.reports.run import SUMMARY_METRICS, all_tables, main_table
 
-    print_metrics(evaluation)
-    print_table(cost_table(evaluation))
-    missing = missing_table(evaluation)
-    if missing is not None:
-        print_table(missing)
+    tables = all_tables(evaluation)
+    if print_all:
+        print_metrics(evaluation)
+        for name, table in tables.items():
+            if name not in evaluation.metrics:
+                print_table(table)
+    else:
+        print_table(main_table(evaluation, by_pages=by_pages))
+        is_default = set(SUMMARY_METRICS) <= set(evaluation.metrics)
+        _print_metric_notes(evaluation, SUMMARY_METRICS if is_default else evaluation.metrics)
+    for text in filter(None, map(simulated_text, evaluation.ends)):
+        say(text)
+    if not print_all:
+        typer.echo(f"--all prints {counted(len(tables), 'table')}: {', '.join(tables)}.")
 
 
 def print_metrics(evaluation: Evaluation) -> None:
-    from scenthound.ui.reports.run import defined_metrics, marks_note, metric_table, undefined_notes
+    """All metrics by the number of pages."""
+    from scenthound.ui.reports.run import defined_metrics, metric_table
 
-    metrics = defined_metrics(evaluation)
-    for metric in metrics:
+    for metric in defined_metrics(evaluation):
         print_table(metric_table(evaluation, metric))
-    if metrics and len(evaluation.results) > 1:
+    _print_metric_notes(evaluation, evaluation.metrics)
+
+
+def _print_metric_notes(evaluation: Evaluation, metrics: Sequence[str]) -> None:
+    """What the marks mean, and which of these metrics have no values."""
+    from scenthound.ui.reports.run import defined_metrics, marks_note, undefined_notes
+
+    if defined_metrics(evaluation) and len(evaluation.results) > 1:
         say(marks_note(evaluation, best=""))
-    for note in undefined_notes(evaluation):
+    for note in undefined_notes(evaluation, metrics):
         say(note[:1].upper() + note[1:])
 
 
