@@ -11,6 +11,7 @@ from scenthound.experiments.compare.comparison import compare_strategies
 from scenthound.experiments.compare.ranking import observations_needed
 from scenthound.experiments.compare.settings import mode_for
 from scenthound.experiments.compare.verdict import MIN_KNOWN_PAGES, Doubt, Evidence, verdict_of
+from scenthound.experiments.pipeline import plan
 from scenthound.experiments.starts import TopicChoice
 from scenthound.model import Topic
 from scenthound.store.recorded_web import RecordedWeb
@@ -107,6 +108,22 @@ def test_starts_from_the_same_pages_count_once(topical, tmp_path):
     found = compared(topical, tmp_path, topics=tmp_path / "few.jsonl", repeats=20).verdict
     assert Doubt.FEW_PAGES in found.doubts
     assert Doubt.FEW_OBSERVATIONS in found.doubts
+
+
+def test_the_observations_of_starts_from_the_same_pages_are_averaged(topical, tmp_path):
+    topic = Topic("few", ("balloon",), examples=tuple(url(i) for i in (0, 3, 6, 9)))
+    write_topics(tmp_path / "few.jsonl", [topic])
+    settings = WantedComparison(("best_first", "breadth_first"), page_budget=40, repeats=20, n_start=2)
+    choice = TopicChoice(tmp_path / "few.jsonl")
+    done = compare_strategies(*settings.on(topical / "web", choice), tmp_path / "crawls", workers=1)
+    starts = [frozenset(start.seeds) for _, start in plan(done.experiment, RecordedWeb.open(topical / "web"))]
+    assert 3 < len(set(starts)) < 20
+    for row in done.result.ranking:
+        index = [each.spec for each in done.contestants].index(row.strategy)
+        values = done.measured.values[index, 0]
+        means = [np.mean(values[[at for at, each in enumerate(starts) if each == start]]) for start in set(starts)]
+        assert sorted(row.observations) == pytest.approx(sorted(means), rel=1e-5)
+        assert row.mean == pytest.approx(np.mean(means))
 
 
 def test_examples_do_not_matter_for_metrics_that_count_none(topical, tmp_path):

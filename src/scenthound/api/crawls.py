@@ -232,7 +232,8 @@ def crawl(run: CrawlRun) -> Crawl:
     - `delay` is the minimum number of seconds between two requests to a host (1); `connections` is the maximum number
       of requests in flight; `pages_per_host` and `pages_per_domain` are limits.
     - `contact` is a URL or mail address that tells site owners who crawls.
-    - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched.
+    - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched. No
+      request is sent for such pages, so that crawl delays and robots.txt do not apply to them.
     - `progress` is True for a display of the progress, False for none, or a function of the fraction done and a text.
 
     `scenthound crawl --help` describes the other arguments under the same names.

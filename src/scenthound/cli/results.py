@@ -179,6 +179,7 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
     typer.echo()
     for line in conclusion_lines(done):
         say(line)
+    typer.echo(f"Mode: {done.mode}.")
     print_compiled_code()
     if done.command:
         typer.echo(f"\nStart it live:\n{filled_command(done.command, '  ', '    ')}")

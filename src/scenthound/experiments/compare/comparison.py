@@ -28,6 +28,8 @@ from scenthound.experiments.compare.measures import (
     collect,
     crawled,
     measure_starts,
+    merged,
+    same_starts,
 )
 from scenthound.experiments.compare.ranking import (
     MARGIN_SHARE,
@@ -195,7 +197,11 @@ def compare_strategies(
     starts = measure_starts(ready, cache, workers=workers, progress=part_of(progress, TIMED, 1.0))
     topic_ids = [topic.id for topic in ready.experiment.topics]
     measured = collect(starts, topic_ids, ready.experiment.repeats, ready.point)
-    result = _ranked(ready, setup, settings, measured, cpu_us=cpu_us, training_folder=training_folder, n_made=n_made)
+    distinct = measured
+    if not measured.over_topics:
+        groups = same_starts(ready.planned)
+        distinct = collect(merged(starts, groups), topic_ids, len(groups), ready.point)
+    result = _ranked(ready, setup, settings, distinct, cpu_us=cpu_us, training_folder=training_folder, n_made=n_made)
     pages = model_pages(ready, measured.topics[0], result.winner) if result.winner else None
     return StrategyComparison(result, ready.experiment, ready.contestants, measured, pages)
 

@@ -3,8 +3,8 @@
 Rules
 - A strategy is the best only if it is significantly better than every other (`Mark.WORSE`), after correction. Others
   that are shown to be as good make it a tie, and others that are not clear either way leave it open.
-- A test can be significant only with enough observations. Starts from the same pages are one observation: a topic with
-  few examples has few distinct starts.
+- A test can be significant only with enough observations. Starts from the same pages are one observation, so that a
+  topic with few examples has few.
 - A metric of known pages says nothing if there are few of them: with fewer than ten, one page more or less changes the
   recall by more than ten percent, twice the difference that counts as negligible.
 - Without anything to compare with there is no best.
@@ -56,17 +56,11 @@ class Evidence:
 
 
 def evidence(ready: Prepared, measured: Measurements) -> Evidence:
-    planned = [(topic.id, start) for topic, start in ready.planned if topic.id in measured.topics]
-    if measured.over_topics:
-        n_observations = len(measured.topics)
-    else:
-        drawn: dict[int, list[frozenset[int]]] = {}
-        for _, start in planned:
-            drawn.setdefault(start.seed, []).append(frozenset(start.seeds))
-        n_observations = len({tuple(pages) for pages in drawn.values()})
-    counts_pages = ready.point.metric.needs.startswith(KNOWN_PAGES)
-    n_known = len({(topic, page) for topic, start in planned for page in start.targets})
-    return Evidence(n_observations, measured.over_topics, n_known if counts_pages else None)
+    n_known = None
+    if ready.point.metric.needs.startswith(KNOWN_PAGES):
+        targets = {(topic.id, page) for topic, start in ready.planned for page in start.targets}
+        n_known = sum(topic in measured.topics for topic, _ in targets)
+    return Evidence(measured.observations.shape[1], measured.over_topics, n_known)
 
 
 def verdict_of(rows: Sequence[RankingRow], found: Evidence) -> Verdict:
