@@ -129,7 +129,7 @@ def test_evictions_are_counted_and_survive_a_restart(strategy, n_evicted):
 def test_the_most_frequent_cause_has_the_advice_unless_links_were_evicted():
     skipped = {SkipReason.CLIENT_ERROR: 3, SkipReason.DNS_NOT_FOUND: 2, SkipReason.HOST_BUDGET: 4}
     assert DEAD.advice in empty_frontier_text(skipped, 0, "best_first")
-    assert "5 were dead" in empty_frontier_text(skipped, 0, "best_first")
+    assert f"{DEAD.text}: 5" in empty_frontier_text(skipped, 0, "best_first")
     assert LIMITS.advice in empty_frontier_text({**skipped, SkipReason.DOMAIN_BUDGET: 2}, 0, "best_first")
     assert EVICTED.advice in empty_frontier_text(skipped, 1, "best_first:buffer=2")
     assert ROBOTS.advice in empty_frontier_text({SkipReason.ROBOTS: 1}, 0, "no_such_strategy")

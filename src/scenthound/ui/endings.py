@@ -21,8 +21,8 @@ class Cause:
 
 
 ADD_SEEDS = "add start pages"
-EVICTED = Cause("evicted from the full frontier", "use a larger buffer, or buffer=none, which is unbounded")
-DEAD = Cause("dead", ADD_SEEDS)
+EVICTED = Cause("evictions from the full frontier", "use a larger buffer, or buffer=none, which is unbounded")
+DEAD = Cause("dead links", ADD_SEEDS)
 ROBOTS = Cause("disallowed by robots.txt", "add start pages on hosts that allow crawling")
 LIMITS = Cause("beyond page limits", "raise --pages-per-host or --pages-per-domain")
 TRAPS = Cause("crawler traps", "check them with `scenthound explain`; --no-traps requests them")
@@ -58,19 +58,15 @@ def empty_frontier_text(skipped: Mapping[SkipReason, int], n_evicted: int, strat
     for reason, count in sorted(skipped.items(), key=lambda each: -each[1]):
         cause = CAUSES.get(reason, Cause(reason.text, ADD_SEEDS))
         counts[cause] = counts.get(cause, 0) + count
-    if not counts:
-        found = "all pages that were found are visited"
-    else:
+    own_advice = _empty_advice(strategy)
+    if counts:
         by_count = sorted(counts.items(), key=lambda each: (each[0] is not EVICTED, -each[1]))
-        found = f"of the links found, {', '.join(f'{count:,} were {cause.text}' for cause, count in by_count)}"
-    return f"No page was left to request: {found}. To continue, {_advice(counts, strategy)}."
-
-
-def _advice(counts: Mapping[Cause, int], strategy: str) -> str:
-    if EVICTED in counts:
-        return EVICTED.advice
-    own = _empty_advice(strategy)
-    return own or max(counts, key=lambda cause: counts[cause], default=DEAD).advice
+        why = "; ".join(f"{cause.text}: {count:,}" for cause, count in by_count)
+    else:
+        why = "the strategy followed no other link" if own_advice else "all pages found were visited"
+    advice = EVICTED.advice if EVICTED in counts else own_advice
+    advice = advice or max(counts, key=lambda cause: counts[cause], default=DEAD).advice
+    return f"No page was left to request ({why}). To continue, {advice}."
 
 
 def _empty_advice(strategy: str) -> str:
