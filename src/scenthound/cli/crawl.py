@@ -179,6 +179,7 @@ def crawl(
         run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest)
     else:
         run = _new_run(context)
+    _note_offline(run.settings)
     summary = _carry_out(run, log_json=log_json)
     _print(summary, log_json=log_json, as_json=as_json)
     if summary.ended is EndReason.STOPPED:
@@ -202,7 +203,6 @@ def _new_run(context: typer.Context) -> CrawlRun:
     arguments = {name: value for name, value in api_arguments(context).items() if name in known}
     run = new_run(**{**arguments, "topic": topic, "seeds": seeds}, progress=True)
     _note_contact(run.settings)
-    _note_offline(run.settings)
     if options["strategy"] is not None:
         _note_relevance_model(run.settings)
     return run
