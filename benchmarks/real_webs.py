@@ -72,7 +72,7 @@ def _compare(name: str, folder: Path, out: Path | None, n_topics: int) -> None:
             done = simulate_topics(setup, run, progress=progress)
         evaluation = evaluate(RunFolder.open(run), chosen_metrics(METRICS)[0], CHECKPOINTS)
         print(f"  {name}: {done.n_crawls:,} crawls, {done.n_pages:,} pages", flush=True)
-        print_evaluation(evaluation)
+        print_evaluation(evaluation, print_all=True)
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             write_evaluation(evaluation, out)

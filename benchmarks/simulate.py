@@ -17,7 +17,7 @@ from scenthound.topics.files import read_topics
 
 N_TOPICS = 20
 PAGE_BUDGET = 2000
-CHOICES = ("breadth_first", "breadth_first:buffer=none", "best_first", "best_first:buffer=none", "best_n_first:n=256")
+CHOICES = ("breadth_first:buffer=256", "breadth_first", "best_first:buffer=256", "best_first", "best_n_first:n=256")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -27,8 +27,8 @@ N_TOPICS = 20
 N_SEEDS = 10
 #: Crawls that would take longer are skipped.
 MAX_SECONDS = 120
-#: Measured besides all strategies with their defaults: strategies without a bound.
-MORE = ("breadth_first:buffer=none", "best_first:buffer=none", "pagerank:pages=none,buffer=none")
+#: Measured besides all strategies with their defaults: the bounds of the studies, and PageRank of all visited pages.
+MORE = ("breadth_first:buffer=256", "best_first:buffer=256", "pagerank:pages=none")
 #: Measured instead of the default, which ends early.
 INSTEAD = {"infospiders": "infospiders:max_pages=100000"}
 

@@ -132,16 +132,30 @@ def test_an_evaluation_is_a_table_for_people_and_rows_for_programs(run):
     assert {score.metric for score in evaluation.scores} == {"target_recall", "visited"}
     values = {(score.metric, score.strategy, score.pages): score.mean for score in evaluation.scores}
     assert values["visited", "Mine:n=3", 8] == 8
-    text = str(evaluation)
+    text = str(evaluation.tables["visited"])
     assert "after 4 pages" in text
     assert text.count("8.000*") == 2
     assert "* best." in text
     assert "Mine:n=3" in text
     html = evaluation._repr_html_()
-    assert html.count("<table>") == 2
+    assert html.count("<table>") == 1
     assert "<svg" in html
     assert run.evaluate("precision@4").evaluated.checkpoints == (4, 8)
     assert sh.evaluate(run, Visited()).evaluated.metrics == ("visited",)
+
+
+def test_an_evaluation_prints_one_table_and_has_the_others(run):
+    evaluation = run.evaluate()
+    assert evaluation.table.columns == ["metric", "strategy", "pages", "mean", "standard_error", "n_topics"]
+    [shown] = evaluation._tables()
+    assert shown.columns == ["strategy", "target recall", "recall", "precision", "pages"]
+    assert {"target_recall", "precision", "recall", "cost"} <= set(evaluation.tables)
+    [shown] = run.evaluate("precision")._tables()
+    assert shown.columns[-1] == "after 8 pages"
+    [shown] = run.evaluate("target_recall", "precision", at=4)._tables()
+    assert shown.columns == ["strategy", "after 4 pages", "after 8 pages"]
+    [shown] = run.evaluate("precision", Visited)._tables()
+    assert shown.columns == ["strategy", "precision", "visited", "pages"]
 
 
 def test_metrics_are_passed_one_by_one_or_in_a_list(run):
@@ -324,8 +338,10 @@ def test_strategies_are_ranked(web_path, topics_file, tmp_path):
         workers=1,
     )
     assert sorted(row.strategy for row in compared.ranking) == ["Mine", "best_first"]
-    assert compared.best == compared.ranking[0].strategy
-    assert compared.best in str(compared)
+    assert compared.best is None
+    assert compared.verdict.doubts == ("few observations",)
+    assert "otie" in compared.left_out
+    assert compared.ranking[0].strategy in str(compared)
     assert compared.to_pandas()["rank"].tolist() == [1, 2]
     with pytest.raises(InvalidInput, match=r"compare\(\.\.\., out="):
         sh.report(compared)

@@ -99,10 +99,11 @@ def test_a_resumed_crawl_continues_and_fetches_nothing_again(site: LiveSite, tmp
 
 
 def test_time_that_is_up_ends_a_crawl(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
-    # Four hosts with a crawl delay of 10 s after each response, robots.txt included, return only one page each.
-    code, out, _ = scenthound(*site.crawl("--out", tmp_path / "out", "--time", "0.3s", "--delay", 10))
-    assert code == 0
+    # The seed has to wait for 10 s after robots.txt.
+    code, out, err = scenthound(*site.crawl("--out", tmp_path / "out", "--time", "0.3s", "--delay", 10))
+    assert code == 1
     assert EndReason.TIME in out
+    assert EndReason.TIME in err
 
 
 def test_plain_lines_tell_how_the_crawl_is_doing(
@@ -135,10 +136,11 @@ def test_a_crawl_that_took_no_page_says_why_and_offers_only_what_works(
     site: LiveSite, tmp_path: Path, scenthound: Call
 ) -> None:
     command = ("crawl", "--keywords", "balloon", "--seed", site.url(0), "--hosts", site.hosts, "--delay", 0)
-    code, out, _ = scenthound(*command, "--out", tmp_path / "out", "--contact", "me@a.test")
-    assert code == 0
+    code, out, err = scenthound(*command, "--out", tmp_path / "out", "--contact", "me@a.test")
+    assert code == 1
     assert SkipReason.ADDRESS_FORBIDDEN.value in out
-    assert "--allow-private" in out
+    assert re.search(rf"\b0 pages: 1 of 1 seed .*{SkipReason.ADDRESS_FORBIDDEN.text}", err)
+    assert "--allow-private" in err
     assert "scenthound explain" in out
     assert "scenthound export" not in out
     assert "scenthound simulate" not in out

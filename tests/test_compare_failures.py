@@ -104,14 +104,14 @@ def compared(topical, tmp_path, settings=ALL, **more):
         ("NeedsNoSuchGuide", "oracle_of_delphi"),
     ],
 )
-def test_an_installed_strategy_that_fails_is_skipped_with_a_note(installed, topical, tmp_path, kind, why):
+def test_an_installed_strategy_that_fails_is_left_out_with_the_reason(installed, topical, tmp_path, kind, why):
     installed(odd=kind)
     done = compared(topical, tmp_path)
     assert [each.spec for each in done.contestants] == ["best_first", "breadth_first"]
     assert done.experiment.strategies == ("best_first", "breadth_first")
-    (note,) = (note for note in done.result.notes if note.startswith("Skipped: odd. "))
-    assert why in note
-    assert note.isprintable()
+    assert list(done.result.left_out) == ["odd"]
+    assert why in done.result.left_out["odd"]
+    assert done.result.left_out["odd"].isprintable()
 
 
 def test_a_failed_strategy_does_not_change_the_ranking_of_the_others(installed, topical, tmp_path):
@@ -121,7 +121,7 @@ def test_a_failed_strategy_does_not_change_the_ranking_of_the_others(installed, 
     without = compared(topical, tmp_path)
     assert without.result.crawls_made == 0
     assert with_odd.measured.values.tolist() == without.measured.values.tolist()
-    assert sum(note.startswith("Skipped: ") for note in with_odd.result.notes) == 2
+    assert sorted(with_odd.result.left_out) == ["odd", "worse"]
 
 
 def test_a_requested_strategy_that_fails_ends_the_comparison(installed, topical, tmp_path):

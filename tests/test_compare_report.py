@@ -15,6 +15,7 @@ from scenthound.experiments.compare.comparison import MARKS, ComparisonResult
 from scenthound.experiments.compare.measures import CURVE_STEPS, MeanCurves, kept_steps
 from scenthound.experiments.compare.results import compare_into, read_comparison
 from scenthound.experiments.compare.settings import Sweep
+from scenthound.experiments.compare.verdict import Doubt
 from scenthound.experiments.starts import TopicChoice
 from scenthound.records import from_json
 from scenthound.ui.html import document_html
@@ -116,14 +117,17 @@ def test_the_report_can_be_rendered_from_the_folder_alone(out):
     assert document_html(stored_comparison_report(out)) == (out / "report.html").read_text()
 
 
-def test_the_report_begins_with_the_winner_and_ends_with_the_reproduce_command(out, folder, values):
+def test_the_report_begins_with_the_verdict_and_ends_with_the_reproduce_command(out, folder, values):
     page = stored_comparison_report(out)
     assert page.title == "Which strategy for 2 topics?"
-    assert page.summary[0].startswith(f"Best: {values['winner']}, with target_recall@40 of 0.")
+    assert values["verdict"]["doubts"] == [Doubt.FEW_OBSERVATIONS]
+    assert values["verdict"]["because"] in page.summary[0]
+    assert f"{values['ranking'][0]['strategy']}, with target_recall@40 of 0." in page.summary[1]
     assert page.summary[-1] == values["says"]
     titles = [section.title for section in page.sections]
     assert titles[:4] == ["Ranking", "Curves", "Wins and losses", "Other measurements"]
-    assert titles[-2:] == ["Start it live", "Settings and versions"]
+    assert titles[-1] == "Settings and versions"
+    assert "Start it live" not in titles
     facts, command = page.sections[-1].blocks
     assert "numpy" in dict(facts.rows)["made by"]
     assert command.text.splitlines() == [
@@ -137,6 +141,7 @@ def test_the_report_begins_with_the_winner_and_ends_with_the_reproduce_command(o
         "    --by target_recall \\",
         "    --pages 40 \\",
         "    --repeats 3 \\",
+        "    --mode sequential \\",
         "    --start 3 \\",
         "    --relevance cosine",
     ]

@@ -37,7 +37,7 @@ class IgnoresRest(BreadthFirst):
 
 class Forgets(BestFirst):
     def state(self):
-        return {**super().state(), "frontier": {"entries": [], "popped": []}}
+        return {**super().state(), "frontier": {"pages": [], "hosts": [], "scores": [], "popped": [], "salt": None}}
 
 
 class Guesses(BreadthFirst):

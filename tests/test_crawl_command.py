@@ -64,7 +64,7 @@ def test_the_command_makes_the_plan_again(
 
     def carry_out(run: CrawlRun, **_: object) -> SimpleNamespace:
         made.append((run.settings, run.folder))
-        return SimpleNamespace(ended=None)
+        return SimpleNamespace(ended=None, ending=SimpleNamespace(is_failure=False))
 
     monkeypatch.setattr("scenthound.cli.crawl._carry_out", carry_out)
     monkeypatch.setattr("scenthound.cli.crawl._print", lambda *_, **__: None)

@@ -176,10 +176,25 @@ def test_the_reason_why_a_crawl_ended_is_known(
 ) -> None:
     with new_crawl(tmp_path / "crawl") as store:
         store.add(RunRecord(1, NOON_S, 0, 1, "0.5.0", NOON_S, ended.value))
+        add_page(store, 0, response())
         store.commit()
     with StoredCrawl.open(tmp_path / "crawl") as crawl:
         stands = crawl_state(crawl)
     assert (stands.state, stands.ended, stands.can_resume) == (state, ended, can_resume)
+
+
+@pytest.mark.parametrize(
+    ("ended", "state"),
+    [(EndReason.FRONTIER, State.FAILED), (EndReason.TIME, State.FAILED), (EndReason.STOPPED, State.STOPPED)],
+)
+def test_a_crawl_that_ended_without_a_page_has_failed_unless_it_was_stopped(
+    tmp_path: Path, ended: EndReason, state: State
+) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add(RunRecord(1, NOON_S, 0, 1, "0.8.0", NOON_S, ended.value))
+        store.commit()
+    with StoredCrawl.open(tmp_path / "crawl") as crawl:
+        assert crawl_state(crawl).state is state
 
 
 def test_a_crawl_that_ended_for_a_reason_of_a_later_version_has_ended(tmp_path: Path) -> None:

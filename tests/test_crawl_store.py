@@ -336,7 +336,9 @@ def test_the_status_has_the_present_names(folder: Path) -> None:
 def test_its_settings_can_be_read(folder: Path) -> None:
     with StoredCrawl.open(folder) as crawl:
         settings = CrawlSettings.from_settings(crawl.about.settings)
-    assert (settings.strategy, settings.page_budget, settings.politeness.max_failures) == ("best_first", 8, 10)
+    # The frontier was bounded by default.
+    assert settings.strategy == "best_first:buffer=256"
+    assert (settings.page_budget, settings.politeness.max_failures) == (8, 10)
 
 
 def test_it_can_be_exported_and_simulated(folder: Path, tmp_path: Path, scenthound: Call) -> None:

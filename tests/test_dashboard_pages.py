@@ -170,6 +170,14 @@ def test_the_resume_command_of_a_dead_crawl_can_be_copied(browser: Browser, addr
         assert page.evaluate("navigator.clipboard.readText()") == "scenthound crawl --resume '/data/a b'"
 
 
+def test_a_crawl_without_a_page_is_shown_as_failed_with_the_reason(dashboard: MockDashboard) -> None:
+    failed = crawl(state="failed", ended="0 pages: 1 of 1 seed failed.", resume_command=None)
+    dashboard.responses |= {"/api/crawls/balloons": failed, "/api/crawls/balloons/events": live(failed, curves(10))}
+    dashboard.open("/crawls/balloons")
+    expect(dashboard.page.locator(".state.failed")).to_contain_text("failed")
+    expect(dashboard.page.locator(".outcome .box.failed")).to_contain_text("0 pages: 1 of 1 seed failed.")
+
+
 def test_an_explanation_has_a_url_and_is_closed_by_escape(dashboard: MockDashboard) -> None:
     dashboard.open("/crawls/balloons")
     dashboard.page.locator(".latest .title").first.click()

@@ -16,6 +16,7 @@ import pytest
 import scenthound as sh
 from scenthound.cli.crawl_progress import status_values, summary_values
 from scenthound.crawler.start import CrawlSummary
+from scenthound.crawler.state import Ending
 from scenthound.experiments.search.methods import parse_search
 from scenthound.files import compressed_as
 from scenthound.metrics.base import parse_metric
@@ -94,7 +95,9 @@ def test_the_documentation_of_crawling_lists_every_skip_reason():
 
 def test_the_documentation_of_crawling_lists_every_field_of_the_json_lines():
     status = CrawlStatus(**{each.name: 0 for each in fields(CrawlStatus)} | {"reasons": {}, "ending": None})  # type: ignore[arg-type]
-    values = {**status_values(status, None), **summary_values(CrawlSummary(ROOT, EndReason.BUDGET, status, 1, {}))}
+    ending = Ending(EndReason.BUDGET, 1, 1, "otie", {}, 0, 1, {})
+    summary = CrawlSummary(ROOT, EndReason.BUDGET, status, 1, {}, ending)
+    values = {**status_values(status, None), **summary_values(summary)}
     assert sorted(name for name, _ in crawling_table("Progress")) == sorted(values)
 
 

@@ -175,7 +175,7 @@ def test_metrics_without_values_are_left_out_with_a_reason_and_low_ranks_are_bes
     told = as_json(evaluation)
     assert told["undefined"] == {"harvest": Harvest.needs}
     assert told["lower_is_better"] == ["area:of=rank", "rank"]
-    print_evaluation(evaluation)
+    print_evaluation(evaluation, print_all=True)
     shown = capsys.readouterr().out
     assert Harvest.needs in shown
     ranks = shown.split("rank; lower is better")[1].split("area")[0]
@@ -192,7 +192,7 @@ def test_missing_cpu_times_are_explained(tmp_path, capsys):
     assert all(np.isnan(result.cpu_us_per_page) for result in evaluation.results)
     assert [each["cpu_us_per_page"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
     assert json.loads(write_evaluation(evaluation, tmp_path)[0].read_text()) == as_json(evaluation)
-    print_evaluation(evaluation)
+    print_evaluation(evaluation, print_all=True)
     cost = capsys.readouterr().out.split("Cost in mode sequential")[1]
     assert [row.split("│")[4].strip() for row in cost.splitlines() if row.startswith("│")] == ["-", "-"]
     assert "--plain measures CPU time" in cost
@@ -201,7 +201,7 @@ def test_missing_cpu_times_are_explained(tmp_path, capsys):
 def test_measured_cpu_times_need_no_note_and_crawls_without_a_clock_no_column(tmp_path, capsys):
     evaluation = judged(tmp_path, ONE_EACH, (TOPIC,), {("t", 0): ((0,), (1,))}, PAGES)
     assert [each["running_time"] for each in as_json(evaluation)["strategies"].values()] == [None, None]
-    print_evaluation(evaluation)
+    print_evaluation(evaluation, print_all=True)
     cost = capsys.readouterr().out.split("Cost in mode")[1]
     assert [row.split("│")[4].strip() for row in cost.splitlines() if row.startswith("│")] == ["2.0", "2.0"]
     assert "--plain" not in cost
@@ -228,7 +228,7 @@ def test_simulated_running_times_are_averaged_over_seeds_and_then_topics(tmp_pat
     told = as_json(evaluation)
     assert told["mode"] == "polite"
     assert told["strategies"]["best_first"]["running_time"] == {"mean_s": 60.0, "standard_error_s": None}
-    print_evaluation(evaluation)
+    print_evaluation(evaluation, print_all=True)
     cost = capsys.readouterr().out.split("Cost in mode polite\n")[1]
     shown = [row.split("│")[5].strip() for row in cost.splitlines() if row.startswith("│")]
     assert shown == ["20.00 ± 5.00", "1.00"]

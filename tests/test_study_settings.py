@@ -57,16 +57,16 @@ def test_a_crawl_visits_at_most_half_of_the_web():
 def test_a_user_settings_file_is_read(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(
-        preset_text("pant2002").replace('BFS1 = "best_n_first:n=1"', 'BFS1 = "best_n_first:n=2"\nX = "opic"')
+        preset_text("pant2002").replace('BFS1 = "best_n_first:n=1,', 'X = "opic"\nBFS1 = "best_n_first:n=2,')
     )
     arm = read_settings("pant2002", file).arms[0]
-    assert (arm.strategies["BFS1"], arm.strategies["X"]) == ("best_n_first:n=2", "opic")
+    assert (arm.strategies["BFS1"], arm.strategies["X"]) == ("best_n_first:n=2,buffer=256", "opic")
 
 
 @pytest.mark.parametrize(
     ("gone", "result"),
     [
-        ('BFS128 = "best_n_first:n=128"', "BFS128 in [[arm]] task 1"),
+        ('BFS128 = "best_n_first:n=128,buffer=256"', "BFS128 in [[arm]] task 1"),
         ('"rank:by=lexical", ', "rank:by=lexical in [[arm]] task 1"),
         ("tops = [0.0025, 0.005, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5]", "tops in [[arm]] task 1"),
         ('name = "cost"', "needs name"),

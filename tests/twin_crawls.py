@@ -37,19 +37,20 @@ COMPILED = [
     "breadth_first",
     "breadth_first:buffer=5",
     "breadth_first:buffer=5,when_full=drop_oldest",
-    "breadth_first:buffer=none",
-    "best_first:buffer=none",
-    "best_first:buffer=none,found_again=latest",
-    "best_first:buffer=none,found_again=first",
-    "best_n_first:n=1,buffer=none",
-    "best_n_first:n=7,buffer=none",
+    "breadth_first:buffer=256",
     "best_first",
+    "best_first:found_again=latest",
+    "best_first:found_again=first",
+    "best_n_first",
+    "best_n_first:n=7",
+    "best_first:buffer=256",
     "best_first:buffer=1",
     "best_first:buffer=4,found_again=latest",
     "best_first:buffer=5,found_again=first",
     "best_n_first:n=5,buffer=9",
     "best_n_first:n=9,buffer=4",
     "best_n_first:n=256",
+    "best_n_first:n=256,buffer=256",
     f"best_n_first:n={10**30},buffer={10**30}",
     f"breadth_first:buffer={10**30}",
     "link_context:buffer=7",
@@ -77,7 +78,7 @@ COMPILED = [
 #: One of each kind.
 SOME = [
     "breadth_first",
-    "best_first:buffer=none",
+    "best_first",
     "best_n_first:n=5,buffer=9",
     "link_context",
     "opic",
@@ -187,7 +188,8 @@ def random_setting(seed, n_pages, n_links, n_seeds, **options):
 
 def outcome(crawl):
     """The result of a crawl without its CPU time."""
-    return crawl.pages.tolist(), crawl.relevance.tolist(), crawl.ended, crawl.n_missing, crawl.n_repeated
+    counts = crawl.n_missing, crawl.n_repeated, crawl.n_evicted
+    return crawl.pages.tolist(), crawl.relevance.tolist(), crawl.ended, counts
 
 
 def some_webs():

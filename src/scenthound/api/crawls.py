@@ -29,13 +29,14 @@ from scenthound.api.arguments import (
 )
 from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
-from scenthound.errors import InvalidParameter, UnknownName, UsageError, printable
+from scenthound.errors import InvalidParameter, UnknownName, UsageError, printable, with_arguments
 from scenthound.model import Progress
 
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation
     from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import CrawlSummary, RunOptions
+    from scenthound.crawler.state import Ending
     from scenthound.reasons import EndReason
     from scenthound.store.crawl_records import CrawlStatus, RunRecord, Sample, SkippedRecord, VisitRecord
     from scenthound.store.exports import ExportSummary
@@ -268,7 +269,8 @@ def crawl(run: CrawlRun) -> Crawl:
       part of the web.
     - `header` (one `"Name: value"` or several) is sent to hosts of the seeds' domains only; `cookie_file` is a file in
       the Netscape format, and `proxy` the URL of a proxy.
-    - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched.
+    - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched. No
+      request is sent for such pages, so that crawl delays and robots.txt do not apply to them.
     - `progress` is True for a display of the progress, False for none, or a function of the fraction done and a text.
 
     `scenthound crawl --help` describes the other arguments under the same names.
@@ -390,6 +392,24 @@ class Crawl(Result):
         return EndReason(last[0].ended) if last and last[0].ended else None
 
     @property
+    def failure(self) -> str:
+        """Why the crawl has ended without a page, with the reasons of its seeds; empty if it has pages, is running, or
+        was stopped. It is no exception: a web without the pages is a result."""
+        from scenthound.ui.endings import failure_text
+
+        ending = self._ending()
+        return with_arguments(failure_text(ending), {}) if ending else ""
+
+    def _ending(self) -> Ending | None:
+        from scenthound.crawler.state import crawl_state
+        from scenthound.store.stored_crawl import StoredCrawl
+
+        if self.summary:
+            return self.summary.ending
+        with StoredCrawl.open(self.folder) as stored:
+            return crawl_state(stored).ending
+
+    @property
     def pages(self) -> Table[VisitRecord]:
         """The pages that were visited, in order."""
         from scenthound.store.crawl_records import VisitRecord
@@ -455,11 +475,13 @@ class Crawl(Result):
         return export(self, to, out, **options)
 
     def _headline(self) -> str:
+        from scenthound.ui.endings import ending_text
         from scenthound.ui.formats import counted
 
-        topic = self._settings["topic"]["id"]
+        topic, ending = self._settings["topic"]["id"], self._ending()
         ended = f" Ended: {self.ended.value}." if self.ended else ""
-        return f"Crawl for {topic} in {self.folder}: {counted(len(self), 'page')}.{ended}"
+        why = f" {ending_text(ending)}".rstrip() if ending else ""
+        return f"Crawl for {topic} in {self.folder}: {counted(len(self), 'page')}.{ended}{why}"
 
     def _tables(self) -> list[Table[Any]]:
         return [self.pages]

@@ -34,12 +34,14 @@ from scenthound.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from scenthound.experiments.compare.comparison import ComparisonResult
+    from scenthound.experiments.compare.verdict import Verdict
     from scenthound.experiments.evaluate import Evaluation as EvaluatedRun
     from scenthound.experiments.findings import Finding
     from scenthound.experiments.runs import CrawlRow, RunFolder, Simulation
     from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.statistics import MeanCurve
     from scenthound.experiments.study.study import FinishedStudy
+    from scenthound.ui.document import Table as ShownTable
 
 
 class ExperimentOptions(TypedDict, total=False):
@@ -242,11 +244,14 @@ class Score:
 
 
 class Evaluation(Result):
-    """Metrics of simulated crawls: `scores` at the checkpoints, `curves` after many numbers of pages."""
+    """Metrics of simulated crawls: `scores` at the checkpoints, `curves` after many numbers of pages. It prints one
+    table; `tables` has all of them, by name."""
 
-    def __init__(self, folder: Path, evaluated: EvaluatedRun) -> None:
+    def __init__(self, folder: Path, evaluated: EvaluatedRun, *, by_pages: bool = False) -> None:
         self.folder = folder
         self.evaluated = evaluated
+        #: Whether numbers of pages were chosen, so that the printed table has a column for each of them.
+        self.by_pages = by_pages
 
     @property
     def scores(self) -> Table[Score]:
@@ -279,27 +284,21 @@ class Evaluation(Result):
     def table(self) -> Table[Any]:
         return self.scores
 
+    @property
+    def tables(self) -> dict[str, Table[Any]]:
+        """All tables, as the command line prints them with `--all`: one for each metric that has values, with a column
+        for each number of pages; `cost`; and `missing` if requested pages were missing in the recording."""
+        from scenthound.ui.reports.run import all_tables
+
+        return {name: _printed(table) for name, table in all_tables(self.evaluated).items()}
+
     def _tables(self) -> Sequence[Table[Any]]:
-        """A table for each metric, with a column for each number of pages."""
-        undefined = set(self.evaluated.undefined)
-        return [self._by_pages(metric) for metric in self.evaluated.metrics if metric not in undefined]
+        from scenthound.ui.reports.run import main_table
 
-    def _by_pages(self, metric: str) -> Table[Any]:
-        """As the command line prints it."""
-        from scenthound.ui.reports.run import metric_table
-
-        shown = metric_table(self.evaluated, metric)
-        suffixes = [[cell.mark + (shown.best_sign if cell.emphasis else "") for cell in row] for row in shown.rows]
-        widest = [max(map(len, column)) for column in zip(*suffixes, strict=True)]
-        rows = [
-            [cell.text + suffix.ljust(width) for cell, suffix, width in zip(row, marks, widest, strict=True)]
-            for row, marks in zip(shown.rows, suffixes, strict=True)
-        ]
-        signs = f" {shown.best_sign} best." if len(rows) > 1 else ""
-        columns = {name: itemgetter(at) for at, name in enumerate(shown.columns)}
-        return Table(rows, columns, f"{shown.caption}.{signs} {shown.note}")
+        return [_printed(main_table(self.evaluated, by_pages=self.by_pages))]
 
     def _headline(self) -> str:
+        from scenthound.ui.endings import simulated_text
         from scenthound.ui.reports.run import defined_metrics, marks_note
 
         needs = self.evaluated.needs
@@ -307,6 +306,7 @@ class Evaluation(Result):
             f"No values for {metric}{f': it needs {needs[metric]}' if metric in needs else ''}."
             for metric in self.evaluated.undefined
         ]
+        notes += filter(None, map(simulated_text, self.evaluated.ends))
         if defined_metrics(self.evaluated) and len(self.evaluated.results) > 1:
             notes.append(marks_note(self.evaluated, best=""))
         return "\n".join(notes)
@@ -319,6 +319,19 @@ class Evaluation(Result):
         return [Panel(metric.replace("_", " "), "pages", each) for metric, each in lines.items()]
 
 
+def _printed(shown: ShownTable) -> Table[Any]:
+    """A table of a report, as the command line prints it."""
+    suffixes = [[cell.mark + (shown.best_sign if cell.emphasis else "") for cell in row] for row in shown.rows]
+    widest = [max(map(len, column)) for column in zip(*suffixes, strict=True)]
+    rows = [
+        [cell.text + suffix.ljust(width) for cell, suffix, width in zip(row, marks, widest, strict=True)]
+        for row, marks in zip(shown.rows, suffixes, strict=True)
+    ]
+    signs = f" {shown.best_sign} best." if shown.best_sign and len(rows) > 1 else ""
+    columns = {name: itemgetter(at) for at, name in enumerate(shown.columns)}
+    return Table(rows, columns, f"{shown.caption}.{signs} {shown.note}".rstrip())
+
+
 @public
 def evaluate(
     run: Run | PathLike,
@@ -329,7 +342,8 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate the crawls of a run by metrics: names such as "target_recall" or "precision@500", classes or instances,
     one by one or in a list; all that are cheap to compute if there are none. `at` are numbers of pages that the tables
-    have columns for."""
+    have columns for. The result prints one table: the most important metrics at the end of the crawls or, with `at` or
+    a single metric, its values by the number of pages; `Evaluation.tables` has all tables."""
     from scenthound.experiments.evaluate import chosen_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
     from scenthound.metrics.base import METRICS, Point
@@ -340,7 +354,8 @@ def evaluate(
     names = [_metric_name(each) for each in chosen_ones]
     found, steps = chosen_metrics(names or None)
     with show_progress("evaluating", progress) as report:
-        return Evaluation(opened.folder, evaluate_run(opened._run, found, [*listed(at), *steps], report))
+        marks = [*listed(at), *steps]
+        return Evaluation(opened.folder, evaluate_run(opened._run, found, marks, report), by_pages=bool(marks))
 
 
 def _metric_name(metric: Any) -> str:
@@ -373,6 +388,10 @@ class RankedStrategy:
     recall: float
 
 
+#: Takes part in every comparison.
+BASELINE = "breadth_first"
+
+
 class Comparison(Result):
     """Strategies ranked for a topic."""
 
@@ -381,13 +400,24 @@ class Comparison(Result):
         self.compared = compared
 
     @property
-    def best(self) -> str:
-        """The strategy with the best mean."""
-        return self.compared.winner
+    def best(self) -> str | None:
+        """The best strategy; None if the comparison cannot tell, and `verdict` says why. The first of `ranking` has the
+        best mean in any case."""
+        return self.compared.winner or None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Which strategy is best, or why that cannot be told. None for a result of an earlier version."""
+        return self.compared.verdict
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Installed strategies that did not take part, with the reason."""
+        return dict(self.compared.left_out)
 
     @property
     def command(self) -> str:
-        """The command line that starts a live crawl with the best strategy."""
+        """The command line that starts a live crawl with the best strategy; empty if there is none."""
         return self.compared.command
 
     @property
@@ -413,7 +443,10 @@ class Comparison(Result):
         return Table.of(RankedStrategy, rows, f"{self.compared.by} ({better})")
 
     def _headline(self) -> str:
-        return "\n".join([*self.compared.notes, self.compared.says])
+        from scenthound.ui.reports.comparison import conclusion_lines, notes_of
+
+        conclusion = next(conclusion_lines(self.compared))
+        return "\n".join([*notes_of(self.compared), self.compared.says, conclusion])
 
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.ranking]
@@ -437,16 +470,18 @@ def compare(
     pages: int = 2000,
     repeats: int | None = None,
     sweep: Mapping[str, Any] | str | Sequence[str] = (),
-    mode: str = "sequential",
+    mode: str | None = None,
     out: PathLike | None = None,
     progress: ProgressLike = None,
     **options: Unpack[ExperimentOptions],
 ) -> Comparison:
-    """Rank strategies for a topic: all crawl from the same starts, and tests say which differences are certain.
+    """Rank strategies for a topic: all crawl from the same starts, and tests say which differences are certain, and
+    whether there is a best one.
 
-    Without `strategies`, all that are installed take part. `by` is the metric that decides, at the end or after some
-    pages ("precision@500"). `sweep` tries values of parameters: `sweep={"n": [1, 16, 256]}`. `out` is a folder for the
-    report; crawls that it has already are not made again.
+    Without `strategies`, all that are installed take part; otherwise also `breadth_first`, as a baseline. `by` is the
+    metric that decides, at the end or after some pages ("precision@500"). Without `mode`, crawls are polite if the web
+    has several hosts, and otherwise sequential. `sweep` tries values of parameters: `sweep={"n": [1, 16, 256]}`. `out`
+    is a folder for the report; crawls that it has already are not made again.
     """
     from scenthound.experiments.compare.results import compare_into
     from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
@@ -455,9 +490,13 @@ def compare(
 
     if isinstance(sweep, Mapping):
         sweep = [f"{name}={','.join(map(format_value, listed(values)))}" for name, values in sweep.items()]
-    settings = ComparisonSettings(_metric_name(by), tuple(map(parse_sweep, listed(sweep))))
+    settings = ComparisonSettings(
+        _metric_name(by), tuple(map(parse_sweep, listed(sweep))), baseline=BASELINE, chooses_mode=mode is None
+    )
     folder, workers = path_or_none(out), options.get("workers")
-    conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
+    conditions: dict[str, Any] = {"page_budget": pages, "repeats": repeats}
+    if mode is not None:
+        conditions["mode"] = mode
     with (
         experiment_setup(web, topics, strategies, options, **conditions) as setup,
         show_progress("comparing", progress) as report,

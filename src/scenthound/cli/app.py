@@ -43,7 +43,7 @@ COMMANDS = {
         "simulate": ("laboratory", "Let strategies crawl a recorded web, topic by topic, and write their traces."),
         "evaluate": (
             "laboratory",
-            "Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the "
+            "Evaluate the crawls of a run: a table here, curves in evaluation.json and evaluation.csv beside the "
             "traces.",
         ),
         "evolve": (

@@ -20,7 +20,7 @@ from scenthound.cli.options import (
     panels,
     refuse_settings,
 )
-from scenthound.errors import UsageError
+from scenthound.errors import Failure, UsageError
 
 if TYPE_CHECKING:
     from scenthound.api.crawls import CrawlRun
@@ -223,16 +223,20 @@ def crawl(
     """
     from scenthound.api.crawls import resumed_run
     from scenthound.reasons import EndReason
+    from scenthound.ui.endings import failure_text
 
     if resume is not None:
         refuse_settings(context, "crawl", resume, RUN_OPTIONS)
         run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest)
     else:
         run = _new_run(context)
+    _note_offline(run.settings)
     summary = _carry_out(run, log_json=log_json)
     _print(summary, log_json=log_json, as_json=as_json)
     if summary.ended is EndReason.STOPPED:
         sys.exit(INTERRUPTED)
+    if summary.ending.is_failure:
+        raise Failure(failure_text(summary.ending))
 
 
 def _new_run(context: typer.Context) -> CrawlRun:
@@ -278,5 +282,14 @@ def _note_contact(settings: CrawlSettings) -> None:
     if not settings.contact and not settings.allow_private and not settings.offline:
         typer.echo(
             "Note: no --contact. Give an e-mail address or a web page, so that administrators can write to you.",
+            err=True,
+        )
+
+
+def _note_offline(settings: CrawlSettings) -> None:
+    if settings.offline:
+        typer.echo(
+            "Note: --offline sends no requests, so crawl delays and robots.txt are not applied. "
+            "`scenthound simulate --mode polite` simulates crawl delays.",
             err=True,
         )

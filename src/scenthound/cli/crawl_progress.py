@@ -120,12 +120,16 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
 
 def summary_values(summary: CrawlSummary) -> dict[str, Any]:
     """The values of the last JSON line."""
+    from scenthound.ui.endings import ending_text
+
     values = status_values(summary.status, None)
     del values["ending"], values["seconds_left"], values["in_flight"], values["paused"]
     reasons = {reason.value: count for reason, count in most_frequent(summary.reasons)}
     return {
         "folder": str(summary.folder),
         "ended": summary.ended.name.lower(),
+        "failed": summary.ending.is_failure,
+        "why": ending_text(summary.ending),
         **values,
         "compiled": summary.is_compiled,
         "reasons": reasons,

@@ -22,6 +22,7 @@ from scenthound.records import columns_of, to_json
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_records import PageVisit
+from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
 
@@ -37,8 +38,10 @@ MAX_ANCHOR_CHARACTERS = 60
 def print_summary(summary: CrawlSummary) -> None:
     status = summary.status
     typer.echo(f"The crawl ended: {summary.ended}.")
-    if not status.n_pages:
-        say(_no_page_reason(summary))
+    if summary.ending.is_failure:
+        typer.echo("No page was visited.")
+    elif text := ending_text(summary.ending):
+        say(text)
     print_facts(
         {
             "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
@@ -60,14 +63,6 @@ def print_summary(summary: CrawlSummary) -> None:
             n_text_columns=2,
         )
     _print_next(summary)
-
-
-def _no_page_reason(summary: CrawlSummary) -> str:
-    if not summary.reasons:
-        return "No page was visited: the crawl ended before the first response."
-    reason, count = progress.most_frequent(summary.reasons)[0]
-    hint = " To crawl an intranet, use --allow-private." if reason is SkipReason.ADDRESS_FORBIDDEN else ""
-    return f"No page was visited. The most frequent reason ({counted(count, 'page')}): {reason.text} ({reason}).{hint}"
 
 
 def program() -> str:

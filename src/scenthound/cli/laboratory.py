@@ -13,6 +13,7 @@ from scenthound.cli.options import (
     Force,
     Judge,
     Mode,
+    OptionalMode,
     OptionalTopics,
     OptionalWeb,
     PageBudget,
@@ -153,9 +154,14 @@ def evaluate(
     metric: Annotated[list[str] | None, typer.Option(help="A metric, or name@pages; repeatable.")] = None,
     at: Annotated[list[int] | None, typer.Option(min=1, help="Show values after N pages; repeatable.")] = None,
     web: Annotated[Path | None, typer.Option(help="The recorded web, if it was moved.")] = None,
+    print_all: Annotated[
+        bool, typer.Option("--all", help="Print a table for each metric, the cost, and pages missing in the recording.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Evaluate the crawls of a run: tables here, curves in evaluation.json and evaluation.csv beside the traces.
+    """Evaluate the crawls of a run: a table here, curves in evaluation.json and evaluation.csv beside the traces.
+
+    scenthound evaluate run
 
     scenthound evaluate run --metric target_recall --at 100 --at 1000
     """
@@ -168,7 +174,7 @@ def evaluate(
     if as_json:
         print_json(plain_values(evaluation.evaluated))
         return
-    print_evaluation(evaluation.evaluated)
+    print_evaluation(evaluation.evaluated, by_pages=evaluation.by_pages, print_all=print_all)
     typer.echo(f"Curves: {', '.join(map(str, written))}")
 
 
@@ -224,7 +230,7 @@ def compare(
     train: Train = 0,
     train_from: TrainFrom = None,
     judge: Judge = 0,
-    mode: Mode = "sequential",
+    mode: OptionalMode = None,
     closed_world: ClosedWorld = False,
     follow_nofollow: FollowNofollow = False,
     workers: Workers = None,

@@ -10,11 +10,12 @@ import typer
 from scenthound import jit
 from scenthound.errors import PluginError, printable
 from scenthound.registry import format_value
+from scenthound.ui.endings import simulated_text
 from scenthound.ui.formats import counted, json_text
 from scenthound.ui.terminal import filled_command, print_rows, print_table, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from scenthound.api.laboratory import Comparison, Run, Study
@@ -104,8 +105,8 @@ def print_run(run: Run) -> None:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, which is the maximum.")
     if done.n_not_recorded:
         typer.echo(f"{counted(done.n_not_recorded, 'page')} requested were not in the recording.")
-    if done.n_ended_early:
-        typer.echo(f"{counted(done.n_ended_early, 'crawl')} ended before {experiment.page_budget:,} pages.")
+    for text in filter(None, map(simulated_text, done.ends)):
+        say(text)
     if done.missing:
         typer.echo(
             f"Ignored because they are not in the web: {counted(len(done.missing), 'page')} among examples and targets "
@@ -122,39 +123,55 @@ def _compiled(done: Simulation) -> str:
     return "yes" if done.n_compiled else "no"
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """The metrics, what the crawls cost, and the pages missing from the recording."""
-    from scenthound.ui.reports.run import cost_table, missing_table
+def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_all: bool = False) -> None:
+    """One table, or all of them: the metrics by the number of pages, the cost, and pages missing from the recording."""
+    from scenthound.ui.reports.run import SUMMARY_METRICS, all_tables, main_table
 
-    print_metrics(evaluation)
-    print_table(cost_table(evaluation))
-    missing = missing_table(evaluation)
-    if missing is not None:
-        print_table(missing)
+    tables = all_tables(evaluation)
+    if print_all:
+        print_metrics(evaluation)
+        for name, table in tables.items():
+            if name not in evaluation.metrics:
+                print_table(table)
+    else:
+        print_table(main_table(evaluation, by_pages=by_pages))
+        is_default = set(SUMMARY_METRICS) <= set(evaluation.metrics)
+        _print_metric_notes(evaluation, SUMMARY_METRICS if is_default else evaluation.metrics)
+    for text in filter(None, map(simulated_text, evaluation.ends)):
+        say(text)
+    if not print_all:
+        typer.echo(f"--all prints {counted(len(tables), 'table')}: {', '.join(tables)}.")
 
 
 def print_metrics(evaluation: Evaluation) -> None:
-    from scenthound.ui.reports.run import defined_metrics, marks_note, metric_table, undefined_notes
+    """All metrics by the number of pages."""
+    from scenthound.ui.reports.run import defined_metrics, metric_table
 
-    metrics = defined_metrics(evaluation)
-    for metric in metrics:
+    for metric in defined_metrics(evaluation):
         print_table(metric_table(evaluation, metric))
-    if metrics and len(evaluation.results) > 1:
+    _print_metric_notes(evaluation, evaluation.metrics)
+
+
+def _print_metric_notes(evaluation: Evaluation, metrics: Sequence[str]) -> None:
+    """What the marks mean, and which of these metrics have no values."""
+    from scenthound.ui.reports.run import defined_metrics, marks_note, undefined_notes
+
+    if defined_metrics(evaluation) and len(evaluation.results) > 1:
         say(marks_note(evaluation, best=""))
-    for note in undefined_notes(evaluation):
+    for note in undefined_notes(evaluation, metrics):
         say(note[:1].upper() + note[1:])
 
 
 def print_comparison(comparison: Comparison, as_json: bool) -> None:
-    """Notes, the two tables, and which strategy is best."""
+    """Notes, the two tables, and which strategy is best or why that cannot be told."""
     from scenthound.records import to_json
-    from scenthound.ui.reports.comparison import conclusion_lines, measurements_table, ranking_table
+    from scenthound.ui.reports.comparison import conclusion_lines, measurements_table, notes_of, ranking_table
 
     done = comparison.compared
     if as_json:
         print_json(to_json(done))
         return
-    for note in done.notes:
+    for note in notes_of(done):
         say(f"Note: {note}")
     print_table(ranking_table(done))
     print_table(measurements_table(done))
@@ -162,6 +179,7 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
     typer.echo()
     for line in conclusion_lines(done):
         say(line)
+    typer.echo(f"Mode: {done.mode}.")
     print_compiled_code()
     if done.command:
         typer.echo(f"\nStart it live:\n{filled_command(done.command, '  ', '    ')}")

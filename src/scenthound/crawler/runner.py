@@ -444,6 +444,7 @@ class LiveRun:
             reasons=dict(self._crawl.reasons),
             n_out_of_scope=self._crawl.n_out_of_scope,
             ending=self._ending,
+            n_evicted=engine.strategy.n_evicted,
         )
 
 

@@ -18,6 +18,7 @@ from scenthound.model import Topic
 from scenthound.records import column, from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
+from scenthound.strategies.old_defaults import with_defaults_of_0_7
 from scenthound.topics.files import read_topics
 from scenthound.web.access import check_header, masked_header
 from scenthound.web.fetch import FetchLimits
@@ -97,6 +98,8 @@ class CrawlSettings:
     train_digest: str | None = None
     strategy_digest: str | None = None
     cookie_digest: str | None = None
+    #: The version whose default parameters the strategy has; crawls before 0.8 lack it.
+    strategy_defaults: str = "0.8"
 
     def __post_init__(self) -> None:
         self._check_numbers()
@@ -155,7 +158,10 @@ class CrawlSettings:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":
-        return from_json(cls, dict(settings), "crawl.json")
+        values = dict(settings)
+        if "strategy_defaults" not in values and isinstance(values.get("strategy"), str):
+            values["strategy"] = with_defaults_of_0_7(values["strategy"])
+        return from_json(cls, values, "crawl.json")
 
     def with_budget(self, page_budget: int | None) -> "CrawlSettings":
         return self if page_budget is None else replace(self, page_budget=page_budget)

@@ -25,7 +25,7 @@ from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_j
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
-from scenthound.crawler.state import SampleRecorder
+from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.model import Progress, silent
@@ -72,6 +72,7 @@ class CrawlSummary:
     status: CrawlStatus
     page_budget: int
     reasons: dict[SkipReason, int]
+    ending: Ending
     n_recorded: int = 0  #: pages that were read from a recorded web, and are not in the archive
     recording: str | None = None  #: the path of that recorded web
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
@@ -131,6 +132,7 @@ def _run_crawl(
             status=status,
             page_budget=status.page_budget,
             reasons=store.reasons(),
+            ending=replace(ending_of(store, ended, status, status.n_pages), reasons=store.reasons()),
             n_recorded=store.n_recorded(),
             recording=settings.web,
             is_compiled=parts.is_compiled,

@@ -5,6 +5,7 @@ A sample is taken every second at first, and later once per thousandth of the cr
 thousands of samples, and its first minute has as many as that of a short crawl.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -14,7 +15,7 @@ import orjson
 
 from scenthound.crawler.settings import StopConditions
 from scenthound.errors import InvalidInput
-from scenthound.reasons import EndReason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import to_json
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, Sample
@@ -35,8 +36,32 @@ class State(StrEnum):
     ENDING = "ending"
     ENDED = "ended"
     STOPPED = "stopped"  #: by the user; it can be resumed
+    FAILED = "failed"  #: it ended without a page
     DIED = "died"  #: its process is gone without a recorded end
     NOT_BEGUN = "not begun"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a crawl ended, and what explains it: skipped pages by reason, those that were seeds, and evicted links."""
+
+    ended: EndReason
+    n_pages: int
+    page_budget: int
+    strategy: str
+    reasons: Mapping[SkipReason, int]
+    n_evicted: int
+    n_seeds: int
+    seed_reasons: Mapping[SkipReason, int]
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the crawl ended without a page, and not because a user stopped it."""
+        return is_failure(self.ended, self.n_pages)
+
+
+def is_failure(ended: EndReason | None, n_pages: int) -> bool:
+    return ended not in (None, EndReason.STOPPED) and not n_pages
 
 
 #: The states in which a process is crawling.
@@ -46,7 +71,7 @@ ALIVE = frozenset({State.RUNNING, State.PAUSED, State.ENDING})
 @dataclass(frozen=True, slots=True)
 class CrawlState:
     """`run` is the latest one, `ended` why it ended, `status` that of the last commit. `page_budget`, here and in the
-    status, is that of the running run, or of the next one."""
+    status, is that of the running run, or of the next one. `ending` has the details of an end that is known."""
 
     state: State
     ended: EndReason | None = None
@@ -54,6 +79,7 @@ class CrawlState:
     status: CrawlStatus | None = None
     n_pages: int = 0
     page_budget: int | None = None
+    ending: Ending | None = None
 
     @property
     def is_alive(self) -> bool:
@@ -76,7 +102,21 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
     if status is not None and page_budget is not None:
         status = replace(status, page_budget=page_budget)
     state, ended = (_alive(run, status), None) if is_alive else _not_alive(run, n_pages, page_budget)
-    return CrawlState(state, ended, run, status, n_pages, page_budget)
+    ending = None if ended is None or status is None else ending_of(crawl, ended, status, n_pages)
+    return CrawlState(state, ended, run, status, n_pages, page_budget, ending)
+
+
+def ending_of(crawl: StoredCrawl, ended: EndReason, status: CrawlStatus, n_pages: int) -> Ending:
+    return Ending(
+        ended=ended,
+        n_pages=n_pages,
+        page_budget=status.page_budget,
+        strategy=str(crawl.about.settings.get("strategy", "")),
+        reasons=status.reasons,
+        n_evicted=status.n_evicted,
+        n_seeds=crawl.n_seeds,
+        seed_reasons={} if n_pages else crawl.seed_reasons(),
+    )
 
 
 def _page_budget(crawl: StoredCrawl) -> int | None:
@@ -108,6 +148,8 @@ def _not_alive(run: RunRecord | None, n_pages: int, page_budget: int | None) -> 
         ended: EndReason | None = EndReason(run.ended)
     except ValueError:  # written by a later version
         ended = None
+    if is_failure(ended, n_pages):
+        return State.FAILED, ended
     return (State.STOPPED if ended is EndReason.STOPPED else State.ENDED), ended
 
 

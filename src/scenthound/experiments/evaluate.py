@@ -22,7 +22,7 @@ from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
 from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
 from scenthound.experiments.results import csv_number, csv_text
-from scenthound.experiments.runs import CrawlRow, RunFolder
+from scenthound.experiments.runs import CrawlEnds, CrawlRow, RunFolder, crawl_ends
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, mean_over_topics
 from scenthound.files import regular_bytes, write_atomic
@@ -73,6 +73,7 @@ class Evaluation:
     lower_is_better: frozenset[str] = frozenset()  #: metrics
     needs: dict[str, str] = field(default_factory=dict)  #: by metric: what a topic must have
     topics: tuple[str, ...] = ()
+    ends: tuple[CrawlEnds, ...] = ()  #: by strategy
 
     @property
     def undefined(self) -> tuple[str, ...]:
@@ -104,7 +105,8 @@ def evaluate(
     topics = {topic.id: topic for topic in run.topics()}
     starts = {(start.topic, start.seed): start for start in run.starts()}
     page_rank = cache(lambda: _page_rank(run))
-    for crawl in run.crawls():
+    crawls = run.crawls()
+    for crawl in crawls:
         tally.add_time(crawl)
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
         if topic_id not in topics:
@@ -125,6 +127,7 @@ def evaluate(
         lower_is_better=frozenset(str(metric) for metric in metrics if metric.lower_is_better),
         needs={str(metric): metric.needs for metric in metrics if metric.needs},
         topics=tuple(topics),
+        ends=crawl_ends(crawls, run.page_budget),
     )
 
 

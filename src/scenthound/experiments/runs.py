@@ -38,7 +38,7 @@ RUN_FILE = "run.json"
 START_PAGES = tuple(each.name for each in fields(Start)[2:])
 LATER_START_PAGES = START_PAGES[2:]
 #: Fields that older folders lack.
-LATER_CRAWL_FIELDS = ("running_s",)
+LATER_CRAWL_FIELDS = ("running_s", "evicted")
 
 
 def require_parquet() -> Any:
@@ -62,6 +62,35 @@ class CrawlRow:
     not_recorded: int
     repeated: int
     running_s: float | None = None  #: in simulated time
+    evicted: int = 0  #: links that a full frontier dropped
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlEnds:
+    """How the crawls of a strategy ended: how many before their page budget, and, of these, requested pages that were
+    not visited. Evictions are those of all crawls."""
+
+    strategy: str
+    page_budget: int
+    n_crawls: int
+    n_early: int
+    n_not_recorded: int
+    n_repeated: int
+    n_evicted: int
+
+
+def crawl_ends(rows: Iterable[CrawlRow], page_budget: int) -> tuple[CrawlEnds, ...]:
+    """By strategy, in the order of the rows."""
+    counts: dict[str, Counter[str]] = {}
+    for row in rows:
+        tally = counts.setdefault(row.strategy, Counter())
+        tally.update(n_crawls=1, n_evicted=row.evicted)
+        if row.pages < page_budget:
+            tally.update(n_early=1, n_not_recorded=row.not_recorded, n_repeated=row.repeated)
+    names = [each.name for each in fields(CrawlEnds)[2:]]
+    return tuple(
+        CrawlEnds(strategy, page_budget, **{name: tally[name] for name in names}) for strategy, tally in counts.items()
+    )
 
 
 class RunFolder:
@@ -219,19 +248,23 @@ def _start_line(start: Start, web: RecordedWeb) -> dict[str, Any]:
 
 def _logged(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
     for done in runs:
-        crawl = done.crawl
-        row = CrawlRow(
-            topic=done.start.topic,
-            strategy=done.strategy,
-            seed=done.start.seed,
-            pages=len(crawl.pages),
-            ended=crawl.ended.value,
-            not_recorded=crawl.n_missing,
-            repeated=crawl.n_repeated,
-            running_s=None if crawl.time_s is None else float(crawl.time_s[-1]),
-        )
-        lines.write(json.dumps(asdict(row)) + "\n")
+        lines.write(json.dumps(asdict(_crawl_row(done))) + "\n")
         yield done
+
+
+def _crawl_row(done: Run) -> CrawlRow:
+    crawl = done.crawl
+    return CrawlRow(
+        topic=done.start.topic,
+        strategy=done.strategy,
+        seed=done.start.seed,
+        pages=len(crawl.pages),
+        ended=crawl.ended.value,
+        not_recorded=crawl.n_missing,
+        repeated=crawl.n_repeated,
+        running_s=None if crawl.time_s is None else float(crawl.time_s[-1]),
+        evicted=crawl.n_evicted,
+    )
 
 
 def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
@@ -288,6 +321,7 @@ class Simulation:
     n_not_recorded: int
     n_ended_early: int
     n_compiled: int  #: crawls by compiled code
+    ends: tuple[CrawlEnds, ...] = ()  #: by strategy
 
 
 def simulate_topics(
@@ -309,11 +343,13 @@ def simulate_topics(
     experiment = setup.experiment(recorded, chosen)
     planned = plan(experiment, recorded)
     counts: Counter[str] = Counter()
+    rows: list[CrawlRow] = []
 
     def counted(done: Run) -> Run:
         n_pages = len(done.crawl.pages)
         counts.update(n_crawls=1, n_pages=n_pages, n_not_recorded=done.crawl.n_missing)
         counts.update(n_ended_early=n_pages < experiment.page_budget, n_compiled=done.crawl.is_compiled)
+        rows.append(_crawl_row(done))
         return done
 
     with ResultFolder.create(out, kind="run", force=force) as folder:
@@ -326,5 +362,6 @@ def simulate_topics(
         skipped_topics=dict(chosen.skipped),
         missing=tuple(url for topic in chosen.topics for url in starts.missing(topic)),
         pages_wanted=setup.page_budget,
+        ends=crawl_ends(rows, experiment.page_budget),
         **counts,
     )

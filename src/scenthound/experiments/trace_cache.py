@@ -86,7 +86,7 @@ def folder_digest(folder: Path) -> str:
 
 
 #: Increased when the format of the files changes.
-FORM = 2
+FORM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,7 @@ class TraceCache:
                     ended=EndReason(about["ended"]),
                     n_missing=int(about["n_missing"]),
                     n_repeated=int(about["n_repeated"]),
+                    n_evicted=int(about["n_evicted"]),
                     time_s=arrays.get("time_s"),
                 )
         except (OSError, ValueError, LookupError, EOFError, TypeError, RuntimeError, BadZipFile, zlib.error):
@@ -181,7 +182,8 @@ class TraceCache:
 
     def save(self, name: str, crawl: Crawl) -> None:
         """Write atomically, without waiting for the disk: what a power failure loses is crawled again."""
-        about = {"ended": crawl.ended.value, "n_missing": crawl.n_missing, "n_repeated": crawl.n_repeated}
+        counts = {name: getattr(crawl, name) for name in ("n_missing", "n_repeated", "n_evicted")}
+        about = {"ended": crawl.ended.value, **counts}
         arrays = {"pages": crawl.pages, "relevance": crawl.relevance, "cpu_us": crawl.cpu_us}
         if crawl.time_s is not None:
             arrays["time_s"] = crawl.time_s

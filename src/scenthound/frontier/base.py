@@ -129,6 +129,9 @@ class PoppedPage(NamedTuple):
 class PriorityFrontier(ABC):
     """The frontier as strategies use it."""
 
+    #: Pages evicted so far, each time they were.
+    n_evicted = 0
+
     @abstractmethod
     def __len__(self) -> int:
         """The number of queued pages."""

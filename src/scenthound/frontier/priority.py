@@ -245,6 +245,7 @@ class BoundedFrontier(ScanningFrontier[SortedEntry]):
                     raise nan_score_error(page)
                 if len(self._sorted) >= self._capacity:
                     del entry_of[self._sorted.pop(0)[2]]
+                    self.n_evicted += 1
                 entry_of[page] = entry = (pushed, draw(), page, host)
                 insort(self._sorted, entry)
 
@@ -285,12 +286,14 @@ class BoundedFrontier(ScanningFrontier[SortedEntry]):
         return PoppedPage(page, host, score, regret(best, score), waiting_host)
 
     def state(self) -> FrontierState:
-        return {"entries": [list(entry) for entry in self._sorted], "popped": sorted(self._popped)}
+        entries = [list(entry) for entry in self._sorted]
+        return {"entries": entries, "popped": sorted(self._popped), "n_evicted": self.n_evicted}
 
     def restore(self, state: FrontierState) -> None:
         self._sorted = sorted((score, key, page, host) for score, key, page, host in state["entries"])
         self._entry_of = {entry[2]: entry for entry in self._sorted}
         self._popped = set(state["popped"])
+        self.n_evicted = state["n_evicted"]
 
 
 class UnboundedFrontier(PriorityFrontier):

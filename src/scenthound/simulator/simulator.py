@@ -136,5 +136,6 @@ def simulate(
         ended=EndReason.BUDGET if len(pages) >= page_budget else EndReason.FRONTIER,
         n_missing=n_missed[MissReason.MISSING],
         n_repeated=n_missed[MissReason.REPEATED],
+        n_evicted=strategy.n_evicted,
         time_s=np.array(times_s) if times_s else None,
     )

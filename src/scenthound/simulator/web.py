@@ -220,3 +220,5 @@ class Crawl:
     time_s: FloatArray | None = None
     #: Whether compiled code crawled.
     is_compiled: bool = False
+    #: Links that a full frontier dropped.
+    n_evicted: int = 0

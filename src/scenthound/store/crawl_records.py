@@ -206,6 +206,7 @@ class CrawlStatus(Sample):
         "recent hosts", help="hosts that responded recently", default=(), aliases=("asked_hosts",)
     )
     ending: EndReason | None = column(help="why the run is about to end", default=None)
+    n_evicted: int = column("evicted", help="links that a full frontier dropped", default=0)
     problem: str = column(help="why the last command could not be carried out", default="")
     n_out_of_scope: int = column("links out of scope", help="links of visited pages that are out of scope", default=0)
 

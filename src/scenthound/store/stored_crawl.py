@@ -149,6 +149,16 @@ class StoredCrawl:
         counted = self._all("SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY count(*) DESC, reason")
         return {SkipReason(reason): count for reason, count in counted}
 
+    def seed_reasons(self) -> dict[SkipReason, int]:
+        """The same for the seeds, which are the first URLs."""
+        sql = "SELECT reason, count(*) FROM skipped WHERE page < ? GROUP BY reason ORDER BY count(*) DESC, reason"
+        return {SkipReason(reason): count for reason, count in self._all(sql, self.n_seeds)}
+
+    @property
+    def n_seeds(self) -> int:
+        seeds = self.about.settings.get("seeds")
+        return len(seeds) if isinstance(seeds, list) else 0
+
     def urls(self) -> list[str]:
         """All URLs, by number."""
         return self._strings("url")

@@ -48,7 +48,7 @@ class AdaptiveNFirst(BestNFirst):
         least: RoundSize = 1,
         most: RoundSize = 256,
         memory: Annotated[float, Bounds(0, 1)] = 0.9,
-        buffer: Buffer = 256,
+        buffer: Buffer = None,
         found_again: FoundAgain = "highest",
     ) -> None:
         if not least <= start_n <= most:

@@ -88,6 +88,8 @@ class Strategy(ABC):
     context_words: int | None = None
     #: Whether `Links.anchors` is computed.
     needs_anchors: bool = False
+    #: What to change if the frontier runs empty for a reason of the strategy itself; empty if there is none.
+    empty_advice: ClassVar[str] = ""
     #: The constructor arguments by name, defaults included.
     parameters: Mapping[str, Any]
 
@@ -132,6 +134,11 @@ class Strategy(ABC):
     def scores(self) -> list[float]:
         """The score of each page of the last `ask`, higher is better. Empty if the strategy has no scores."""
         return []
+
+    @property
+    def n_evicted(self) -> int:
+        """Links that a full frontier has dropped so far, each time it did; 0 if the frontier is unbounded."""
+        return 0
 
     @abstractmethod
     def tell(self, visit: Visit) -> None:

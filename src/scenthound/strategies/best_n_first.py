@@ -35,7 +35,7 @@ class BestNFirst(FrontierStrategy):
     def __init__(
         self,
         n: RoundSize = 1,
-        buffer: Buffer = 256,
+        buffer: Buffer = None,
         found_again: FoundAgain = "highest",
         description: bool = False,
     ) -> None:
@@ -71,7 +71,7 @@ class BestFirst(BestNFirst):
     }
     kernel = BestNFirst.kernel
 
-    def __init__(self, buffer: Buffer = 256, found_again: FoundAgain = "highest", description: bool = False) -> None:
+    def __init__(self, buffer: Buffer = None, found_again: FoundAgain = "highest", description: bool = False) -> None:
         super().__init__(1, buffer, found_again, description)
 
 

@@ -24,16 +24,18 @@ class BreadthFirst(FrontierStrategy):
     presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}, "wang2009": {"buffer": None}}
     needs_relevance = False
 
-    def __init__(self, buffer: Buffer = 256, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
+    def __init__(self, buffer: Buffer = None, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
         # The bound is enforced in `_append`: a bounded frontier would evict the newest links.
         super().__init__(1, None)
         self._queue_size = buffer
         self._drops_new = when_full == "drop_new"
         self._n_found = 0
+        self._n_dropped = 0
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
         self._n_found = 0
+        self._n_dropped = 0
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._begin(rng, seen)
@@ -54,26 +56,27 @@ class BreadthFirst(FrontierStrategy):
         self._n_found += len(pages)
         self._frontier.push_first(pages, hosts, -order)
         if self._queue_size is not None and not self._drops_new:
-            self._frontier.pop(max(0, len(self._frontier) - self._queue_size))
+            self._n_dropped += len(self._frontier.pop(max(0, len(self._frontier) - self._queue_size)))
 
     def _that_fit(self, pages: list[int]) -> list[int]:
-        """The indices of the pages that the queue has room for."""
+        """The indices of the pages that the queue has room for; the other new ones are dropped."""
         room = (self._queue_size or 0) - len(self._frontier)
-        fits: list[int] = []
-        entering: set[int] = set()
+        new: dict[int, int] = {}
         for index, page in enumerate(pages):
-            if len(fits) >= room:
-                break
-            if page not in entering and not self._frontier.knows(page):
-                entering.add(page)
-                fits.append(index)
-        return fits
+            if page not in new and not self._frontier.knows(page):
+                new[page] = index
+        self._n_dropped += max(0, len(new) - room)
+        return list(new.values())[:room]
+
+    @property
+    def n_evicted(self) -> int:
+        return self._n_dropped
 
     def _own_state(self) -> dict[str, Any]:
-        return {"n_found": self._n_found}
+        return {"n_found": self._n_found, "n_dropped": self._n_dropped}
 
     def _restore_own(self, state: State) -> None:
-        self._n_found = state["n_found"]
+        self._n_found, self._n_dropped = state["n_found"], state["n_dropped"]
 
     def memory_bound(self) -> MemoryBound:
         return replace(super().memory_bound(), queued=self._queue_size)

@@ -44,6 +44,8 @@ OF_RELEVANT_PAGE, OF_OTHER_PAGE, BEYOND_WIDTH = 1.0, 0.5, 0.0
 class DepthBoundSearch(FrontierStrategy):
     """The common part of Fish-Search and Shark-Search: all of Fig. 1 but step 3.1, the potential scores of links."""
 
+    empty_advice = "raise depth, so that links of irrelevant pages are followed further, or add start pages"
+
     _depth: IntArray
 
     def __init__(self, *, depth: int, threshold: float, revive: bool, n: int, buffer: int | None) -> None:

@@ -222,6 +222,10 @@ class FrontierStrategy(Strategy):
     def scores(self) -> list[float]:
         return self._last_scores
 
+    @property
+    def n_evicted(self) -> int:
+        return self._frontier.n_evicted
+
     @abstractmethod
     def tell(self, visit: Visit) -> None: ...
 

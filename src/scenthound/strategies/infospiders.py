@@ -146,6 +146,7 @@ class InfoSpiders(Strategy):
     """
 
     summary = "agents that gain energy from relevant pages, follow links by nearby words, learn, reproduce and die"
+    empty_advice = "set max_pages to the page budget, so that agents live longer, or add start pages"
     presets: ClassVar[Presets] = {
         "menczer2001": {"max_pages": 1000, "buffer": 200, "description": True, "patience": None}
     }
@@ -158,7 +159,7 @@ class InfoSpiders(Strategy):
         *,
         theta: Annotated[float, Bounds(0, 1_000_000, above=True)] = 2.0,
         max_pages: Annotated[int, Bounds(1)] = 1000,
-        buffer: Buffer = 200,
+        buffer: Buffer = None,
         temperature: Annotated[float, Bounds(1e-6)] = 0.125,
         epochs: Annotated[int, Bounds(0, 1000)] = 5,
         rate: Annotated[float, Bounds(0, 100)] = 0.5,

@@ -45,7 +45,7 @@ class KeywordPageRank(PageRankStrategy):
     def __init__(
         self,
         n: RoundSize = 1,
-        buffer: Buffer = 256,
+        buffer: Buffer = None,
         *,
         gamma: Gamma = 0.8,
         tolerance: Tolerance = 0.01,

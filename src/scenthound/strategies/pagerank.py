@@ -284,7 +284,7 @@ class PageRankFirst(PageRankStrategy):
         norm: Norm = "max",
         every: Every = 25,
         pages: BufferedPages = 200,
-        buffer: Buffer = 200,
+        buffer: Buffer = None,
         other_domains: bool = True,
         description: bool = False,
     ) -> None:

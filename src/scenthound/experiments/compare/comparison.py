@@ -28,6 +28,8 @@ from scenthound.experiments.compare.measures import (
     collect,
     crawled,
     measure_starts,
+    merged,
+    same_starts,
 )
 from scenthound.experiments.compare.ranking import (
     MARGIN_SHARE,
@@ -42,7 +44,14 @@ from scenthound.experiments.compare.ranking import (
     rounded,
     topics_won,
 )
-from scenthound.experiments.compare.settings import ComparisonSettings, Contestant, Prepared, prepared
+from scenthound.experiments.compare.settings import (
+    ComparisonSettings,
+    Contestant,
+    Prepared,
+    mode_for,
+    prepared,
+)
+from scenthound.experiments.compare.verdict import Verdict, evidence, verdict_of
 from scenthound.experiments.pipeline import part_of
 from scenthound.experiments.results import versions
 from scenthound.experiments.setup import Experiment, ExperimentSetup, condition_options
@@ -50,6 +59,7 @@ from scenthound.experiments.starts import Task
 from scenthound.experiments.statistics import scipy_stats
 from scenthound.model import Progress, silent
 from scenthound.records import column
+from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.folder import KNOWN_KINDS
 from scenthound.store.record import open_web
 
@@ -129,8 +139,10 @@ class ComparisonResult:
     bounds: Bounds
     held_out: float  #: what the choice of the best is expected to have on other observations
     topics_won: TopicsWon | None  #: by the best; None if topics are not the observations, or if it is alone
-    winner: str
-    command: str  #: starts the best strategy live; empty if it cannot be written
+    winner: str  #: the best strategy; empty if the comparison cannot tell
+    verdict: Verdict | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)  #: strategies that did not take part, with the reason
+    command: str  #: starts the best strategy live; empty if there is none, or if it cannot be written
     command_note: str
     repeat: str = ""  #: the command that repeats the comparison
     crawls_made: int  #: crawls that were not cached
@@ -167,13 +179,15 @@ def compare_strategies(
     workers: int | None = None,
     progress: Progress = silent,
 ) -> StrategyComparison:
-    """Find out which strategy is best for the topics. Without strategies in the setup, all installed ones take part.
+    """Find out whether a strategy is best for the topics. Without strategies in the setup, all installed take part.
 
     Crawls are cached in the folder `cache`. If `setup.web` is a crawl, its pages are recorded first. `training_folder`
     is where `model_pages` will be written, for the command to name; None if they will not be written.
     """
     scipy_stats()  # Raises before any work is done if it is not installed.
     recorded = open_web(setup.web, progress)
+    if settings.chooses_mode:
+        setup = replace(setup, mode=mode_for(recorded))
     requested = prepared(recorded, setup, settings)
     check_metric(requested, recorded)
     crawling = part_of(progress, 0.0, CRAWLED)
@@ -183,8 +197,12 @@ def compare_strategies(
     starts = measure_starts(ready, cache, workers=workers, progress=part_of(progress, TIMED, 1.0))
     topic_ids = [topic.id for topic in ready.experiment.topics]
     measured = collect(starts, topic_ids, ready.experiment.repeats, ready.point)
-    result = _ranked(ready, setup, settings, measured, cpu_us=cpu_us, training_folder=training_folder, n_made=n_made)
-    pages = model_pages(ready, measured.topics[0], result.winner)
+    distinct = measured
+    if not measured.over_topics:
+        groups = same_starts(ready.planned)
+        distinct = collect(merged(starts, groups), topic_ids, len(groups), ready.point)
+    result = _ranked(ready, setup, settings, distinct, cpu_us=cpu_us, training_folder=training_folder, n_made=n_made)
+    pages = model_pages(ready, measured.topics[0], result.winner) if result.winner else None
     return StrategyComparison(result, ready.experiment, ready.contestants, measured, pages)
 
 
@@ -219,8 +237,11 @@ def _ranked(
         relevance_models=experiment.relevance_models(),
         cpu_us=cpu_us,
     )
-    winner = ranking[0].strategy
-    command = live_command(setup.topics.file, measured.topics[0], winner, experiment, training_folder)
+    verdict = verdict_of(ranking, evidence(ready, measured))
+    command, command_note = "", ""
+    if verdict.best:
+        command = live_command(setup.topics.file, measured.topics[0], verdict.best, experiment, training_folder)
+        command_note = training_note(verdict.best, experiment, training_folder) if command else CANNOT_BE_NAMED
     return ComparisonResult(
         scenthound=version("scenthound"),
         versions=versions(),
@@ -248,9 +269,11 @@ def _ranked(
         bounds=Bounds(float(measured.random.mean()), float(measured.oracle.mean())),
         held_out=halves.mean if halves else nan,
         topics_won=topics_won(measured, order, lower_is_better=is_low),
-        winner=winner,
+        winner=verdict.best,
+        verdict=verdict,
+        left_out=dict(ready.left_out),
         command=command,
-        command_note=training_note(winner, experiment, training_folder) if command else CANNOT_BE_NAMED,
+        command_note=command_note,
         repeat=reproduce_command(setup, settings, experiment),
         crawls_made=n_made,
     )
@@ -290,6 +313,7 @@ def reproduce_command(setup: ExperimentSetup, settings: ComparisonSettings, expe
             ("--by", settings.by),
             ("--pages", setup.page_budget),
             ("--repeats", experiment.repeats),
-            *condition_options(asdict(replace(setup, train_from=experiment.train_from))),
+            ("--mode", experiment.mode),
+            *condition_options(asdict(replace(setup, train_from=experiment.train_from, mode=str(SEQUENTIAL)))),
         ],
     )

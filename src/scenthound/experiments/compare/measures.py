@@ -4,8 +4,9 @@ Measured are the deciding metric, precision and recall after the same number of 
 their bounds: a random crawl and a greedy oracle. Of the deciding metric and its bounds the curves are kept too, at some
 sixty steps; their means and standard errors are over the observations, as in the ranking.
 
-With fewer than five topics the observations are random starts: start k of every topic, averaged over topics. From five
-topics on they are topics, each the mean of its starts (`statistics.PairedSample` has the same rule). A topic for which
+With fewer than five topics the observations are random starts: start k of every topic, averaged over topics. Starts
+from the same pages, which topics with few examples have, are averaged and count once. From five topics on the
+observations are topics, each the mean of its starts (`statistics.PairedSample` has the same rule). A topic for which
 the metric has no value for some contestant or start is skipped. Strategies that crawled the same pages in the same
 order from every start count as one.
 
@@ -74,7 +75,7 @@ def crawled(
         ready,
         experiment=replace(ready.experiment, strategies=usable),
         contestants=tuple(each for each in ready.contestants if each.spec in usable),
-        notes=(*ready.notes, *(f"Skipped: {name}. {printable(reason)}" for name, reason in failed.items())),
+        left_out={**ready.left_out, **{name: printable(reason) for name, reason in failed.items()}},
     )
     return without_failed, n_made
 
@@ -256,6 +257,35 @@ class Measurements:
     def twins(self, contestant: int) -> list[int]:
         """The others with the same crawls."""
         return [other for other, first in enumerate(self.twin_of) if first == contestant != other]
+
+
+def same_starts(planned: Sequence[Planned]) -> list[list[int]]:
+    """The random seeds, grouped by the pages that they start from in every topic."""
+    drawn: dict[int, list[frozenset[int]]] = {}
+    for _, start in planned:
+        drawn.setdefault(start.seed, []).append(frozenset(start.seeds))
+    groups: dict[tuple[frozenset[int], ...], list[int]] = {}
+    for seed, pages in drawn.items():
+        groups.setdefault(tuple(pages), []).append(seed)
+    return list(groups.values())
+
+
+def merged(starts: Sequence[MeasuredStart], groups: Sequence[Sequence[int]]) -> list[MeasuredStart]:
+    """The mean of each group of seeds, for each topic; starts are in the order of topics and seeds."""
+    n_seeds = sum(map(len, groups))
+    firsts = range(0, len(starts), n_seeds)
+    return [_mean_start([starts[first + seed] for seed in group]) for first in firsts for group in groups]
+
+
+def _mean_start(starts: Sequence[MeasuredStart]) -> MeasuredStart:
+    if len(starts) == 1:
+        return starts[0]
+    return MeasuredStart(
+        numbers={name: np.mean([start.numbers[name] for start in starts], axis=0) for name in starts[0].numbers},
+        curves=np.mean([start.curves for start in starts], axis=0),
+        bounds=np.mean([start.bounds for start in starts], axis=0),
+        digests=tuple(" ".join(digests) for digests in zip(*(start.digests for start in starts), strict=True)),
+    )
 
 
 def collect(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: int, point: Point) -> Measurements:

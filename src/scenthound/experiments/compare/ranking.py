@@ -247,8 +247,8 @@ def describe_scope(measured: Measurements) -> str:
 
 
 def reading_notes(ready: Prepared, measured: Measurements, rows: Sequence[RankingRow]) -> list[str]:
-    """Notes on skipped topics, strategies with equal crawls, and tests without power. Values of a sweep with equal
-    crawls share a row instead of a note."""
+    """Notes on skipped topics and strategies with equal crawls. Values of a sweep with equal crawls share a row instead
+    of a note."""
     notes, metric, by_spec = [], ready.point.metric, {each.spec: each for each in ready.contestants}
     if measured.lacking:
         skipped = f"Topics without {metric} are skipped: {', '.join(map(printable, measured.lacking))}."
@@ -259,13 +259,4 @@ def reading_notes(ready: Prepared, measured: Measurements, rows: Sequence[Rankin
         for other in row.also
         if not by_spec[other].swept
     ]
-    n_observed, needed = measured.observations.shape[1], observations_needed(len(rows))
-    if len(rows) > 1 and n_observed < needed:
-        more = f"use at least {needed} {'topics' if measured.over_topics else 'starts, with --repeats'}."
-        notes.append(
-            f"One start shows no spread, so significance cannot be tested: {more}"
-            if n_observed == 1
-            else f"With {n_observed} observations no difference among {len(rows)} strategies can be significant, "
-            f"however large: {more}"
-        )
     return notes

@@ -1,7 +1,7 @@
 """Prepare a comparison: choose topics, fit the page budget to the web, list the contestants and draw the starts.
 
-If no strategy is given, all installed ones take part, except those that fail or cannot crawl for the topics: a note
-says why. A strategy that is given explicitly must work.
+If no strategy is given, all installed ones take part, except those that fail or cannot crawl for the topics, which are
+left out with the reason. A strategy that is given explicitly must work; the baseline then takes part too.
 
 Sweeps are written `parameter=value,value,...`; several sweeps form a grid. Every swept strategy must have the
 parameter, and must not set it already. A strategy with a parameter `max_pages` gets the page budget, unless it is set.
@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 
+import numpy as np
+
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
 from scenthound.experiments.pipeline import Planned, PlannedCrawls, plan
 from scenthound.experiments.setup import Experiment, ExperimentSetup, fitting_pages
@@ -20,6 +22,7 @@ from scenthound.experiments.statistics import MIN_TOPICS
 from scenthound.experiments.trace_cache import Provenance
 from scenthound.metrics.base import Metric, Point, parse_metric
 from scenthound.registry import Value, format_value
+from scenthound.simulator.modes import SEQUENTIAL, Polite
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
@@ -146,6 +149,15 @@ class ComparisonSettings:
 
     by: str = "target_recall"
     sweeps: tuple[Sweep, ...] = ()
+    baseline: str | None = None  #: takes part whichever strategies are named
+    chooses_mode: bool = False  #: the mode is that of `mode_for`, whatever the setup says
+
+
+def mode_for(web: RecordedWeb) -> str:
+    """On several hosts a live crawl visits pages whose hosts are ready, and so should the crawls that are compared. On
+    one host it visits one page after the other."""
+    n_hosts = len(np.unique(web.url_host[: web.n_pages]))
+    return str(Polite() if n_hosts > 1 else SEQUENTIAL)
 
 
 def repeats_for(setup: ExperimentSetup, n_topics: int) -> int:
@@ -182,6 +194,7 @@ class Prepared(PlannedCrawls):
     point: Point
     other_starts: tuple[Start, ...]
     notes: tuple[str, ...]
+    left_out: Mapping[str, str]  #: installed strategies that do not take part, with the reason
 
     @property
     def starts(self) -> list[Start]:
@@ -197,8 +210,12 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
         starts.draw(chosen.topics[0], 0)  # The only topic cannot be skipped, so its message must not suggest it.
     pages = fitting_pages(setup.page_budget, web.n_pages)
     point = deciding_point(settings.by, pages)
-    usable, notes = ([*setup.strategies], []) if setup.strategies or settings.sweeps else _installed()
+    is_chosen = bool(setup.strategies or settings.sweeps)
+    usable, left_out = ([*setup.strategies], dict[str, str]()) if is_chosen else _installed()
     entrants = contestants_of(usable, settings.sweeps, pages)
+    if is_chosen and settings.baseline is not None:
+        entrants = _with_baseline(entrants, settings.baseline)
+    notes: list[str] = []
     if chosen.skipped:
         topics = ", ".join(map(printable, chosen.skipped))
         notes.insert(0, f"Skipped topics, because no crawl can start for them: {topics}.")
@@ -215,7 +232,7 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
         page_budget=pages,
         repeats=repeats_for(setup, len(chosen.topics)),
     )
-    experiment, planned, skipped_notes = _planned(requested, web, may_skip=not setup.strategies)
+    experiment, planned, unusable = _planned(requested, web, may_skip=not setup.strategies)
     for _, start in planned:
         check_length(start, point, pages, web.n_pages)
     return Prepared(
@@ -225,8 +242,32 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
         contestants=tuple(each for each in entrants if each.spec in experiment.strategies),
         point=point,
         other_starts=_other_starts(point.metric, experiment, starts),
-        notes=(*notes, *skipped_notes),
+        notes=tuple(notes),
+        left_out=left_out | unusable | _not_named(experiment.strategies, left_out | unusable),
     )
+
+
+def _with_baseline(entrants: tuple[Contestant, ...], baseline: str) -> tuple[Contestant, ...]:
+    specs = [each.spec for each in entrants]
+    is_new = len(STRATEGIES.distinct([*specs, baseline])) > len(specs)
+    return (*entrants, Contestant(baseline, baseline)) if is_new else entrants
+
+
+#: Why a strategy is left out that could take part.
+NOT_NAMED = "Not among the strategies named."
+
+
+def _not_named(strategies: Sequence[str], left_out: Mapping[str, str]) -> dict[str, str]:
+    taking_part = {each.partition(":")[0] for each in (*strategies, *left_out)}
+    return {name: NOT_NAMED for name in STRATEGIES.names() if name not in taking_part}
+
+
+def left_out_notes(left_out: Mapping[str, str]) -> list[str]:
+    """A note for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for strategy, reason in left_out.items():
+        by_reason.setdefault(reason, []).append(printable(strategy))
+    return [f"Left out: {', '.join(strategies)}. {reason}" for reason, strategies in by_reason.items()]
 
 
 def _check_choice(topics: TopicChoice) -> None:
@@ -241,38 +282,38 @@ def _check_choice(topics: TopicChoice) -> None:
         )
 
 
-def _installed() -> tuple[list[str], list[str]]:
-    """Every installed strategy that can be created, and a note on each of the others."""
-    usable, notes = [], []
+def _installed() -> tuple[list[str], dict[str, str]]:
+    """Every installed strategy that can be created, and why each of the others cannot."""
+    usable, broken = [], {}
     for name in STRATEGIES.names():
         try:
             STRATEGIES.make(name)
             usable.append(name)
         except ScenthoundError as reason:
-            notes.append(f"Skipped: {printable(name)}. {printable(reason)}")
-    return usable, notes
+            broken[name] = printable(reason)
+    return usable, broken
 
 
-def _planned(requested: Experiment, web: RecordedWeb, *, may_skip: bool) -> tuple[Experiment, list[Planned], list[str]]:
-    """The starts of all topics; without strategies that cannot crawl for them, if they may be skipped."""
+def _planned(
+    requested: Experiment, web: RecordedWeb, *, may_skip: bool
+) -> tuple[Experiment, list[Planned], dict[str, str]]:
+    """The starts of all topics; without strategies that cannot crawl for them, if they may be left out."""
     try:
-        return requested, plan(requested, web), []
+        return requested, plan(requested, web), {}
     except REFUSALS:
         if not may_skip:
             raise
-    skipped: dict[str, list[str]] = {}
+    unusable: dict[str, str] = {}
     for strategy in requested.strategies:
         try:
             plan(replace(requested.only(strategy), repeats=1), web)
         except REFUSALS as reason:
-            skipped.setdefault(printable(reason), []).append(strategy)
-    unusable = [strategy for strategies in skipped.values() for strategy in strategies]
+            unusable[strategy] = printable(reason)
     usable = tuple(strategy for strategy in requested.strategies if strategy not in unusable)
     if not usable:
-        return requested, plan(requested, web), []
+        return requested, plan(requested, web), {}
     experiment = replace(requested, strategies=usable)
-    notes = [f"Skipped: {', '.join(strategies)}. {reason}" for reason, strategies in skipped.items()]
-    return experiment, plan(experiment, web), notes
+    return experiment, plan(experiment, web), unusable
 
 
 def _other_starts(metric: Metric, experiment: Experiment, starts: Starts) -> tuple[Start, ...]:

@@ -116,6 +116,7 @@ def push_fifo(crawl: CrawlArrays, queue: Queue, url: int) -> None:
     if queue.pages[url].bucket != UNKNOWN:
         return
     if state.drops_new and state.fifo_end - state.fifo_first >= state.queue_size:
+        state.n_evicted += 1
         return
     queue.pages[url].bucket = POPPED
     crawl.fifo[state.fifo_end] = url
@@ -127,4 +128,6 @@ def drop_oldest(crawl: CrawlArrays) -> None:
     """Drop the oldest URLs of a queue that is too long."""
     state = crawl.state[0]
     if not state.drops_new:
-        state.fifo_first = max(state.fifo_first, state.fifo_end - state.queue_size)
+        n_too_many = max(0, state.fifo_end - state.queue_size - state.fifo_first)
+        state.fifo_first += n_too_many
+        state.n_evicted += n_too_many

@@ -128,6 +128,7 @@ def push_bounded(crawl: CrawlArrays, queue: Queue, url: int, score: float, rule:
     elif record.bucket == UNKNOWN:
         if state.frontier_end - state.frontier_first == state.queue_size:
             state.frontier_end -= 1
+            state.n_evicted += 1
             queue.pages[crawl.frontier[state.frontier_end].page].bucket = UNKNOWN
         crawl.frontier_keys[url] = random(crawl.mt_state)
         record.score, record.bucket = score, IN_FRONTIER

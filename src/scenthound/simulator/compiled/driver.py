@@ -411,6 +411,7 @@ class _Running:
             ended=EndReason.BUDGET if stop is Stop.BUDGET else EndReason.FRONTIER,
             n_missing=int(state["n_missing"]),
             n_repeated=int(state["n_repeated"]),
+            n_evicted=int(state["n_evicted"]),
             is_compiled=True,
         )
 

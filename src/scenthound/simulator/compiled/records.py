@@ -108,7 +108,7 @@ class Stop(IntEnum):
 #: that was fetched but not yet passed to the strategy, -1 if there is none.
 CRAWL_STATE = state_type(
     """
-    loop budget most_links n_found n_visited n_missing n_repeated pending
+    loop budget most_links n_found n_visited n_missing n_repeated n_evicted pending
     rule by_context queue_size drops_new fifo_first fifo_end frontier_first frontier_end
     round_size n_in_round n_to_fill
     list_size refill_at n_current n_to_refill is_new_refill n_draws

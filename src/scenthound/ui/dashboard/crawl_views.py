@@ -24,6 +24,7 @@ from scenthound.ui.crawl_overview import relevance_name, scored_by
 from scenthound.ui.dashboard import responses
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.queries import PagesQuery, SkippedQuery
+from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.reports.crawl import settings_facts
 from scenthound.ui.reports.crawl_summary import format_regret, resume_command
@@ -127,7 +128,8 @@ def _settings(plan: CrawlSettings, crawl: StoredCrawl) -> tuple[responses.Fact, 
 
 def _ended(state: CrawlState) -> str | None:
     if state.ended is not None:
-        return _ENDED[state.ended]
+        more = ending_text(state.ending) if state.ending is not None else ""
+        return more if state.state is State.FAILED and more else f"{_ENDED[state.ended]} {more}".rstrip()
     return _DIED if state.state is State.DIED else None
 
 

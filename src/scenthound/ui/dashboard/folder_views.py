@@ -124,7 +124,10 @@ def _counted(value: object, noun: str) -> str:
 def _facts(kind: str, about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if kind == "comparison":
         unclear = _marked(about, Mark.UNCLEAR, "=")
-        yield "Best so far" if unclear else "Best", about.get("winner")
+        verdict = about.get("verdict")
+        because = verdict.get("because") if isinstance(verdict, Mapping) else ""
+        best = f"cannot tell, because {because}" if because else about.get("winner")
+        yield "Best so far" if unclear and not because else "Best", best
         yield f"As good, within {format_percent(MARGIN_SHARE)}", _marked(about, Mark.ALIKE, "~")
         yield "Not distinguishable from it", unclear
     for label, key in _FACTS[kind].items():

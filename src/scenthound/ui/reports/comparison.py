@@ -13,6 +13,7 @@ from scenthound.experiments.compare.comparison import MARKS, ComparisonResult, R
 from scenthound.experiments.compare.measures import MeanCurves
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, N_HALVINGS, Mark, RankingRow
 from scenthound.experiments.compare.results import read_comparison
+from scenthound.experiments.compare.settings import left_out_notes
 from scenthound.experiments.results import Renderer
 from scenthound.experiments.statistics import PairedSample, describe_spread
 from scenthound.model import Progress, silent
@@ -117,7 +118,7 @@ def _sections(compared: ComparisonResult) -> Iterator[Section]:
     has_pairs = len(compared.ranking) > 1 and len(compared.observed.names) > 1
     yield Section("Wins and losses", (win_loss_grid(compared),) if has_pairs else ())
     yield Section("Other measurements", (measurements_table(compared),))
-    yield notes_section(compared.notes)
+    yield notes_section(notes_of(compared))
     yield Section("Start it live", tuple(_live(compared)))
     yield _settings(compared)
 
@@ -125,10 +126,23 @@ def _sections(compared: ComparisonResult) -> Iterator[Section]:
 # Text
 
 
+def notes_of(compared: ComparisonResult) -> tuple[str, ...]:
+    """What limits the result, and which strategies were left out."""
+    return (*compared.notes, *left_out_notes(compared.left_out))
+
+
 def conclusion_lines(compared: ComparisonResult) -> Iterator[str]:
-    """Which strategy is best, which are as good or may be, on how many topics, and how stable the choice is."""
+    """Which strategy is best or why none is, which are as good or may be, on how many topics, and how stable the choice
+    is."""
     winner = compared.ranking[0]
-    yield f"Best: {printable(winner.strategy)}, with {compared.by} of {format_number(winner.mean)}."
+    value = f"{printable(winner.strategy)}, with {compared.by} of {format_number(winner.mean)}"
+    if compared.verdict is not None and compared.verdict.best:
+        n_others = len(compared.ranking) - 1
+        yield f"Best: {value}; significantly better than {counted(n_others, 'other')}."
+    else:
+        if compared.verdict is not None:
+            yield f"Cannot tell which strategy is best, because {printable(compared.verdict.because)}."
+        yield f"Highest mean: {value}." if not compared.lower_is_better else f"Lowest mean: {value}."
     for mark, text in (
         (Mark.ALIKE, f"As good, within {format_percent(MARGIN_SHARE)}"),
         (Mark.UNCLEAR, "Not distinguishable from it"),
@@ -252,7 +266,7 @@ def sweep_chart(compared: ComparisonResult) -> Chart:
     """The metric against the first parameter: curves if all its values are numbers, else bars; one series for each
     strategy and each value of the other parameters."""
     parameter = next(iter(compared.sweeps))
-    values = _parameter_values(compared.contestants)
+    values = _parameter_values(swept(compared))
     are_numbers = all(map(_is_number, values))
     return Chart(
         name="sweep",
@@ -267,10 +281,15 @@ def sweep_chart(compared: ComparisonResult) -> Chart:
     )
 
 
+def swept(compared: ComparisonResult) -> list[RankedContestant]:
+    """The contestants of the sweeps, without the baseline."""
+    return [each for each in compared.contestants if each.swept]
+
+
 def _sweep_series(compared: ComparisonResult, values: Sequence[Any], are_numbers: bool) -> Iterator[Series]:
     rows = {row.rank: row for row in compared.ranking}
     lines: dict[str, dict[object, RankingRow]] = {}
-    for each in compared.contestants:
+    for each in swept(compared):
         lines.setdefault(_line_name(compared, each), {})[each.swept[0]] = rows[each.rank]
     for name, points in lines.items():
         present = [value for value in values if value in points]

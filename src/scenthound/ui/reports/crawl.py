@@ -421,7 +421,12 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
         ("order", "strict: waits for the best page" if plan.strict_order else "the best page of hosts that are ready"),
         ("random seed", printable(plan.random_seed, 100)),
         ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
-        ("crawl delay", f"{politeness.delay_s:g} s or more, longer for slow hosts or on request"),
+        (
+            "crawl delay",
+            "not applied, because nothing is fetched"
+            if plan.offline
+            else f"{politeness.delay_s:g} s or more, longer for slow hosts or on request",
+        ),
         ("page limits", ", ".join(f"{count:,} per {unit}" for unit, count in bounds.items() if count is not None)),
         ("requests in flight", f"{plan.connections:,} at most"),
         ("fetching", f"{limits.total_s:g} s and {limits.body_bytes:,} bytes per page, {plan.redirects} redirects"),

@@ -15,6 +15,7 @@ from scenthound.crawler.state import CrawlState, State
 from scenthound.errors import printable
 from scenthound.ui.crawl_curves import WINDOW
 from scenthound.ui.crawl_overview import CrawlOverview, Scorer
+from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 
 #: With fewer pages, the first and the last tenth are not compared.
@@ -136,6 +137,8 @@ def tenths(crawl: CrawlOverview) -> tuple[float, float]:
 
 def _politeness(crawl: CrawlOverview) -> str:
     """A crawl in strict order has no regret, however long it waits."""
+    if crawl.plan.offline:
+        return "It read a recording and sent no requests, so crawl delays and robots.txt were not applied."
     mean, count, seeds = mean_regret(crawl), n_regrets(crawl), seeds_note(crawl)
     if crawl.plan.strict_order and crawl.n_pages >= MIN_PAGES_FOR_REGRET:
         return "It kept the strategy's order and waited for crawl delays, so politeness cost time but no score."
@@ -182,6 +185,15 @@ def _skipped(crawl: CrawlOverview) -> str:
     return f"{pages} skipped. The most frequent reason{share}: {most.reason.text}."
 
 
+_NOT_ENDED = {
+    State.RUNNING: "It was running when this report was made.",
+    State.ENDING: "It was running when this report was made.",
+    State.PAUSED: "It was paused when this report was made.",
+    State.DIED: "Its process died unexpectedly. What it had stored is safe.",
+    State.NOT_BEGUN: "It was not started, or ended before its first page.",
+}
+
+
 def _ending(crawl: CrawlOverview) -> str:
     """Why it ended, or that it did not, and the command to resume it."""
     when = f" The last page was visited on {format_time(crawl.last_s)}." if crawl.last_s else ""
@@ -190,17 +202,11 @@ def _ending(crawl: CrawlOverview) -> str:
 
 
 def _state(crawl: CrawlOverview) -> str:
-    match crawl.state.state:
-        case State.RUNNING | State.ENDING:
-            return "It was running when this report was made."
-        case State.PAUSED:
-            return "It was paused when this report was made."
-        case State.DIED:
-            return "Its process died unexpectedly. What it had stored is safe."
-        case State.NOT_BEGUN:
-            return "It was not started, or ended before its first page."
-        case _:
-            return f"It ended: {crawl.state.ended}." if crawl.state.ended else "It is not running."
+    state = crawl.state
+    if state.ended is None:
+        return _NOT_ENDED.get(state.state, "It is not running.")
+    ended = "It failed." if state.state is State.FAILED else f"It ended: {state.ended}."
+    return f"{ended} {ending_text(state.ending)}".rstrip() if state.ending is not None else ended
 
 
 def resume_command(folder: Path, state: CrawlState) -> str:

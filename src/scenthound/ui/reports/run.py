@@ -29,6 +29,7 @@ from scenthound.ui.document import (
     notes_section,
     settings_section,
 )
+from scenthound.ui.endings import simulated_text
 from scenthound.ui.formats import (
     NO_VALUE,
     counted,
@@ -43,6 +44,9 @@ from scenthound.ui.reports.study import curve_series
 
 #: The metric of the summary, if it has values; else the first one that has.
 MAIN_METRIC = "target_recall"
+#: The metrics of the summary table, if nobody chose others: how many of the pages to be found and of all known ones
+#: were found, and how close the visited pages are to the topic, by examples and by words.
+SUMMARY_METRICS = ("target_recall", "recall", "precision", "mean_similarity")
 #: More curves would cover each other; the others appear when the reader selects them.
 MAX_VISIBLE_CURVES = 8
 #: Marks a strategy that is significantly worse than the best of the column.
@@ -87,7 +91,7 @@ def _sections(evaluation: Evaluation, metrics: list[str]) -> Iterator[Section]:
     yield Section("Cost", (cost_table(evaluation),))
     missing = missing_table(evaluation)
     yield Section("Pages missing from the recording", (missing,) if missing else ())
-    yield notes_section(tuple(undefined_notes(evaluation)))
+    yield notes_section((*filter(None, map(simulated_text, evaluation.ends)), *undefined_notes(evaluation)))
 
 
 # Text
@@ -141,8 +145,11 @@ def metric_name(metric: str) -> str:
     return metric.replace("_", " ")
 
 
-def undefined_notes(evaluation: Evaluation) -> Iterator[str]:
+def undefined_notes(evaluation: Evaluation, among: Sequence[str] | None = None) -> Iterator[str]:
+    """A note on each metric without values, of all or of some."""
     for metric in evaluation.undefined:
+        if among is not None and metric not in among:
+            continue
         needs = evaluation.needs.get(metric)
         reason = f"it needs {needs}, which no topic here has" if needs else "it has no value for any topic"
         yield f"{metric_name(metric)} is left out: {reason}."
@@ -174,6 +181,51 @@ def metric_table(evaluation: Evaluation, metric: str) -> Table:
         note=f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "One topic.",
         best_sign="*",
     )
+
+
+def summary_metrics(evaluation: Evaluation) -> list[str]:
+    """The metrics of the summary table that have values: the usual ones, or all if one of these is not evaluated."""
+    usual = set(SUMMARY_METRICS) <= set(evaluation.metrics)
+    defined = defined_metrics(evaluation)
+    chosen = [metric for metric in SUMMARY_METRICS if metric in defined] if usual else defined
+    return chosen or defined
+
+
+def summary_table(evaluation: Evaluation) -> Table:
+    """A row for each strategy, a column for each metric of the summary, at the end of the crawls."""
+    metrics = summary_metrics(evaluation)
+    columns = {}
+    for metric in metrics:
+        curves = [result.curves[metric] for result in evaluation.results]
+        low = " (lower is better)" if metric in evaluation.lower_is_better else ""
+        columns[f"{metric_name(metric)}{low}"] = _column(curves, -1, tests_of(evaluation, metric)[-1])
+    columns["pages"] = [Cell(f"{result.pages_per_crawl:,.0f}") for result in evaluation.results]
+    if any(result.running_time is not None for result in evaluation.results):
+        columns["simulated minutes"] = [Cell(_simulated_minutes(result)) for result in evaluation.results]
+    n_topics = len(evaluation.topics)
+    return Table(
+        name="summary",
+        caption=f"After {counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}",
+        columns=("strategy", *columns),
+        rows=tuple(zip([Cell(result.strategy) for result in evaluation.results], *columns.values(), strict=True)),
+        note=f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "One topic.",
+        best_sign="*",
+    )
+
+
+def main_table(evaluation: Evaluation, *, by_pages: bool) -> Table:
+    """The one table that is printed: the summary, or a single metric by the number of pages."""
+    metrics = summary_metrics(evaluation)
+    if metrics and (by_pages or len(defined_metrics(evaluation)) == 1):
+        return metric_table(evaluation, metrics[0])
+    return summary_table(evaluation)
+
+
+def all_tables(evaluation: Evaluation) -> dict[str, Table]:
+    """All tables: by the number of pages for each metric that has values, `cost`, and `missing` if pages were."""
+    tables = {metric: metric_table(evaluation, metric) for metric in defined_metrics(evaluation)}
+    missing = missing_table(evaluation)
+    return {**tables, "cost": cost_table(evaluation), **({"missing": missing} if missing else {})}
 
 
 def _column(curves: Sequence[MeanCurve], at: int, test: AgainstBest) -> list[Cell]:

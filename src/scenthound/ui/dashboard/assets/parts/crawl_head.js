@@ -5,6 +5,9 @@ import { element, fill, newTab, untrusted } from "../dom.js";
 import { STATES, isAlive } from "../format.js";
 import { commandBox, stateLabel } from "./notes.js";
 
+/** The states that are problems. */
+const PROBLEMS = { died: "Died. ", failed: "Failed. " };
+
 export class CrawlHead {
   #state = element("span", { class: "state-slot" });
   #connection = element("span", { class: "connection", role: "status" });
@@ -56,8 +59,8 @@ function aboutCrawl(crawl) {
 
 function outcome(crawl) {
   if (isAlive(crawl.state)) return null;
-  const isDead = crawl.state === "died";
-  const text = element("p", {}, isDead && element("b", {}, "Died. "), untrusted(crawl.ended ?? STATES[crawl.state].text));
+  const problem = PROBLEMS[crawl.state];
+  const text = element("p", {}, problem && element("b", {}, problem), untrusted(crawl.ended ?? STATES[crawl.state].text));
   const resume = crawl.resume_command && [element("p", {}, "To resume it:"), commandBox(crawl.resume_command)];
-  return element("div", { class: isDead ? "box problem died" : "box" }, text, resume);
+  return element("div", { class: problem ? `box problem ${crawl.state}` : "box" }, text, resume);
 }

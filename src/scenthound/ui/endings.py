@@ -1,0 +1,119 @@
+"""How crawls ended, in one line: why a frontier ran empty before the page budget, with counts and what to change, and
+why a crawl visited no page at all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scenthound.crawler.state import Ending
+from scenthound.errors import ScenthoundError, printable
+from scenthound.experiments.runs import CrawlEnds
+from scenthound.reasons import EndReason, SkipReason
+from scenthound.strategies.base import STRATEGIES
+from scenthound.ui.formats import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What became of pages that were not visited, and what to change about it."""
+
+    text: str
+    advice: str
+
+
+ADD_SEEDS = "add start pages"
+EVICTED = Cause("evictions from the full frontier", "use a larger buffer, or buffer=none, which is unbounded")
+DEAD = Cause("dead links", ADD_SEEDS)
+ROBOTS = Cause("disallowed by robots.txt", "add start pages on hosts that allow crawling")
+LIMITS = Cause("beyond page limits", "raise --pages-per-host or --pages-per-domain")
+TRAPS = Cause("crawler traps", "check them with `scenthound explain`; --no-traps requests them")
+NOT_RECORDED = Cause("not in the recording", "record a larger web, or add start pages")
+NEAR_DUPLICATES = Cause("near-duplicates", "add start pages; --keep-duplicates keeps them")
+SOFT_404S = Cause("soft 404 pages", "add start pages; --keep-soft-404s keeps them")
+REPEATED = Cause("already visited under another URL", ADD_SEEDS)
+_CODES = list(SkipReason)
+#: From the first failure of a request to the last of a response.
+DEAD_LINKS = _CODES[_CODES.index(SkipReason.DNS_NOT_FOUND) : _CODES.index(SkipReason.PARSE_FAILED) + 1]
+#: Reasons without an entry are named as they are.
+CAUSES = {
+    **dict.fromkeys((SkipReason.HOST_DISABLED, *DEAD_LINKS), DEAD),
+    SkipReason.ROBOTS: ROBOTS,
+    SkipReason.ROBOTS_UNREACHABLE: ROBOTS,
+    SkipReason.HOST_BUDGET: LIMITS,
+    SkipReason.DOMAIN_BUDGET: LIMITS,
+    SkipReason.TRAP_PATH: TRAPS,
+    SkipReason.TRAP_CALENDAR: TRAPS,
+    SkipReason.TRAP_SESSION: TRAPS,
+    SkipReason.TRAP_QUERY: TRAPS,
+    SkipReason.NOT_RECORDED: NOT_RECORDED,
+    SkipReason.NEAR_DUPLICATE: NEAR_DUPLICATES,
+    SkipReason.SOFT_404: SOFT_404S,
+    SkipReason.REPEATED: REPEATED,
+}
+
+
+def empty_frontier_text(skipped: Mapping[SkipReason, int], n_evicted: int, strategy: str) -> str:
+    """Why no page was left to request, and what to change. Evictions come first: without them there would be more
+    pages, whatever became of the others."""
+    counts: dict[Cause, int] = {EVICTED: n_evicted} if n_evicted else {}
+    for reason, count in sorted(skipped.items(), key=lambda each: -each[1]):
+        cause = CAUSES.get(reason, Cause(reason.text, ADD_SEEDS))
+        counts[cause] = counts.get(cause, 0) + count
+    own_advice = _empty_advice(strategy)
+    if counts:
+        by_count = sorted(counts.items(), key=lambda each: (each[0] is not EVICTED, -each[1]))
+        why = "; ".join(f"{cause.text}: {count:,}" for cause, count in by_count)
+    else:
+        why = "the strategy followed no other link" if own_advice else "all pages found were visited"
+    advice = EVICTED.advice if EVICTED in counts else own_advice
+    advice = advice or max(counts, key=lambda cause: counts[cause], default=DEAD).advice
+    return f"No page was left to request ({why}). To continue, {advice}."
+
+
+def _empty_advice(strategy: str) -> str:
+    """That of the strategy itself; empty if it has none, or is not installed."""
+    try:
+        return STRATEGIES.make(strategy).empty_advice
+    except ScenthoundError:
+        return ""
+
+
+def failure_text(ending: Ending) -> str:
+    """Why a crawl has no page; empty if it has some, or was stopped by the user."""
+    if not ending.is_failure:
+        return ""
+    n_failed = sum(ending.seed_reasons.values())
+    if not n_failed:
+        return f"0 pages: {ending.ended} before the first response."
+    reasons = sorted(ending.seed_reasons.items(), key=lambda each: (-each[1], each[0]))
+    texts = [reason.text if len(reasons) == 1 else f"{count:,} {reason.text}" for reason, count in reasons]
+    hint = " To crawl an intranet, use --allow-private." if SkipReason.ADDRESS_FORBIDDEN in ending.seed_reasons else ""
+    return f"0 pages: {n_failed:,} of {counted(ending.n_seeds, 'seed')} failed: {', '.join(texts)}.{hint}"
+
+
+def ending_text(ending: Ending) -> str:
+    """Why a crawl failed, or why its frontier ran empty; empty for other ends without evictions."""
+    if ending.is_failure:
+        return failure_text(ending)
+    if ending.ended is EndReason.FRONTIER and ending.n_pages < ending.page_budget:
+        return empty_frontier_text(ending.reasons, ending.n_evicted, ending.strategy)
+    return evicted_text(ending.n_evicted)
+
+
+def evicted_text(n_evicted: int) -> str:
+    """Empty if there were none."""
+    if not n_evicted:
+        return ""
+    return f"{counted(n_evicted, 'link was', 'links were')} evicted from the full frontier; buffer=none is unbounded."
+
+
+def simulated_text(ends: CrawlEnds) -> str:
+    """How the simulated crawls of a strategy ended; empty if all reached their page budget without evictions."""
+    strategy = printable(ends.strategy)
+    if not ends.n_early:
+        text = evicted_text(ends.n_evicted)
+        return f"{strategy}: {text}" if text else ""
+    skipped = {SkipReason.NOT_RECORDED: ends.n_not_recorded, SkipReason.REPEATED: ends.n_repeated}
+    known = {reason: count for reason, count in skipped.items() if count}
+    n_crawls = f"{ends.n_early:,} of {counted(ends.n_crawls, 'crawl')}"
+    why = empty_frontier_text(known, ends.n_evicted, ends.strategy)
+    return f"{strategy}: {n_crawls} ended before {counted(ends.page_budget, 'page')}. {why}"
