@@ -447,7 +447,7 @@ def test_a_threshold_is_suggested_from_scores(tmp_path):
 def test_plug_ins_are_listed_with_their_parameters():
     listed = {each.name: each for each in sh.list_strategies()}
     assert "n=1" in listed["best_n_first"].parameters
-    assert {each.name for each in sh.list_relevance_models()} == {"cosine", "svm"}
+    assert {each.name for each in sh.list_relevance_models()} == {"cosine", "rocchio", "svm"}
     assert "target_recall" in {each.name for each in sh.list_metrics()}
 
 

@@ -118,7 +118,7 @@ def test_plug_ins_are_listed_with_their_parameters(command, scenthound):
             "choices": [],
         }
         assert names["rank_function"]["presets"]["best_first"]["parent_1"] == 1
-        assert (names["otie"]["relevance_model"], names["otie"]["bytes_per_link_seen"]) == ("svm", 0)
+        assert (names["otie"]["relevance_model"], names["otie"]["bytes_per_link_seen"]) == ("rocchio", 0)
 
 
 def test_one_strategy_is_described_with_ranges_and_presets(scenthound):
@@ -189,7 +189,7 @@ def test_wrong_use_is_one_clear_line_and_exit_code_2(case, folder, web, scenthou
 
 TOPIC_FILES = {
     "no keywords": ({"id": "b", "examples": ["http://w.test/0"]}, "keywords"),
-    "keywords without a word": ({**TOPIC, "keywords": ["the", "of"]}, "stop words"),
+    "keywords without a word": ({**TOPIC, "keywords": ["the", "of"], "description": ""}, "stop words"),
     "a seed that is not in the web": ({**TOPIC, "seeds": ["http://w.test/none"]}, "http://w.test/none"),
     "no example in the web": ({**TOPIC, "examples": ["http://gone.test/"]}, "no example in the recorded web"),
 }

@@ -131,7 +131,7 @@ def test_a_note_says_that_the_relevance_model_has_no_training_pages(
     planned("--contact", "me@a.test", "--strategy", strategy)
     note = capsys.readouterr().err
     assert strategy in note
-    assert re.search(r"\bsvm\b.* --train-from DIR .*\bcosine\b.*\b0\.25\b", note)
+    assert re.search(r"\bsvm\b.* --train-from\b.*\brocchio\b", note)
 
 
 def test_there_is_no_note_on_the_strategy_s_own_relevance_model(

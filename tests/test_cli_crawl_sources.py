@@ -110,7 +110,7 @@ def training_folder(data: Path) -> Path:
 def test_unusable_training_pages_are_rejected(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
     folder = training_folder(tmp_path / "pages")
     command = site.crawl("--out", tmp_path / "out", "--train-from", folder)
-    for more in (("--strategy", "best_first"), ("--strategy", "otie", "--relevance", "cosine")):
+    for more in (("--strategy", strategy, "--relevance", "cosine") for strategy in ("best_first", "otie")):
         code, _, err = scenthound(*command, *more)
         assert code == 2
         assert re.search(r"--train-from\b.*\bcosine\b", one_line(err))

@@ -137,8 +137,7 @@ def test_a_strategy_that_cannot_crawl_for_the_topic_is_skipped_unless_it_was_req
     result = replace(lonely, keywords=("balloon",))
     write_topics(tmp_path / "result.jsonl", [result])
     done = compare(replace(settings, strategies=(), relevance=None), ids=(), topics=tmp_path / "result.jsonl")
-    assert {each.spec for each in done.contestants}.isdisjoint({"otie", "link_context", "evolved"})
-    assert sorted(done.result.left_out) == ["evolved", "hub_otie", "link_context", "otie", "rank_function"]
+    assert not done.result.left_out
     with pytest.raises(InvalidTopic, match=r"'lonely': infospiders\b.*\bkeywords\b"):
         compare(replace(settings, strategies=("infospiders",)), ids=(), topics=tmp_path / "one.jsonl")
 
@@ -188,7 +187,9 @@ def test_a_topic_without_the_metric_is_skipped_with_a_note(compare, tmp_path):
     examples = tuple(url(i) for i in range(0, 60, 3))
     topics = [Topic("result", ("balloon",), description="A balloon.", examples=examples)]
     write_topics(tmp_path / "two.jsonl", [*topics, Topic("bare", ("balloon",), examples=examples)])
-    done = compare(replace(SMALL, by="mean_similarity"), ids=("bare", "result"), topics=tmp_path / "two.jsonl")
+    done = compare(
+        replace(SMALL, by="mean_similarity", relevance="cosine"), ids=("bare", "result"), topics=tmp_path / "two.jsonl"
+    )
     assert done.measured.topics == ("result",)
     assert done.measured.lacking == ("bare",)
     assert any(re.search(r"\bmean_similarity\b.*\bbare\b.*\bdescription\b", note) for note in done.result.notes)
@@ -361,7 +362,7 @@ def test_a_folder_is_reused_and_foreign_files_are_refused(topical, tmp_path):
 
 def test_a_live_crawl_can_be_trained_on_the_pages_of_the_winners_model(compare, topical, tmp_path):
     choice, out = TopicChoice(topical / "topics.jsonl", ("balloon",)), tmp_path / "out"
-    settings = replace(SMALL, strategies=("otie", "breadth_first"), repeats=8, page_budget=100)
+    settings = replace(SMALL, strategies=("otie", "breadth_first"), repeats=8, page_budget=100, relevance="svm")
     done = compare_into(out, *settings.on(topical / "web", choice), workers=1)
     assert f"--relevance svm --train-from {out / 'training'} " in done.command
     web = RecordedWeb.open(topical / "web")
@@ -372,6 +373,6 @@ def test_a_live_crawl_can_be_trained_on_the_pages_of_the_winners_model(compare, 
         assert [words[words > 0].tolist() for words in ours] == [words.tolist() for words in theirs]
     assert (len(learnt.positives), len(learnt.negatives)) == (3, 6)
     # The next winner has nothing to learn, and what is left of the other would be taken for its own.
-    untrained = replace(settings, strategies=("best_first", "breadth_first"))
+    untrained = replace(settings, strategies=("best_first", "breadth_first"), relevance="cosine")
     assert compare_into(out, *untrained.on(topical / "web", choice), workers=1).winner == "best_first"
     assert not (out / "training").exists()

@@ -246,7 +246,7 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
 
 
 def test_the_live_command_trains_a_model_that_was_trained_on_the_web():
-    plain = an_experiment()
+    plain = an_experiment(relevance="svm")
     command = live_command(Path("t"), "a", "otie", plain, Path("out/training"))
     assert "--strategy otie --relevance svm --train-from out/training --pages" in command
     assert "out/training" in training_note("otie", plain, Path("out/training"))
@@ -260,12 +260,13 @@ def test_a_model_that_was_not_trained_on_the_web_needs_no_note():
         ("best_first", an_experiment()),
         ("otie", an_experiment(relevance="cosine")),
         ("otie", an_experiment(train_from=Path("pages"))),
+        ("otie", an_experiment()),
     ):
         assert training_note(strategy, experiment, Path("out")) == ""
         assert "out" not in shlex.split(live_command(Path("t"), "a", strategy, experiment, Path("out")))
-    assert "--relevance svm --train-from pages" in live_command(
-        Path("t"), "a", "otie", an_experiment(train_from=Path("pages")), Path("out")
-    )
+    for relevance in (None, "svm"):
+        trained = an_experiment(train_from=Path("pages"), relevance=relevance)
+        assert "--train-from pages" in live_command(Path("t"), "a", "otie", trained, Path("out"))
 
 
 @pytest.mark.parametrize("stem", ["balloon", "agre", "t", "put", "see", "áedán", "1984"])

@@ -70,6 +70,7 @@ def plan(server: StaticServer) -> CrawlSettings:
         TOPIC,
         (server.url(url(0)),),
         strategy="breadth_first",
+        relevance="cosine",
         page_budget=BUDGET,
         politeness=PolitenessSettings(delay_s=0.05, delay_factor=0.0),
         allow_private=True,

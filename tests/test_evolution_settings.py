@@ -27,7 +27,7 @@ from scenthound.simulator.web import Crawl
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 
 EXPERIMENT = Experiment(
-    web=Path("web"), topics=(topic(),), strategies=("breadth_first",), other_topics=(topic("train"),)
+    web=Path("web"), topics=(topic(),), strategies=("breadth_first",), other_topics=(topic("train"),), relevance="svm"
 )
 
 

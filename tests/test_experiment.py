@@ -107,8 +107,8 @@ def test_crawls_of_different_topics_and_seeds_are_independent(tmp_path):
     assert {tuple(sorted(order)) for order in orders} == {tuple(range(31))}
 
 
-def test_crawls_use_the_keywords_and_not_the_description_of_the_evaluation(web_path):
-    settings = experiment(web_path, topics=(topic("balloon", description="Train, train, train."),))
+def test_cosine_uses_the_keywords_and_not_the_description_of_the_evaluation(web_path):
+    settings = experiment(web_path, topics=(topic("balloon", description="Train, train, train."),), relevance="cosine")
     for each in runs(settings, web_path):
         even = each.crawl.pages % 2 == 0
         assert (each.crawl.relevance[even] > 0).all()

@@ -26,9 +26,9 @@ def folder_of(folder, positive="balloon", negative="train"):
 
 
 def test_each_strategy_has_its_own_guide_unless_one_is_named(web_path, monkeypatch):
-    assert experiment(web_path).relevance_models() == {"breadth_first": "cosine", "best_first": "cosine"}
+    assert experiment(web_path).relevance_models() == {"breadth_first": "rocchio", "best_first": "rocchio"}
     monkeypatch.setattr(BestFirst, "relevance_model", "svm:features=5")
-    assert experiment(web_path).relevance_models() == {"breadth_first": "cosine", "best_first": "svm:features=5"}
+    assert experiment(web_path).relevance_models() == {"breadth_first": "rocchio", "best_first": "svm:features=5"}
     chosen = experiment(web_path, relevance="cosine:description=yes")
     assert set(chosen.relevance_models().values()) == {"cosine:description=true"}
 
@@ -38,13 +38,13 @@ def test_strategies_are_told_the_scores_of_their_own_guides(web_path, monkeypatc
         name: [
             each.crawl.relevance.tolist() for each in runs(experiment(web_path, topics=BOTH, relevance=name), web_path)
         ]
-        for name in ("cosine", "svm")
+        for name in ("rocchio", "svm")
     }
     monkeypatch.setattr(BestFirst, "relevance_model", "svm")
     mixed = [each.crawl.relevance.tolist() for each in runs(experiment(web_path, topics=BOTH), web_path)]
-    assert mixed[0::2] == alone["cosine"][0::2]
+    assert mixed[0::2] == alone["rocchio"][0::2]
     assert mixed[1::2] == alone["svm"][1::2]
-    assert alone["cosine"] != alone["svm"]
+    assert alone["rocchio"] != alone["svm"]
 
 
 def test_what_is_learnt_is_made_anew_for_each_start_and_a_cosine_for_each_topic(web_path, monkeypatch):
@@ -109,7 +109,7 @@ def test_a_folder_without_positives_is_refused_before_the_crawl(web_path, tmp_pa
 
 def test_a_topic_that_cannot_be_scored_is_refused_whichever_guide_it_is(web_path, monkeypatch):
     monkeypatch.setattr(BestFirst, "relevance_model", "svm")
-    settings = experiment(web_path, topics=(*BOTH, topic("train", id="mute", keywords=("the",))))
+    settings = experiment(web_path, topics=(*BOTH, topic("train", id="mute", keywords=("the",), description="")))
     with pytest.raises(InvalidTopic, match=r"'mute': .*\bkeywords\b"):
         plan(settings, RecordedWeb.open(web_path))
 

@@ -53,7 +53,7 @@ def test_a_run_folder_names_the_training_folder_and_the_relevance_models(web_pat
     about = json.loads((tmp_path / "run" / "run.json").read_text())
     assert about["settings"]["train_from"] == str((tmp_path / "pages").resolve())
     assert about["settings"]["relevance"] is None
-    assert about["relevance_models"] == {"breadth_first": "cosine", "best_first": "cosine"}
+    assert about["relevance_models"] == {"breadth_first": "rocchio", "best_first": "rocchio"}
 
 
 def test_runs_without_training_pages_still_open(web_path, topics_file, tmp_path):

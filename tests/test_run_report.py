@@ -214,7 +214,7 @@ def test_settings_have_labels(run):
         "yes",
     )
     assert facts["strategies"] == "breadth_first, best_first"
-    assert facts["relevance model of best_first"] == "cosine"
+    assert facts["relevance model of best_first"] == "rocchio"
     assert facts["made by"] == f"scenthound {versions()['scenthound']}"
     assert facts["report made by"] == format_versions(versions())
     assert {"python", "numpy"} < set(facts["report made by"].split())

@@ -126,7 +126,7 @@ def test_live_visits_are_the_simulated_ones_with_the_same_visible_links(
         visible = without_links_to(site, "h2.test")
         crawl_virtually(folder, settings, site, stems=list(visible.recorded().vocabulary))
         visited = visited_urls(folder)
-        assert visited == simulated_urls(visible, strategy, seeds)
+        assert visited == simulated_urls(visible, strategy, "cosine", seeds)
         assert len(visited) > 5
 
 

@@ -371,7 +371,7 @@ def test_a_relevance_model_is_told_words_and_no_pages():
     scores_for(topic, model, web).page(0)
     told_topic, index = model.handed
     assert (told_topic.keywords, told_topic.examples, told_topic.targets) == (("balloon",), (), ())
-    assert {name for name in dir(index) if name[0] != "_"} == {"find_words", "n_words"}
+    assert {name for name in dir(index) if name[0] != "_"} == {"find_words", "n_words", "stems_from"}
     assert model.words.base is None
 
 

@@ -20,7 +20,7 @@ from scenthound.cli.options import (
     panels,
     refuse_settings,
 )
-from scenthound.errors import Failure, UsageError
+from scenthound.errors import Failure, UsageError, printable
 
 if TYPE_CHECKING:
     from scenthound.api.crawls import CrawlRun
@@ -254,6 +254,7 @@ def _new_run(context: typer.Context) -> CrawlRun:
     arguments = {name: value for name, value in api_arguments(context).items() if name in known}
     run = new_run(**{**arguments, "topic": topic, "seeds": seeds}, progress=True)
     _note_contact(run.settings)
+    _note_relevance_model(run.settings)
     return run
 
 
@@ -282,6 +283,20 @@ def _note_contact(settings: CrawlSettings) -> None:
     if not settings.contact and not settings.allow_private and not settings.offline:
         typer.echo(
             "Note: no --contact. Give an e-mail address or a web page, so that administrators can write to you.",
+            err=True,
+        )
+
+
+def _note_relevance_model(settings: CrawlSettings) -> None:
+    """Print a note if the strategy runs with another relevance model than its own."""
+    from scenthound.crawler.assembly import with_relevance
+    from scenthound.strategies.base import STRATEGIES
+
+    own, used = STRATEGIES.make(settings.strategy).relevance_model, with_relevance(settings).relevance
+    if settings.relevance is None and used != own:
+        typer.echo(
+            f"Note: {printable(settings.strategy)} was made with {own}, a relevance model that is trained on pages. "
+            f"Without --train-from, {used} is used instead.",
             err=True,
         )
 

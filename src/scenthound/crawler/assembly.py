@@ -220,10 +220,13 @@ def load_compiled(parser: GuardedParser) -> None:
 
 
 def with_relevance(settings: CrawlSettings) -> CrawlSettings:
-    """The settings of a new crawl with the name of its relevance model: that of the strategy, if none was chosen."""
+    """The settings of a new crawl with the name of its relevance model: that of the strategy, if none was chosen, or
+    the default one, if that needs training pages and there are none."""
     name = settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
     if trains(RELEVANCE.make(name)) and settings.train_from is None:
-        raise InvalidTopic(f"Relevance model {name} needs training pages: name their folder with --train-from.")
+        if settings.relevance is not None:
+            raise InvalidTopic(f"Relevance model {name} needs training pages: name their folder with --train-from.")
+        name = Strategy.relevance_model
     return replace(settings, relevance=name)
 
 

@@ -112,11 +112,19 @@ def ending_of(crawl: StoredCrawl, ended: EndReason, status: CrawlStatus, n_pages
         n_pages=n_pages,
         page_budget=status.page_budget,
         strategy=str(crawl.about.settings.get("strategy", "")),
-        reasons=status.reasons,
+        reasons=_reasons_with_links(status),
         n_evicted=status.n_evicted,
         n_seeds=crawl.n_seeds,
         seed_reasons={} if n_pages else crawl.seed_reasons(),
     )
+
+
+def _reasons_with_links(status: CrawlStatus) -> Mapping[SkipReason, int]:
+    """Skipped pages by reason; links out of scope were not requested, but count like pages here."""
+    if not status.n_out_of_scope:
+        return status.reasons
+    n_redirects = status.reasons.get(SkipReason.OUT_OF_SCOPE, 0)
+    return {**status.reasons, SkipReason.OUT_OF_SCOPE: n_redirects + status.n_out_of_scope}
 
 
 def _page_budget(crawl: StoredCrawl) -> int | None:

@@ -24,6 +24,7 @@ ADD_SEEDS = "add start pages"
 EVICTED = Cause("evictions from the full frontier", "use a larger buffer, or buffer=none, which is unbounded")
 DEAD = Cause("dead links", ADD_SEEDS)
 ROBOTS = Cause("disallowed by robots.txt", "add start pages on hosts that allow crawling")
+OUT_OF_SCOPE = Cause("out of scope", "widen the scope (--allow-domain, --include, --max-depth), or add start pages")
 LIMITS = Cause("beyond page limits", "raise --pages-per-host or --pages-per-domain")
 TRAPS = Cause("crawler traps", "check them with `scenthound explain`; --no-traps requests them")
 NOT_RECORDED = Cause("not in the recording", "record a larger web, or add start pages")
@@ -38,6 +39,7 @@ CAUSES = {
     **dict.fromkeys((SkipReason.HOST_DISABLED, *DEAD_LINKS), DEAD),
     SkipReason.ROBOTS: ROBOTS,
     SkipReason.ROBOTS_UNREACHABLE: ROBOTS,
+    SkipReason.OUT_OF_SCOPE: OUT_OF_SCOPE,
     SkipReason.HOST_BUDGET: LIMITS,
     SkipReason.DOMAIN_BUDGET: LIMITS,
     SkipReason.TRAP_PATH: TRAPS,

@@ -17,7 +17,7 @@ from scenthound.command_line import command_line
 from scenthound.errors import printable
 from scenthound.experiments.compare.settings import Prepared
 from scenthound.experiments.setup import Experiment
-from scenthound.relevance.base import RELEVANCE, trains
+from scenthound.relevance.base import RELEVANCE, accepts_training, trains
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of
 
@@ -33,7 +33,9 @@ def live_command(
     """`scenthound crawl` with the strategy, its relevance model and page budget, quoted for a shell. Empty if it cannot
     be written. `training_folder` is the folder with the training pages."""
     relevance_model = experiment.relevance_model_of(strategy)
-    learns = trains(RELEVANCE.make(relevance_model))
+    model = RELEVANCE.make(relevance_model)
+    learns = trains(model)
+    own_folder = training_folder or PLACEHOLDER if learns else None
     return command_line(
         ("scenthound", "crawl"),
         [
@@ -41,7 +43,7 @@ def live_command(
             ("--topic", topic_id),
             ("--strategy", strategy),
             ("--relevance", relevance_model if experiment.relevance is not None or learns else None),
-            ("--train-from", (experiment.train_from or training_folder or PLACEHOLDER) if learns else None),
+            ("--train-from", (accepts_training(model) and experiment.train_from) or own_folder),
             ("--follow-nofollow", not experiment.respect_nofollow),
             ("--pages", experiment.page_budget),
         ],
