@@ -21,7 +21,7 @@ NAMES = (
     "dashboard",
 )
 #: Run by `python -m benchmarks.NAME` only.
-SEPARATE_NAMES = ("live", "live_politeness", "live_resume", "live_kills", "codebase", "beside")
+SEPARATE_NAMES = ("patience", "live", "live_politeness", "live_resume", "live_kills", "codebase", "beside")
 
 
 def main() -> int:

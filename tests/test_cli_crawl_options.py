@@ -55,6 +55,7 @@ CHOICES = {
     "--relevance": (["cosine"], {"relevance": "cosine"}),
     "--pages": ([7], {"page_budget": 7}),
     "--random-seed": ([3], {"random_seed": 3}),
+    "--patience": ([0.5], {"patience": 0.5}),
     "--strict-order": ([], {"strict_order": True}),
     "--contact": (["me@a.test"], {"contact": "me@a.test"}),
     "--user-agent": (["Bot"], {"agent": "Bot"}),

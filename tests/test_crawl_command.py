@@ -23,6 +23,7 @@ PLANS = {
         "strategy": "best_n_first:n=4",
         "relevance": "cosine",
         "strict_order": True,
+        "patience": 0.0,
         "random_seed": 7,
         "contact": "me@example.org",
         "agent": "Hound",

@@ -70,6 +70,7 @@ def new_run(
     relevance: Any = None,
     train_from: PathLike | None = None,
     strict_order: bool = False,
+    patience: float | None = None,
     random_seed: int = 0,
     contact: str = "",
     user_agent: str | None = None,
@@ -93,7 +94,7 @@ def new_run(
     progress: ProgressLike = None,
 ) -> CrawlRun:
     """Check the arguments of a new crawl."""
-    from scenthound.crawler.settings import AGENT, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
+    from scenthound.crawler.settings import AGENT, DEFAULT_PATIENCE, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
     from scenthound.crawler.start import RunOptions
     from scenthound.crawler.start import crawl as crawl_live
     from scenthound.frontier.politeness import PolitenessSettings
@@ -122,6 +123,7 @@ def new_run(
         connections=connections,
         redirects=redirects,
         strict_order=strict_order,
+        patience=DEFAULT_PATIENCE if patience is None else patience,
         respect_nofollow=not follow_nofollow,
         sitemaps=sitemaps,
         traps=not no_traps,

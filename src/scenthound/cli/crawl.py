@@ -36,7 +36,7 @@ RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
         "What to crawl for": "file topics topic keywords seed contact",
         "When to stop": "pages time min_harvest",
         "Output": "out resume force log_json as_json",
-        "Strategy": "strategy relevance train_from strict_order random_seed",
+        "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
         "Safeguards, on by default": "allow_private no_traps keep_duplicates keep_soft_404s",
@@ -103,12 +103,22 @@ def crawl(
         ),
     ] = None,
     train_from: TrainFrom = None,
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            show_default="0.2",
+            help="How long idle connections wait for a better page whose host has to wait, as a share of the crawl "
+            "delay: 0 is fastest, 1 keeps the order.",
+        ),
+    ] = None,
     strict_order: Annotated[
         bool,
         typer.Option(
             "--strict-order",
-            help="Always wait for the best page, even if its host has to wait: slow, but in the order of a simulated "
-            "crawl.",
+            help="Request one page at a time, always the best, even if its host has to wait: slow, but in the order of "
+            "a simulated crawl.",
         ),
     ] = False,
     random_seed: RandomSeed = 0,

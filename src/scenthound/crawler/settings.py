@@ -25,6 +25,8 @@ from scenthound.web.urls import canonical
 AGENT = "Scenthound"
 #: Found the most targets with the cosine as relevance model, on a collection that is used for nothing else.
 DEFAULT_STRATEGY = "otie"
+#: Chosen on synthetic webs: `python -m benchmarks.patience`.
+DEFAULT_PATIENCE = 0.2
 #: The fetch limits of the studies: 10 seconds, and 100 KB per page.
 STUDY_LIMITS = FetchLimits(total_s=10.0, body_bytes=100_000)
 #: Pages are numbered with 32 bits.
@@ -59,6 +61,8 @@ class CrawlSettings:
     tries: int = 3
     #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
     strict_order: bool = False
+    #: The share of a crawl delay that an idle connection waits for a better page (`frontier.base.ReadyHosts`).
+    patience: float = DEFAULT_PATIENCE
     respect_nofollow: bool = True
     sitemaps: bool = False
     #: Detect crawler traps.
@@ -104,6 +108,8 @@ class CrawlSettings:
         for name, seconds in (("timeout", self.limits.total_s), ("delay", self.politeness.delay_s)):
             if not seconds <= MAX_SECONDS:
                 raise InvalidParameter(f"{name} must be at most {MAX_SECONDS:,} seconds, a day, not {seconds}.")
+        if not 0 <= self.patience <= 1:
+            raise InvalidParameter(f"patience must be from 0 to 1, not {self.patience}.")
         if isinstance(self.random_seed, int) and not -(1 << 63) <= self.random_seed < 1 << 63:
             raise InvalidParameter(f"random_seed must fit into 64 bits, not {printable(self.random_seed, 40)}.")
 
@@ -131,7 +137,8 @@ class CrawlSettings:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":
-        return from_json(cls, dict(settings), "crawl.json")
+        # Crawls of version 0.7 had no patience.
+        return from_json(cls, {"patience": 0.0, **settings}, "crawl.json")
 
     def with_budget(self, page_budget: int | None) -> "CrawlSettings":
         return self if page_budget is None else replace(self, page_budget=page_budget)
