@@ -36,7 +36,7 @@ WEBS = {
 }
 JUDGED = "debdocs"
 STRATEGY_NAMES = ("otie", "best_first", "shark_search", "link_context", "breadth_first")
-PATIENCES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.5, 1.0)
+PATIENCES = (0.0, 0.1, 0.15, 0.2, 0.25, 0.34, 0.5, 1.0)
 CHECKPOINTS = (500, 2000)
 MODE = "polite:workers=16,delay_s=1,fetch_s=0.5"
 #: One page in so many of a real collection is recorded, which makes links to the others dead.
@@ -48,7 +48,7 @@ MIN_EXAMPLES = 50
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = command_parser("patience", __doc__)
     parser.add_argument("webs", nargs="*", metavar="WEB", help="which webs, by default all")
-    parser.add_argument("--topics", type=int, default=6, help="topics per web")
+    parser.add_argument("--topics", type=int, default=3, help="topics per web")
     options = parser.parse_args(arguments)
     for name in options.webs or [*WEBS, JUDGED]:
         with _web(name) as folder:
