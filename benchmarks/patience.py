@@ -79,8 +79,8 @@ def _web(name: str) -> Iterator[Path | None]:
 def _write_sample(source: Path, sample: Path) -> None:
     with sample.open("wb") as out:
         for file in sorted(source.glob("pages*.jsonl.zst")):
-            with opened(file) as lines:
-                out.writelines(line for line in lines if crc32(line[:200]) % SAMPLE == 0)
+            with opened(file) as opened_file:
+                out.writelines(line for line in opened_file.content if crc32(line[:200]) % SAMPLE == 0)
 
 
 def _print_curves(name: str, folder: Path, n_topics: int) -> None:

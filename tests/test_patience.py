@@ -1,4 +1,4 @@
-"""Patience: when an idle connection leaves a ready page queued, in frontiers, in polite simulations and in live crawls."""
+"""Patience: when an idle connection leaves a ready page queued, in frontiers, simulations and live crawls."""
 
 from contextlib import closing
 from heapq import heappop, heappush
@@ -169,7 +169,7 @@ def run_in_virtual_time(parts: CrawlParts, settings: CrawlSettings, site: Virtua
         now_s = min(times)
         while due and due[0][0] <= now_s:
             _, _, task = heappop(due)
-            crawl.complete(lambda: now_s, task, site.result_of(task)[1], lambda: None)
+            crawl.complete(lambda due_s=now_s: due_s, task, site.result_of(task)[1], lambda: None)
 
 
 def polite_visits(settings: CrawlSettings, site: VirtualSite) -> list[tuple[str, float]]:

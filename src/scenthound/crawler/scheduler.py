@@ -184,7 +184,7 @@ class Scheduler:
         task, or a task on another host that it depends on, takes long."""
         host = self.hosts.of_strategy(strategy_host)
         delay_s = self.politeness.delay_after_s(host, self.now_s)
-        if 0 < delay_s and not self.politeness.is_busy(host):
+        if delay_s > 0 and not self.politeness.is_busy(host):
             return delay_s > self._long_wait_s
         running_s = self.now_s - self._last_issued_s.get(host, self.now_s)
         return max(delay_s, running_s) > self._long_wait_s

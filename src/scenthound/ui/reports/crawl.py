@@ -33,11 +33,10 @@ from scenthound.ui.document import (
 from scenthound.ui.formats import NO_VALUE, counted, format_versions
 from scenthound.ui.reports.crawl_summary import (
     duration,
-    format_regret,
     format_time,
     has_several_scales,
-    mean_regret,
-    n_regrets,
+    mean_given_up,
+    n_given_up,
     resume_command,
     scales_note,
     seeds_note,
@@ -115,8 +114,8 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
             ("in the frontier", f"{crawl.n_queued:,}"),
         ]
     facts.append(("skipped", f"{crawl.n_skipped:,}"))
-    regret = mean_regret(crawl)
-    return (*facts, *([("regret", format_regret(regret))] if regret is not None else []))
+    given_up = mean_given_up(crawl)
+    return (*facts, *([("score given up", f"{given_up:.1%}")] if given_up is not None else []))
 
 
 def _harvests(crawl: CrawlOverview) -> list[tuple[str, str]]:
@@ -216,18 +215,18 @@ def frontier_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
     frontier = Chart("frontier", "Frontier", "pages visited", "pages", tuple(series))
     if not np.isfinite(curves.regret).any():
         return (frontier,)
-    count = n_regrets(crawl)
+    count = n_given_up(crawl)
     over = f"The mean is over {counted(count, 'page')}." if count else ""
     note = (
-        "Regret: how much higher, in the strategy's own score, the best page in the frontier scored than the one "
-        "requested, because hosts had to wait; the mean so far. Regrets of different strategies are not comparable."
+        "The share of the best queued score that was given up for the page requested, because the host of the best "
+        "page had to wait; the mean so far."
     )
     regret = Chart(
         "regret",
         "Cost of politeness",
         "pages visited",
-        "mean regret",
-        (Series("regret", pages, curves.regret),),
+        "percent of the best score",
+        (Series("score given up", pages, 100 * curves.regret),),
         note=" ".join(filter(None, (note, over, seeds_note(crawl)))),
     )
     return frontier, regret
@@ -400,7 +399,7 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
         ("relevance model", printable(relevance_model) + trained),
         ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
         ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
-        ("order", "strict: waits for the best page" if plan.strict_order else "the best page of hosts that are ready"),
+        ("order", "strict: one page at a time" if plan.strict_order else f"with a patience of {plan.patience:g}"),
         ("random seed", printable(plan.random_seed, 100)),
         ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
         ("crawl delay", f"{politeness.delay_s:g} s or more, longer for slow hosts or on request"),
