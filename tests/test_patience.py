@@ -3,6 +3,7 @@
 from contextlib import closing
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -15,7 +16,7 @@ from scenthound.crawler.settings import DEFAULT_PATIENCE, CrawlSettings
 from scenthound.crawler.start import start_or_replay
 from scenthound.crawler.tasks import Kind
 from scenthound.errors import InvalidParameter
-from scenthound.frontier.base import ReadyHosts
+from scenthound.frontier.base import ReadyHosts, max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.modes import Polite, parse_mode
@@ -40,29 +41,29 @@ def frontier_of(make):
 
 @kinds
 @pytest.mark.parametrize(
-    ("patience", "popped"), [(0.0, [2, 3, 5]), (0.2, [2, 3]), (0.25, [2, 3]), (0.34, [2]), (0.5, []), (1.0, [])]
+    ("max_better", "popped"), [(inf, [2, 3, 5]), (5, [2, 3]), (4, [2, 3]), (3, [2]), (2, []), (1, [])]
 )
-def test_a_page_is_refused_if_enough_hosts_with_better_pages_wait_or_are_used(make, patience, popped):
+def test_a_page_is_refused_if_enough_hosts_with_better_pages_wait_or_are_used(make, max_better, popped):
     # Hosts 0, 1 and 4 are waiting. Page 2 has two of them before it, page 3 also the used host 2, and page 5 all.
-    ready_hosts = ReadyHosts(lambda host: host not in (0, 1, 4), patience)
+    ready_hosts = ReadyHosts(lambda host: host not in (0, 1, 4), max_better)
     assert [each.page for each in frontier_of(make).pop_one_per_host(9, ready_hosts)] == popped
 
 
 @kinds
 def test_the_best_page_is_taken_whatever_the_patience(make):
-    assert [each.page for each in frontier_of(make).pop_one_per_host(9, ReadyHosts(lambda _host: True, 1.0))] == [0]
+    assert [each.page for each in frontier_of(make).pop_one_per_host(9, ReadyHosts(lambda _host: True, 1))] == [0]
 
 
 @kinds
 def test_hosts_that_wait_for_long_are_not_waited_for(make):
-    ready_hosts = ReadyHosts(lambda host: host not in (0, 1, 4), 1.0, lambda host: host in (0, 1))
+    ready_hosts = ReadyHosts(lambda host: host not in (0, 1, 4), 1, lambda host: host in (0, 1))
     assert [each.page for each in frontier_of(make).pop_one_per_host(9, ready_hosts)] == [2]
 
 
 @kinds
 def test_refused_pages_stay_queued(make):
     frontier = frontier_of(make)
-    assert frontier.pop(9, ReadyHosts(lambda host: host > 0, 1.0)) == []
+    assert frontier.pop(9, ReadyHosts(lambda host: host > 0, 1)) == []
     assert [each.page for each in frontier.pop(9)] == [0, 1, 2, 3, 4, 5]
 
 
@@ -70,19 +71,35 @@ def test_refused_pages_stay_queued(make):
 def test_a_round_may_have_several_pages_of_a_host_but_no_refused_one(make):
     frontier = make()
     push("max", frontier, {0: 0.9, 1: 0.8, 2: 0.7, 3: 0.6}, hosts={2: 1})
-    popped = frontier.pop(9, ReadyHosts(lambda host: host != 1, 1.0))
+    popped = frontier.pop(9, ReadyHosts(lambda host: host != 1, 1))
     assert [each.page for each in popped] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("patience", "connections", "delay_s", "max_better"),
+    [
+        (0, 16, 1, inf),
+        (0.5, 16, 1, 8),
+        (0.75, 16, 1, 4),
+        (1, 16, 1, 1),
+        (0.5, 1, 1, 1),
+        (0.5, 64, 1, 32),
+        (1, 16, 0, inf),
+    ],
+)
+def test_patience_is_relative_to_the_connections(patience, connections, delay_s, max_better):
+    assert max_better_hosts(patience, connections, delay_s) == max_better
 
 
 # Simulated crawls
 
 
 def test_a_patient_crawl_worked_out_by_hand():
-    # b and c are on a's host, d is on another. Without patience d is requested at 0.5, when a has returned. With
-    # patience it waits, first for b and then for c.
+    # b and c are on a's host, d is on another. Without patience d is requested at 0.5, when a has returned. If half of
+    # the two connections may pass over a host with better pages, it waits, first for b and then for c.
     hosts = {"a": "x", "b": "x", "c": "x", "d": "y"}
     web = SyntheticWeb({"a": ["b", "c", "d"]}, host_of=hosts)
-    eager, patient = (crawl(web, "breadth_first", f"polite:workers=2,patience={each}") for each in (0.9, 1))
+    eager, patient = (crawl(web, "breadth_first", f"polite:workers=2,patience={each}") for each in (0, 0.5))
     assert names(web, eager) == ["a", "d", "b", "c"]
     assert names(web, patient) == ["a", "b", "c", "d"]
     assert patient.time_s.tolist() == [0.5, 2.0, 3.5, 3.5]
@@ -107,7 +124,7 @@ def test_a_fetch_list_excludes_patience():
 
 
 @pytest.mark.parametrize("strategy", ["otie", "best_first", "best_n_first:n=4", "breadth_first", "shark_search"])
-@pytest.mark.parametrize("patience", [0.0, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("patience", [0.0, 0.3, 0.7, 1.0])
 def test_a_live_crawl_equals_a_polite_simulation(strategy: str, patience: float, tmp_path: Path) -> None:
     """If it need not resolve hosts or fetch robots.txt files: the same pages at the same times."""
     for seed in range(2):

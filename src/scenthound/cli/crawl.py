@@ -108,9 +108,9 @@ def crawl(
         typer.Option(
             min=0.0,
             max=1.0,
-            show_default="0.2",
-            help="How long idle connections wait for a better page whose host has to wait, as a share of the crawl "
-            "delay: 0 is fastest, 1 keeps the order.",
+            show_default="0.7",
+            help="From 0, idle connections take the best page of any host that is ready, to 1, they wait for the best "
+            "page of all: fast, or in order.",
         ),
     ] = None,
     strict_order: Annotated[

@@ -271,7 +271,7 @@ class Engine:
     def _ready_hosts(self) -> ReadyHosts | None:
         if self.settings.strict_order:
             return None
-        return ReadyHosts(self._scheduler.is_ready, self.settings.patience, self._scheduler.waits_long)
+        return ReadyHosts(self._scheduler.is_ready, self.settings.max_better, self._scheduler.waits_long)
 
     def _n_wanted(self, room: int, page_budget: int) -> int:
         # Pages that wait for their hosts count, except those that will wait for long.

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from threading import Lock
 from typing import Any
 
@@ -314,7 +315,7 @@ class LiveRun:
             ready_s = self._engine.politeness.next_ready_s(now_s)
             pause_s = MAX_PAUSE_S if ready_s is None else ready_s - now_s
             # A patient crawl looks again when a host that it waits for has taken long.
-            self._turn_in(min(pause_s, LONG_WAIT_S) if self._engine.settings.patience else pause_s)
+            self._turn_in(min(pause_s, LONG_WAIT_S) if self._engine.settings.max_better < inf else pause_s)
 
     def _waits_for_disk(self) -> bool:
         """Whether too many visits wait to be written; the end of the commit triggers a new turn."""

@@ -12,6 +12,7 @@ import orjson
 
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
+from scenthound.frontier.base import max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.records import column, from_json, to_json
@@ -26,7 +27,7 @@ AGENT = "Scenthound"
 #: Found the most targets with the cosine as relevance model, on a collection that is used for nothing else.
 DEFAULT_STRATEGY = "otie"
 #: Chosen on synthetic webs: `python -m benchmarks.patience`.
-DEFAULT_PATIENCE = 0.2
+DEFAULT_PATIENCE = 0.7
 #: The fetch limits of the studies: 10 seconds, and 100 KB per page.
 STUDY_LIMITS = FetchLimits(total_s=10.0, body_bytes=100_000)
 #: Pages are numbered with 32 bits.
@@ -61,7 +62,7 @@ class CrawlSettings:
     tries: int = 3
     #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
     strict_order: bool = False
-    #: The share of a crawl delay that an idle connection waits for a better page (`frontier.base.ReadyHosts`).
+    #: From 0 to 1: whether idle connections wait for better pages (`frontier.base.max_better_hosts`).
     patience: float = DEFAULT_PATIENCE
     respect_nofollow: bool = True
     sitemaps: bool = False
@@ -124,6 +125,11 @@ class CrawlSettings:
             raise InvalidParameter(
                 f"contact must be a mail address or URL in ASCII, not {printable(self.contact, 40)!r}."
             )
+
+    @property
+    def max_better(self) -> float:
+        """A page is left queued if so many hosts with better ones are waiting."""
+        return max_better_hosts(self.patience, self.connections, self.politeness.delay_s)
 
     @property
     def user_agent(self) -> str:

@@ -61,9 +61,9 @@ class ReadyHosts:
     assembled from several pops, which share this object. The driver's `ready` is called at most once per host. Results
     are cached in sets, which takes a third of the time of `functools.cache` for thousands of waiting hosts.
 
-    Patience, from 0 to 1, is the share of a crawl delay that an idle connection is willing to wait for a better page.
-    If m hosts with better pages are waiting, the next of them is ready after 1 / m of a delay, on average. So a page is
-    refused if m >= 1 / patience: never with 0, and with 1 as soon as a better page has to wait.
+    A patient driver rather waits for a better page than to take any: pages are refused if `max_better` hosts with better
+    pages are waiting. The more there are, the sooner one of them is ready: of m hosts after 1 / m of a crawl delay, on
+    average.
     - Hosts that `waits_long` are not waited for. The others become ready, so a crawl never ends because of patience.
     - A host that was used in this batch counts as one with better pages. A driver therefore asks again until nothing
       is returned: then the host counts only if it has them.
@@ -73,14 +73,13 @@ class ReadyHosts:
 
     __slots__ = ("_max_better", "_ready", "_ready_hosts", "_waited_for", "_waiting_hosts", "_waits_long", "used")
 
-    def __init__(self, ready: Ready, patience: float = 0.0, waits_long: Ready | None = None) -> None:
+    def __init__(self, ready: Ready, max_better: float = inf, waits_long: Ready | None = None) -> None:
         self._ready = ready
         self._ready_hosts: set[int] = set()
         self._waiting_hosts: set[int] = set()
         #: Hosts with a page in this batch.
         self.used: set[int] = set()
-        #: A page is refused if so many hosts have better ones.
-        self._max_better = 1 / patience if patience > 0 else inf
+        self._max_better = max_better
         self._waits_long = waits_long
         self._waited_for: set[int] = set()
 
@@ -152,6 +151,14 @@ class ReadyHosts:
             elif host not in self.used:
                 n_before += 1
                 yield position
+
+
+def max_better_hosts(patience: float, connections: int, delay_s: float) -> float:
+    """The `max_better` of a driver with this patience, from 0, never to wait, to 1, to take only the best queued page.
+
+    It is proportional to the connections, because who has more of them wants to crawl faster. Without a crawl delay no
+    host has to wait."""
+    return max(1.0, (1 - patience) * connections) if patience > 0 and delay_s > 0 else inf
 
 
 class PoppedPage(NamedTuple):

@@ -26,7 +26,7 @@ from random import Random
 from typing import Annotated, ClassVar, NamedTuple, Protocol
 
 from scenthound.errors import InvalidParameter
-from scenthound.frontier.base import BLOCK_BITS, BLOCK_MASK, KEY_BITS, Ready, ReadyHosts, TieKeys
+from scenthound.frontier.base import BLOCK_BITS, BLOCK_MASK, KEY_BITS, Ready, ReadyHosts, TieKeys, max_better_hosts
 from scenthound.registry import Bounds, ListedRegistry, NamedValue
 from scenthound.strategies.base import Presets
 
@@ -109,7 +109,7 @@ class Polite(Mode):
 
     - Pages that return at the same time do so in the order of their requests, before free workers request others.
     - No worker is idle while a page is queued on a ready host, unless `patience` is above 0: then it may wait for a
-      better page, by the rule of `frontier.base.ReadyHosts`, as in a live crawl. Time advances to the next return or
+      better page, as in a live crawl (`frontier.base.max_better_hosts`). Time advances to the next return or
       end of a crawl delay.
     - With `fetch_list`, workers share a list of that many pages, and the next list is requested when all pages of the
       previous one have returned: the loop of wang2009, in which a list of pages on one host keeps one worker busy.
@@ -148,8 +148,9 @@ class Polite(Mode):
 
     def _send(self, source: PageSource, connections: "Connections") -> None:
         """Request pages for the free workers."""
+        max_better = max_better_hosts(self.patience, self.workers, self.delay_s)
         while n_free := self.workers - connections.n_in_flight:
-            pages = source.ask(n_free, ReadyHosts(connections.is_ready, self.patience))
+            pages = source.ask(n_free, ReadyHosts(connections.is_ready, max_better))
             for page in pages:
                 connections.send(page, source.host(page))
             # A patient strategy returns fewer pages at a time than one after the other.
