@@ -61,9 +61,9 @@ class ReadyHosts:
     assembled from several pops, which share this object. The driver's `ready` is called at most once per host. Results
     are cached in sets, which takes a third of the time of `functools.cache` for thousands of waiting hosts.
 
-    A patient driver rather waits for a better page than to take any: pages are refused if `max_better` hosts with better
-    pages are waiting. The more there are, the sooner one of them is ready: of m hosts after 1 / m of a crawl delay, on
-    average.
+    A patient driver would rather wait for a better page than take any: pages are refused if `max_better` hosts with
+    better pages are waiting. The more there are, the sooner one of them is ready: of m hosts after 1 / m of a crawl
+    delay, on average.
     - Hosts that `waits_long` are not waited for. The others become ready, so a crawl never ends because of patience.
     - A host that was used in this batch counts as one with better pages. A driver therefore asks again until nothing
       is returned: then the host counts only if it has them.
