@@ -23,6 +23,7 @@ NAMES = (
 #: Run by `python -m benchmarks.NAME` only.
 SEPARATE_NAMES = (
     "relevance",
+    "patience",
     "document_frequencies",
     "live",
     "live_politeness",

@@ -61,6 +61,8 @@ class LiveCrawl:
             page_budget=self.n_pages,
             # Responses from loopback are immediate, so there is no delay besides the requested one.
             politeness=PolitenessSettings(delay_s=self.delay_s, delay_factor=0.0),
+            # Speed is measured, not order.
+            patience=0.0,
             connections=self.connections,
             allow_private=True,
         )

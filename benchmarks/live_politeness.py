@@ -54,7 +54,8 @@ def _print_share(crawl: MeasuredCrawl, seconds: float) -> int:
     print(f"  {n_pages:,} pages in {measured_s:.1f} s: {share:.1%} of the allowed rate; ", end="")
     print(target(f"at least {MIN_SHARE:.0%}", is_met=share >= MIN_SHARE))
     values = crawl.end.values
-    print(f"  mean regret {values['regret']:.3f}; {crawl.cpu_ms_per_page:.2f} CPU ms per page of {crawl.end.pages:,}")
+    cpu = f"{crawl.cpu_ms_per_page:.2f} CPU ms per page of {crawl.end.pages:,}"
+    print(f"  {values['regret'] or 0:.1%} of scores given up; {cpu}")
     print(f"  ended: {values['ended']}; skipped: {values['reasons'] or 'none'}")
     return 0 if share >= MIN_SHARE else 1
 

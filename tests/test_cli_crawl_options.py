@@ -56,6 +56,7 @@ CHOICES = {
     "--relevance": (["cosine"], {"relevance": "cosine"}),
     "--pages": ([7], {"page_budget": 7}),
     "--random-seed": ([3], {"random_seed": 3}),
+    "--patience": ([0.5], {"patience": 0.5}),
     # A simulated crawl has no sitemaps.
     "--strict-order": ([], {"strict_order": True, "sitemaps": False}),
     "--contact": (["me@a.test"], {"contact": "me@a.test"}),

@@ -32,6 +32,7 @@ PLANS = {
             max_depth=3,
         ),
         "proxy": "socks5://127.0.0.1:1",
+        "patience": 0.0,
         "random_seed": 7,
         "contact": "me@example.org",
         "agent": "Hound",

@@ -65,7 +65,7 @@ def test_the_display_has_progress_harvest_hosts_and_skip_reasons() -> None:
     assert head.endswith("250 of 1,000 pages  5.0 pages/s  2:30 left")
     assert facts == [
         "harvest   0.250, recently 0.125",
-        "regret    0.0625",
+        "given up  6.2% of the best score",
         "frontier  12,345 queued, 7 in flight",
         "hosts     7 active, 30 waiting, 2 disabled",
         "skipped   18: not-html 9, client-error 4, robots 3, others 2",
@@ -126,7 +126,7 @@ def test_plain_lines_are_rare_but_the_end_is_reported_at_once(
     first, second = capsys.readouterr().err.splitlines()
     assert first == (
         "250 of 1,000 pages, 5.0 pages/s, 2:30 left; harvest 0.250, recently 0.125; frontier 12,345; "
-        "hosts 7 active, 30 waiting, 2 disabled; regret 0.0625; "
+        "hosts 7 active, 30 waiting, 2 disabled; score given up 6.2%; "
         "skipped 18: not-html 9, client-error 4, robots 3, others 2"
     )
     assert second.startswith(EndReason.STOPPED)

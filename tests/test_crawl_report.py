@@ -26,7 +26,7 @@ def ended(tmp_path: Path) -> Path:
     """100 pages in 50 s; the first ten have a relevance of 0.8, the last of 0.2, those between of 0.5."""
     folder = tmp_path / "crawl"
     with planned_crawl(folder, page_budget=100) as store:
-        add_visits(store, [0.8] * 10 + [0.5] * 80 + [0.2] * 10, {0: [2, 4], 1: [3]}, regret=0.125)
+        add_visits(store, [0.8] * 10 + [0.5] * 80 + [0.2] * 10, {0: [2, 4], 1: [3]}, score=0.375, regret=0.125)
         for page, reason in ((100, SkipReason.ROBOTS), (101, SkipReason.NOT_HTML), (102, SkipReason.ROBOTS)):
             store.add(SkippedRecord(page, f"http://a.test/{page}", reason, "", NOON_S))
         store.add(a_run(1, 0.0, ended_s=50.0, ended="page budget reached"))
@@ -43,7 +43,7 @@ def test_the_summary_has_purpose_yield_and_end_of_the_crawl(ended: Path) -> None
     assert re.search(r"ballooning \(hot air balloon\).*\b2\b.*\botie\b", purpose)
     assert re.search(r"\b100 pages\b.*\b2 hosts\b.*\b50 s\b.*\b2\.0 pages/s", purpose)
     assert re.search(r"\b0\.500\b.*\b0\.800\b.*\b0\.200\b.*\b75%", found)
-    assert re.search(r"\b0\.125\b", politeness)
+    assert re.search(r"\b100 pages\b.*\b25\.0%", politeness)
     assert re.search(rf"\b3\b.*\b2\b.*{SkipReason.ROBOTS.text}", skipped)
     assert EndReason.BUDGET in ending
     assert "2026-01-31 12:01:39 UTC" in ending

@@ -30,7 +30,7 @@ def politeness_of(page: Document) -> tuple[str, ...]:
 def with_regrets(folder: Path, *regrets: float | None, **changes: Any) -> Document:
     with planned_crawl(folder, **changes) as store:
         for number, regret in enumerate(regrets):
-            store.add(visit(number, regret=regret))
+            store.add(visit(number, score=0.5, regret=regret))
         store.commit()
     return crawl_report(folder)
 
@@ -106,7 +106,8 @@ def test_a_few_pages_are_no_proof_that_politeness_cost_nothing(tmp_path: Path) -
 def test_a_mean_regret_states_its_number_of_pages_and_those_left_out(tmp_path: Path) -> None:
     page = with_regrets(tmp_path / "crawl", *[math.inf] * 3, None, 0.5, 0.25)
     (cost,) = politeness_of(page)
-    assert re.search(r"\b2 pages\b.*\b0\.375\b.*\b3 pages\b", cost)
+    # 0.5 of 1 and 0.25 of 0.75.
+    assert re.search(r"\b2 pages\b.*\b41\.7%.*\b3 pages\b", cost)
     assert re.search(r"\b2 pages\b.*\b3 pages\b", chart(page, "regret").note)
 
 
@@ -114,7 +115,12 @@ def test_infinite_regrets_have_no_mean(tmp_path: Path) -> None:
     page = with_regrets(tmp_path / "crawl", math.inf)
     (note,) = politeness_of(page)
     assert re.search(r"\b1 page\b", note)
-    assert "regret" not in dict(page.key_facts)
+    assert "score given up" not in dict(page.key_facts)
+
+
+def test_the_relevance_of_pages_out_of_order_is_compared_with_that_of_the_others(tmp_path: Path) -> None:
+    (cost,) = politeness_of(with_regrets(tmp_path / "crawl", *[0.0] * 10, *[0.5] * 12, math.inf))
+    assert re.search(r"\b12 pages\b.*\b0\.\d{3}\b.*\b0\.\d{3}\b.*\b1 page\b", cost)
 
 
 def test_a_budget_below_the_visited_pages_is_stated(tmp_path: Path) -> None:

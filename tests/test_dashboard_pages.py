@@ -256,8 +256,8 @@ def test_differences_are_relative_to_the_first_crawl(dashboard: MockDashboard) -
     expect(rows.nth(0).locator("td").nth(2)).to_have_text(f"120{MINUS}80")
     # 120 pages in 2 seconds, 200 in the same time.
     expect(rows.nth(4).locator("td").nth(2)).to_have_text(f"60.0{MINUS}40.0")
-    # Each strategy has scores of its own.
-    expect(rows.nth(5).locator("td").nth(2)).to_have_text("0.500")
+    # A share is comparable, although each strategy has scores of its own.
+    expect(rows.nth(5).locator("td").nth(2)).to_have_text("50 %+48 %")
     differing = dashboard.page.get_by_role("region", name="Settings that differ").locator("tbody tr")
     expect(differing).to_have_text(["strategyotieopic"])
     expect(dashboard.page.get_by_role("region", name="Pages in common").locator("tbody")).to_contain_text("6.7 %")
@@ -272,7 +272,7 @@ def test_harvests_are_compared_at_the_same_number_of_pages(dashboard: MockDashbo
     # Of 100 pages the sum is 60, of 200 it is 80: so of 120 it is 64, and 64 / 120 = 0.533.
     expect(rows.nth(2)).to_have_text(f"Harvest after 120 pages0.5330.250{MINUS}0.283")
     expect(rows.nth(3)).to_have_text("Recent harvest after 120 pages0.2500.250±0.000")
-    expect(rows.nth(5)).to_have_text("Regret after 120 pages0.0200.500")
+    expect(rows.nth(5)).to_have_text("Score given up after 120 pages2.0 %50 %+48 %")
     expect(figures).to_contain_text("Means are compared after 120 pages, which all of these crawls have")
 
 

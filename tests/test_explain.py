@@ -163,7 +163,7 @@ def test_the_endless_score_of_a_seed_is_null_for_programs_and_a_word_for_people(
     assert (explained["is_seed"], explained["visit"]["score"], explained["visit"]["regret"]) == (True, None, None)
     out = scenthound("explain", folder, HOME)[1]
     assert re.search(r"^  score +seed$", out, re.MULTILINE)
-    assert re.search(r"^  regret +\D*\bseed\b", out, re.MULTILINE)
+    assert re.search(r"^  given up +\D*\bseed\b", out, re.MULTILINE)
     assert "inf" not in out
 
 

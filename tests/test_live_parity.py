@@ -64,6 +64,7 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
         "relevance": "rocchio",
         "connections": 8,
         "strict_order": False,
+        "patience": 0.5,
         "politeness": PolitenessSettings(),
         "page_budget": PAGES,
     }
@@ -94,6 +95,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
         "relevance": "rocchio",
         "connections": 1 + seed % 6,
         "strict_order": seed % 7 == 0,
+        "patience": (0.0, 0.3, 0.5, 1.0)[seed % 4],
         "politeness": PolitenessSettings(pages_per_host=12),
         "page_budget": (3, 15, 60)[seed % 3],
         "sitemaps": True,

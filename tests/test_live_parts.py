@@ -213,11 +213,13 @@ def test_waiting_jobs_are_queued_by_host() -> None:
 def test_harvest_is_mean_relevance_and_infinite_regret_is_ignored() -> None:
     harvest = Harvest(window=2)
     assert (harvest.mean, harvest.recent, harvest.mean_regret, harvest.window_is_full) == (0.0, 0.0, None, False)
-    for relevance, regret in ((0.5, inf), (0.25, 0.5), (0.75, None), (0.25, 0.25)):
-        harvest.add(relevance, regret)
-    # (0.5 + 0.25 + 0.75 + 0.25) / 4, (0.75 + 0.25) / 2 and (0.5 + 0.25) / 2.
+    for relevance, score, regret in ((0.5, 0.5, inf), (0.25, 0.5, 0.5), (0.75, None, None), (0.25, 0.75, 0.25)):
+        harvest.add(relevance, score, regret)
+    # (0.5 + 0.25 + 0.75 + 0.25) / 4, (0.75 + 0.25) / 2, and of the best scores 0.5 / 1 and 0.25 / 1.
     assert (harvest.mean, harvest.recent, harvest.mean_regret) == (0.4375, 0.5, 0.375)
     assert harvest.window_is_full
+    harvest.add(0.5, -3.0, 1.0)
+    assert harvest.mean_regret is None
 
 
 def completed(number: int, body: bytes = b"no such page") -> CompletedTask:

@@ -27,7 +27,7 @@ def test_curves_come_from_samples_without_the_time_between_runs(tmp_path: Path) 
         store.add(a_run(1, 0.0, ended_s=5.0, ended="time limit reached"))
         store.add(a_run(2, 1000.0, n_pages_before=8))
         late = (a_moment(1002, 12, run=2), a_moment(1014, 30, run=2))
-        for sample in (a_moment(1, 2), a_moment(4, 8, regret=0.5), *late):
+        for sample in (a_moment(1, 2), a_moment(4, 8), *late):
             store.add(sample)
         store.commit()
         curves = crawl_curves(store)
@@ -37,7 +37,6 @@ def test_curves_come_from_samples_without_the_time_between_runs(tmp_path: Path) 
     # Since the beginning, 6 pages in 3 s and 10 in 6 s; at 19 s the last point of ten seconds ago is the one at 7 s.
     assert curves.pages_per_s[1:].tolist() == [2, pytest.approx(10 / 6), pytest.approx(18 / 12)]
     assert math.isnan(curves.pages_per_s[0])
-    assert np.isnan(curves.regret).tolist() == [True, False, True, True]
     assert (curves.hosts_disabled[0], curves.n_skipped[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
 
 
@@ -71,7 +70,7 @@ def test_the_recent_harvest_equals_that_of_a_running_crawl(tmp_path: Path) -> No
     harvest = Harvest()
     recent = []
     for relevance in relevances:
-        harvest.add(relevance, None)
+        harvest.add(relevance)
         recent.append(harvest.recent)
     assert curves.recent_harvest == pytest.approx(np.array(recent))
 
@@ -143,14 +142,27 @@ def test_gaps_of_hours_between_visits_are_time_between_runs(tmp_path: Path) -> N
         assert crawl_curves(store).seconds.tolist() == [0, 10, 10, 15]
 
 
-def test_infinite_regret_is_left_out(tmp_path: Path) -> None:
+def test_the_score_given_up_comes_from_visits_without_those_that_waited_for_a_seed(tmp_path: Path) -> None:
+    """Samples of version 0.7 have it in other units."""
     with planned_crawl(tmp_path / "crawl") as store:
-        for number, regret in enumerate((math.inf, 0.5, None, 0.1)):
-            store.add(visit(number, regret=regret))
+        for number, regret in enumerate((math.inf, 0.5, None, 0.125)):
+            store.add(visit(number, score=0.5, regret=regret))
+        store.add(a_run(1, 0.0))
+        for n_pages in range(5):
+            store.add(a_moment(n_pages, n_pages, regret=2.4e-5))
         store.commit()
         regrets = crawl_curves(store).regret
-    assert math.isnan(regrets[0])
-    assert regrets[1:].tolist() == pytest.approx([0.5, 0.5, 0.3])
+    # 0.5 of 1.0 and 0.125 of 0.625.
+    assert np.isnan(regrets[:2]).all()
+    assert regrets[2:].tolist() == pytest.approx([0.5, 0.5, 0.35])
+
+
+def test_scores_below_0_have_no_share(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl") as store:
+        for number, regret in enumerate((0.0, 4.0, 0.0)):
+            store.add(visit(number, score=-10.0, regret=regret))
+        store.commit()
+        assert np.isnan(crawl_curves(store).regret).all()
 
 
 def test_curves_are_thinned_and_keep_their_ends(tmp_path: Path) -> None:

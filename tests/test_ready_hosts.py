@@ -1,5 +1,6 @@
 """Ready hosts: each host is used once per batch, and popping a batch equals popping its pages one by one."""
 
+from math import inf
 from random import Random
 
 import numpy as np
@@ -134,12 +135,15 @@ def test_hosts_behind_the_last_popped_page_are_not_checked(make):
 
 scores = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 1.0])
 found = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6), scores), min_size=1, max_size=40)
-batches = st.tuples(st.integers(0, 8), st.sets(st.integers(0, 6)), st.sampled_from(["one per host", "ready", "all"]))
+limits = st.sampled_from([inf, inf, 4, 2, 1])
+batches = st.tuples(
+    st.integers(0, 8), st.sets(st.integers(0, 6)), st.sampled_from(["one per host", "ready", "all"]), limits
+)
 
 
-def pop_twice(frontier, method, n, waiting):
+def pop_twice(frontier, method, n, waiting, max_better):
     """The pages of a batch of two pops, and the hosts used."""
-    ready_hosts = ReadyHosts(lambda host: host not in waiting)
+    ready_hosts = ReadyHosts(lambda host: host not in waiting, max_better, lambda host: host == 0)
     if method == "all":
         return frontier.pop(n)
     if method == "ready":
@@ -159,8 +163,8 @@ def test_one_scan_equals_single_pops(make, rule, steps):
             for frontier in (scanning, single):
                 getattr(frontier, f"push_{rule}")(*batch)
         else:
-            n, waiting, kind = step
-            assert pop_twice(scanning, kind, n, waiting) == pop_twice(single, kind, n, waiting)
+            n, waiting, kind, limit = step
+            assert pop_twice(scanning, kind, n, waiting, limit) == pop_twice(single, kind, n, waiting, limit)
         assert sorted(scanning.queued_pages().tolist()) == sorted(single.queued_pages().tolist())
     assert scanning.pop(MANY) == single.pop(MANY)
 
@@ -176,7 +180,7 @@ def test_plain_and_compiled_agree_in_long_crawls_while_most_hosts_wait(n_hosts):
         batches = []
         for frontier in frontiers:
             getattr(frontier, f"push_{rule}")(pages, pages % n_hosts, given_scores)
-            ready_hosts = ReadyHosts(ready.__contains__)
+            ready_hosts = ReadyHosts(ready.__contains__, (inf, 50, 4)[step % 3], lambda host: host % 5 == 0)
             one_per_host = frontier.pop_one_per_host(n, ready_hosts)
             batches.append((one_per_host, frontier.pop(n, ready_hosts), frontier.pop(1) if step % 7 == 0 else []))
         assert batches[0] == batches[1]

@@ -71,6 +71,7 @@ def new_run(
     relevance: Any = None,
     train_from: PathLike | None = None,
     strict_order: bool = False,
+    patience: float | None = None,
     random_seed: int = 0,
     contact: str = "",
     allow_domain: str | Sequence[str] = (),
@@ -104,7 +105,7 @@ def new_run(
 ) -> CrawlRun:
     """Check the arguments of a new crawl."""
     from scenthound.crawler.scope import Scope, ScopeFilter
-    from scenthound.crawler.settings import AGENT, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
+    from scenthound.crawler.settings import AGENT, DEFAULT_PATIENCE, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
     from scenthound.crawler.start import RunOptions
     from scenthound.crawler.start import crawl as crawl_live
     from scenthound.frontier.politeness import PolitenessSettings
@@ -139,6 +140,7 @@ def new_run(
         redirects=redirects,
         scope=scope,
         strict_order=strict_order,
+        patience=DEFAULT_PATIENCE if patience is None else patience,
         respect_nofollow=not follow_nofollow,
         # Simulated crawls have none, and strict order is theirs.
         sitemaps=not strict_order if sitemaps is None else sitemaps,

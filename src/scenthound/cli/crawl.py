@@ -37,7 +37,7 @@ RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
         "When to stop": "pages time min_harvest",
         "Scope": "allow_domain deny_domain include exclude max_depth",
         "Output": "out resume force log_json as_json",
-        "Strategy": "strategy relevance train_from strict_order random_seed",
+        "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
         "Access": "proxy proxy_from_environment header cookie_file",
@@ -127,12 +127,22 @@ def crawl(
         ),
     ] = None,
     train_from: TrainFrom = None,
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            show_default="0.7",
+            help="From 0, idle connections take the best page of any host that is ready, to 1, they wait for the best "
+            "page of all: fast, or in order.",
+        ),
+    ] = None,
     strict_order: Annotated[
         bool,
         typer.Option(
             "--strict-order",
-            help="Always wait for the best page, even if its host has to wait: slow, but in the order of a simulated "
-            "crawl.",
+            help="Request one page at a time, always the best, even if its host has to wait: slow, but in the order of "
+            "a simulated crawl.",
         ),
     ] = False,
     random_seed: RandomSeed = 0,

@@ -5,7 +5,6 @@ The display and plain lines go to standard error, JSON lines to standard output.
 
 from __future__ import annotations
 
-import math
 import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
@@ -60,7 +59,8 @@ def harvest(status: CrawlStatus) -> str:
 
 
 def regret(status: CrawlStatus) -> str:
-    return "unknown" if status.regret is None or not math.isfinite(status.regret) else f"{status.regret:.4f}"
+    """The share of scores given up."""
+    return "unknown" if status.regret is None else f"{status.regret:.1%}"
 
 
 def seconds_left(status: CrawlStatus, time_s: float | None) -> float | None:
@@ -196,7 +196,7 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
     facts = Table.grid(padding=(0, 2))
     rows = {
         "harvest": harvest(status),
-        "regret": regret(status),
+        "given up": f"{regret(status)} of the best score",
         "frontier": f"{status.frontier:,} queued, {status.in_flight:,} in flight",
         "hosts": hosts(status),
         "skipped": skipped(status),
@@ -238,7 +238,7 @@ class PlainLines(CrawlWatcher):
             left = time_left(status, self._time_s)
             self._print(
                 f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; harvest {harvest(status)}; "
-                f"frontier {status.frontier:,}; hosts {hosts(status)}; regret {regret(status)}; "
+                f"frontier {status.frontier:,}; hosts {hosts(status)}; score given up {regret(status)}; "
                 f"skipped {skipped(status)}"
             )
         self._ending = ending

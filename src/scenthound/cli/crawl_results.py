@@ -21,7 +21,7 @@ from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import columns_of, to_json
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
-from scenthound.store.crawl_records import PageVisit
+from scenthound.store.crawl_records import PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
@@ -47,7 +47,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
             "speed": f"{progress.speed(status)} for {progress.clock_time(status.seconds)}",
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
-            "regret": f"{progress.regret(status)}, the mean score lost because hosts of better pages had to wait",
+            "given up": f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait",
             "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
@@ -172,13 +172,16 @@ def _parent_row(parent: Parent) -> list[str]:
 
 
 def _figures(visit: VisitRecord) -> dict[str, str]:
-    """Score and regret, if known. They are infinite for seeds, and for pages requested while a seed had to wait."""
-    values = {"score": (visit.score, "seed"), "regret": (visit.regret, "a seed had to wait")}
-    return {
-        name: f"{value:.4f}" if math.isfinite(value) else infinite
-        for name, (value, infinite) in values.items()
-        if value is not None
-    }
+    """Score and cost of politeness, if known. They are infinite for seeds, and for pages requested while a seed had to
+    wait."""
+    figures = {}
+    if visit.score is not None:
+        figures["score"] = f"{visit.score:.4g}" if math.isfinite(visit.score) else "seed"
+    if visit.regret == math.inf:
+        figures["given up"] = "a seed had to wait"
+    elif (share := share_given_up(visit.score, visit.regret)) is not None:
+        figures["given up"] = f"{share:.1%} of the best queued score"
+    return figures
 
 
 def _location(location: ArchiveLocation | None) -> str:

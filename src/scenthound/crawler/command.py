@@ -73,6 +73,7 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--strategy", unless(settings.strategy, default.strategy)),
         ("--relevance", unless(settings.relevance, Strategy.relevance_model)),
         ("--train-from", settings.train_from),
+        ("--patience", _number(unless(settings.patience, default.patience))),
         ("--strict-order", settings.strict_order),
         ("--random-seed", unless(settings.random_seed, 0) if isinstance(settings.random_seed, int) else None),
         ("--web", settings.web),

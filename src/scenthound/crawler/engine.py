@@ -37,6 +37,7 @@ from scenthound.crawler.tasks import (
     TaskResult,
 )
 from scenthound.errors import PluginError
+from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
@@ -260,7 +261,7 @@ class Engine:
                 self._has_more_to_ask = True
                 break
             with self._strategy_fails_in("ask"):
-                pages = self.strategy.ask(n, None if self.settings.strict_order else self._scheduler.is_ready)
+                pages = self.strategy.ask(n, self._ready_hosts())
                 if not pages:
                     break
                 requested += pages
@@ -268,6 +269,11 @@ class Engine:
             for page, regret, score in scored:
                 self._admit(page, regret, score)
         return requested
+
+    def _ready_hosts(self) -> ReadyHosts | None:
+        if self.settings.strict_order:
+            return None
+        return ReadyHosts(self._scheduler.is_ready, self.settings.max_better, self._scheduler.waits_long)
 
     def _n_wanted(self, room: int, page_budget: int) -> int:
         # Pages that wait for their hosts count, except those that will wait for long.

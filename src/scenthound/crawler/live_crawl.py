@@ -26,6 +26,7 @@ from scenthound.store.crawl_records import (
     PageFacts,
     RobotsRecord,
     VisitRecord,
+    share_given_up,
 )
 from scenthound.store.crawl_store import Commit, CrawlStore
 from scenthound.text.tokenizer import WordScanner
@@ -88,7 +89,7 @@ class HostStatisticsTable:
 
 
 class Harvest:
-    """Harvest, the mean relevance of the visited pages, and regret, the mean cost of politeness."""
+    """Harvest, the mean relevance of the visited pages, and the mean cost of politeness, as a share of scores."""
 
     def __init__(self, window: int = 200) -> None:
         self._n = 0
@@ -97,8 +98,9 @@ class Harvest:
         self._recent_sum = 0.0
         self._n_regrets = 0
         self._regret_sum = 0.0
+        self._scores_have_ratio = True
 
-    def add(self, relevance: float, regret: float | None) -> None:
+    def add(self, relevance: float, score: float | None = None, regret: float | None = None) -> None:
         self._n += 1
         self._sum += relevance
         if len(self._recent) == self._recent.maxlen:
@@ -107,8 +109,10 @@ class Harvest:
         self._recent_sum += relevance
         # While the host of a seed waits, every other page is infinitely worse: that says nothing about the cost.
         if regret is not None and isfinite(regret):
+            share = share_given_up(score, regret)
+            self._scores_have_ratio &= share is not None
             self._n_regrets += 1
-            self._regret_sum += regret
+            self._regret_sum += share or 0.0
 
     @property
     def mean(self) -> float:
@@ -125,8 +129,9 @@ class Harvest:
 
     @property
     def mean_regret(self) -> float | None:
-        """None for strategies without scores."""
-        return self._regret_sum / self._n_regrets if self._n_regrets else None
+        """The mean share of the best queued score that was given up; None for strategies whose scores have no
+        ratio."""
+        return self._regret_sum / self._n_regrets if self._n_regrets and self._scores_have_ratio else None
 
 
 class CompletedTask(NamedTuple):
@@ -257,24 +262,19 @@ class LiveCrawl:
             if visited.fetched.text is not None:
                 self._reader.note_visit(visited.job.page, visited.fetched.text.words)
             self.n_out_of_scope += visited.fetched.n_out_of_scope
-            self._note_page(
-                visited.job.page,
-                visited.fetched.url,
-                visited.fetched.relevance,
-                visited.job.regret,
-                facts.fingerprint,
-            )
+            self.harvest.add(visited.fetched.relevance, visited.job.score, visited.job.regret)
+            self._note_page(visited.job.page, visited.fetched.url, facts.fingerprint)
         elif isinstance(result, Failed):
             self.note_failure(task, result)
         self._store_skipped()
 
     def note_visit(self, row: VisitRecord) -> None:
         """Apply a stored visit to everything but the engine, when a crawl is resumed."""
-        self._note_page(row.page, row.url, row.relevance, row.regret, row.fingerprint)
+        self.harvest.add(row.relevance, row.score, row.regret)
+        self._note_page(row.page, row.url, row.fingerprint)
 
-    def _note_page(self, page: int, url: str, relevance: float, regret: float | None, fingerprint: int | None) -> None:
+    def _note_page(self, page: int, url: str, fingerprint: int | None) -> None:
         self.host_statistics.note_page(url)
-        self.harvest.add(relevance, regret)
         self._filter.note_page(page, fingerprint)
 
     def note_failure(self, task: Task, failure: Failed) -> None:

@@ -19,11 +19,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from threading import Lock
 from typing import Any
 
 from scenthound.crawler.live_crawl import LiveCrawl, RawResult
-from scenthound.crawler.scheduler import PAGE_KINDS
+from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import Kind, Task
 from scenthound.errors import LeakageError, PluginError, ProxyFailure, printable
@@ -320,7 +321,9 @@ class LiveRun:
         elif len(tasks) < room:
             self._turns.pause_after(began_s)
             ready_s = self._engine.politeness.next_ready_s(now_s)
-            self._turn_in(MAX_PAUSE_S if ready_s is None else ready_s - now_s)
+            pause_s = MAX_PAUSE_S if ready_s is None else ready_s - now_s
+            # A patient crawl looks again when a host that it waits for has taken long.
+            self._turn_in(min(pause_s, LONG_WAIT_S) if self._engine.settings.max_better < inf else pause_s)
 
     def _waits_for_disk(self) -> bool:
         """Whether too many visits wait to be written; the end of the commit triggers a new turn."""

@@ -152,6 +152,9 @@ class Scheduler:
         self._resolving: set[int] = set()
         self._n_tasks = 0
         self._issued: list[Task] = []
+        #: When the last task of each host was issued.
+        self._last_issued_s: dict[int, float] = {}
+        self._long_wait_s = max(LONG_WAIT_S, settings.politeness.delay_s)
         #: Page tasks without a result, and how many more the page budget allows in this turn.
         self.n_pages_issued = 0
         self._pages_left = 0
@@ -184,6 +187,16 @@ class Scheduler:
         if host in self.waiting or host in self._resolving or self._n_awaiting_robots[host]:
             return False
         return self.politeness.ready(host, self.now_s) or self.politeness.is_disabled(host)
+
+    def waits_long(self, strategy_host: int) -> bool:
+        """Whether a host that is not ready will not be ready soon, as far as is known: it has a long delay, or its last
+        task, or a task on another host that it depends on, takes long."""
+        host = self.hosts.of_strategy(strategy_host)
+        delay_s = self.politeness.delay_after_s(host, self.now_s)
+        if delay_s > 0 and not self.politeness.is_busy(host):
+            return delay_s > self._long_wait_s
+        running_s = self.now_s - self._last_issued_s.get(host, self.now_s)
+        return max(delay_s, running_s) > self._long_wait_s
 
     def issue_waiting(self, room: int) -> None:
         """Issue jobs that waited for their hosts, as far as there is room."""
@@ -229,6 +242,7 @@ class Scheduler:
         self._n_tasks += 1
         self.outstanding[task.number] = task, job
         self._issued.append(task)
+        self._last_issued_s[job.host] = self.now_s
         if kind in PAGE_KINDS:
             self.n_pages_issued += 1
             self._pages_left -= 1

@@ -13,6 +13,7 @@ import orjson
 from scenthound.crawler.scope import Scope
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
+from scenthound.frontier.base import max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
 from scenthound.records import column, from_json, to_json
@@ -29,6 +30,8 @@ from scenthound.web.urls import canonical
 AGENT = "Scenthound"
 #: Found the most targets with the cosine as relevance model, on a collection that is used for nothing else.
 DEFAULT_STRATEGY = "otie"
+#: Chosen on synthetic webs: `python -m benchmarks.patience`.
+DEFAULT_PATIENCE = 0.7
 #: The fetch limits of the studies: 10 seconds, and 100 KB per page.
 STUDY_LIMITS = FetchLimits(total_s=10.0, body_bytes=100_000)
 #: Pages are numbered with 32 bits.
@@ -65,6 +68,8 @@ class CrawlSettings:
     tries: int = 3
     #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
     strict_order: bool = False
+    #: From 0 to 1: whether idle connections wait for better pages (`frontier.base.max_better_hosts`).
+    patience: float = DEFAULT_PATIENCE
     respect_nofollow: bool = True
     #: Read the sitemaps that robots.txt files name.
     sitemaps: bool = True
@@ -126,6 +131,8 @@ class CrawlSettings:
         for name, seconds in (("timeout", self.limits.total_s), ("delay", self.politeness.delay_s)):
             if not seconds <= MAX_SECONDS:
                 raise InvalidParameter(f"{name} must be at most {MAX_SECONDS:,} seconds, a day, not {seconds}.")
+        if not 0 <= self.patience <= 1:
+            raise InvalidParameter(f"patience must be from 0 to 1, not {self.patience}.")
         if isinstance(self.random_seed, int) and not -(1 << 63) <= self.random_seed < 1 << 63:
             raise InvalidParameter(f"random_seed must fit into 64 bits, not {printable(self.random_seed, 40)}.")
 
@@ -140,6 +147,11 @@ class CrawlSettings:
             raise InvalidParameter(
                 f"contact must be a mail address or URL in ASCII, not {printable(self.contact, 40)!r}."
             )
+
+    @property
+    def max_better(self) -> float:
+        """A page is left queued if so many hosts with better ones are waiting."""
+        return max_better_hosts(self.patience, self.connections, self.politeness.delay_s)
 
     @property
     def user_agent(self) -> str:
@@ -158,7 +170,8 @@ class CrawlSettings:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":
-        values = dict(settings)
+        # Crawls of version 0.7 had no patience.
+        values = {"patience": 0.0, **settings}
         if "strategy_defaults" not in values and isinstance(values.get("strategy"), str):
             values["strategy"] = with_defaults_of_0_7(values["strategy"])
         return from_json(cls, values, "crawl.json")

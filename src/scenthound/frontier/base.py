@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import islice
+from math import inf
 from operator import add
 from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
@@ -59,16 +60,28 @@ class ReadyHosts:
     A driver has one connection per host, so a second page of a host in the same batch could only wait. A batch may be
     assembled from several pops, which share this object. The driver's `ready` is called at most once per host. Results
     are cached in sets, which takes a third of the time of `functools.cache` for thousands of waiting hosts.
+
+    A patient driver would rather wait for a better page than take any: pages are refused if `max_better` hosts with
+    better pages are waiting. The more there are, the sooner one of them is ready: of m hosts after 1 / m of a crawl
+    delay, on average.
+    - Hosts that `waits_long` are not waited for. The others become ready, so a crawl never ends because of patience.
+    - A host that was used in this batch counts as one with better pages. A driver therefore asks again until nothing
+      is returned: then the host counts only if it has them.
+    - Hosts are counted, not scores or pages: scores of different strategies have no common scale, and a host serves
+      one page at a time, however many good ones it has.
     """
 
-    __slots__ = ("_ready", "_ready_hosts", "_waiting_hosts", "used")
+    __slots__ = ("_max_better", "_ready", "_ready_hosts", "_waited_for", "_waiting_hosts", "_waits_long", "used")
 
-    def __init__(self, ready: Ready) -> None:
+    def __init__(self, ready: Ready, max_better: float = inf, waits_long: Ready | None = None) -> None:
         self._ready = ready
         self._ready_hosts: set[int] = set()
         self._waiting_hosts: set[int] = set()
         #: Hosts with a page in this batch.
         self.used: set[int] = set()
+        self._max_better = max_better
+        self._waits_long = waits_long
+        self._waited_for: set[int] = set()
 
     @overload
     @classmethod
@@ -90,6 +103,19 @@ class ReadyHosts:
     def use(self, host: int) -> None:
         self.used.add(host)
 
+    @property
+    def is_patient(self) -> bool:
+        return self._max_better < inf
+
+    def pass_over(self, host: int) -> None:
+        """Note that a waiting host has better pages than those to come."""
+        if host not in self._waited_for and (self._waits_long is None or not self._waits_long(host)):
+            self._waited_for.add(host)
+
+    def refuses(self, n_more: int = 0) -> bool:
+        """Whether all further pages stay queued, with so many hosts that are about to be used."""
+        return len(self._waited_for) + len(self.used) + n_more >= self._max_better
+
     def is_waiting(self, host: int) -> bool:
         """Whether the host is not ready, used or not."""
         if host in self._waiting_hosts:
@@ -110,6 +136,29 @@ class ReadyHosts:
             ready_hosts.add(host)
             if host not in used:
                 yield position
+
+    def acceptable_positions(self, hosts: Iterable[int], n_before: int) -> Iterator[int]:
+        """The positions of hosts that are usable and not refused, if their best pages are in this order, and as many
+        hosts before them are about to be used; lazy like `usable_positions`."""
+        if not self.is_patient:
+            yield from self.usable_positions(hosts)
+            return
+        for position, host in enumerate(hosts):
+            if self.refuses(n_before):
+                return
+            if self.is_waiting(host):
+                self.pass_over(host)
+            elif host not in self.used:
+                n_before += 1
+                yield position
+
+
+def max_better_hosts(patience: float, connections: int, delay_s: float) -> float:
+    """The `max_better` of a driver with this patience, from 0, never to wait, to 1, to take only the best queued page.
+
+    It is proportional to the connections, because who has more of them wants to crawl faster. Without a crawl delay no
+    host has to wait."""
+    return max(1.0, (1 - patience) * connections) if patience > 0 and delay_s > 0 else inf
 
 
 class PoppedPage(NamedTuple):
@@ -186,7 +235,8 @@ class PriorityFrontier(ABC):
     def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
         """Remove the n best pages on ready hosts, best first; None means that all hosts are ready.
 
-        `ready` is called at most once per host. Several of the pages may be on one host."""
+        `ready` is called at most once per host. Several of the pages may be on one host. Pages that a patient
+        `ReadyHosts` refuses stay queued."""
 
     def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
         """Remove the best page on a usable host and mark the host as used, n times.
@@ -249,11 +299,14 @@ class ScanningFrontier(PriorityFrontier, Generic[Entry]):
         popped: list[PoppedPage] = []
         passed_over: list[Entry] = []
         best_waiting: Entry | None = None
-        while len(popped) < n and (entry := next(best_first, None)):
+        is_patient = ready_hosts.is_patient
+        while len(popped) < n and not (is_patient and ready_hosts.refuses()) and (entry := next(best_first, None)):
             host = entry[3]
             if is_waiting(host):
                 best_waiting = best_waiting or entry
                 passed_over.append(entry)
+                if is_patient:
+                    ready_hosts.pass_over(host)
             elif host in used:
                 passed_over.append(entry)
             else:

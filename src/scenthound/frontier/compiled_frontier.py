@@ -137,10 +137,21 @@ class CompiledFrontier(PriorityFrontier):
         if ready_hosts is None:
             self._rank_all()
             return [PoppedPage(page, host, score, 0.0) for score, page, host in self._pop_best(n)]
+        if ready_hosts.is_patient:
+            return self._pop_one_by_one(n, ready_hosts)
         # The n best pages are on the n best usable hosts, so only these need a rank.
         scan = self._scan(n, ready_hosts)
         heaps.put_back(*self._arrays(), scan.usable)
         return [self._popped(entry, scan.best_waiting) for entry in self._pop_best(n)]
+
+    def _pop_one_by_one(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
+        """A host may be used again, but only for a page that is not refused. A scan ends where pages are refused, so it
+        is short."""
+        popped: list[PoppedPage] = []
+        while len(popped) < n and len((scan := self._scan(1, ready_hosts)).usable):
+            heaps.pop_each(*self._arrays(), scan.usable)
+            popped += [self._popped(entry, scan.best_waiting) for entry in scan.usable.tolist()]
+        return popped
 
     def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
         scan = self._scan(n, ready_hosts)
@@ -177,9 +188,11 @@ class CompiledFrontier(PriorityFrontier):
         # In chunks, because one call of compiled code per host would cost more than everything else.
         while len(usable) < n and len(chunk := scanned[n_scanned : n_scanned + max(n, n_scanned, MIN_SCANNED)]):
             heaps.scan(self._arrays(), passed_over, chunk)
-            positions = ready_hosts.usable_positions(chunk["host"].tolist())
+            positions = ready_hosts.acceptable_positions(chunk["host"].tolist(), len(usable))
             usable += [n_scanned + position for position in islice(positions, min(n - len(usable), sys.maxsize))]
             n_scanned += len(chunk)
+            if ready_hosts.refuses(len(usable)):
+                break
         # Hosts behind the n-th usable one were not checked.
         checked = scanned[: usable[-1]] if len(usable) == n > 0 else scanned[:n_scanned]
         best_waiting = next((entry.item() for entry in checked if ready_hosts.is_waiting(int(entry["host"]))), None)

@@ -306,6 +306,10 @@ class Politeness:
         """When the delay of a host without a request in flight ends; its address may have to wait longer."""
         return self._ready_at[host] if host < len(self._ready_at) else self._new_hosts_ready_at
 
+    def delay_after_s(self, host: int, now_s: float) -> float:
+        """The delay that is left for a host or, while a request to it is in flight, the delay that will follow."""
+        return self.current_delay_s(host) if self.is_busy(host) else self.waits_until_s(host) - now_s
+
     def counts(self, now_s: float) -> HostCounts:
         address_ready_at = self._address_ready_at
         hosts = zip(self._ready_at, self._address_of, strict=True)

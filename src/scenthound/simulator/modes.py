@@ -26,7 +26,7 @@ from random import Random
 from typing import Annotated, ClassVar, NamedTuple, Protocol
 
 from scenthound.errors import InvalidParameter
-from scenthound.frontier.base import BLOCK_BITS, BLOCK_MASK, KEY_BITS, Ready, ReadyHosts, TieKeys
+from scenthound.frontier.base import BLOCK_BITS, BLOCK_MASK, KEY_BITS, Ready, ReadyHosts, TieKeys, max_better_hosts
 from scenthound.registry import Bounds, ListedRegistry, NamedValue
 from scenthound.strategies.base import Presets
 
@@ -108,8 +108,9 @@ class Polite(Mode):
     fetch (`Crawl.time_s`).
 
     - Pages that return at the same time do so in the order of their requests, before free workers request others.
-    - No worker is idle while a page is queued on a ready host. Time advances to the next return or end of a crawl
-      delay.
+    - No worker is idle while a page is queued on a ready host, unless `patience` is above 0: then it may wait for a
+      better page, as in a live crawl (`frontier.base.max_better_hosts`). Time advances to the next return or
+      end of a crawl delay.
     - With `fetch_list`, workers share a list of that many pages, and the next list is requested when all pages of the
       previous one have returned: the loop of wang2009, in which a list of pages on one host keeps one worker busy.
 
@@ -126,20 +127,35 @@ class Polite(Mode):
     delay_s: Annotated[float, Bounds(0, DAY_S)] = 1.0
     fetch_s: Annotated[float, Bounds(0.001, DAY_S)] = 0.5
     fetch_list: Annotated[int | None, Bounds(1, 10_000)] = None
+    patience: Annotated[float, Bounds(0, 1)] = 0.0
+
+    def __post_init__(self) -> None:
+        Mode.__post_init__(self)  # `super()` does not work in a dataclass with slots.
+        if self.fetch_list is not None and self.patience > 0:
+            raise InvalidParameter("polite: a fetch_list is requested without regard to hosts, so patience must be 0.")
 
     def returns(self, source: PageSource, rng: Random) -> Iterator[Returned]:
         if self.fetch_list is not None:
             source = FetchList(source, self.fetch_list, self.workers)
         connections = Connections(round(self.fetch_s * US_PER_S), round(self.delay_s * US_PER_S))
         while True:
-            n_free = self.workers - connections.n_in_flight
-            for page in source.ask(n_free, connections.is_ready) if n_free else ():
-                connections.send(page, source.host(page))
+            self._send(source, connections)
             needs_host = connections.n_in_flight < self.workers and source.n_queued() > 0
             if not connections.advance(needs_host):
                 return
             for page in connections.take_returned():
                 yield Returned(page, connections.now_us / US_PER_S)
+
+    def _send(self, source: PageSource, connections: "Connections") -> None:
+        """Request pages for the free workers."""
+        max_better = max_better_hosts(self.patience, self.workers, self.delay_s)
+        while n_free := self.workers - connections.n_in_flight:
+            pages = source.ask(n_free, ReadyHosts(connections.is_ready, max_better))
+            for page in pages:
+                connections.send(page, source.host(page))
+            # A patient strategy returns fewer pages at a time than one after the other.
+            if not pages or not self.patience:
+                return
 
 
 class Connections:

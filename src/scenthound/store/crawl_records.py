@@ -6,6 +6,7 @@ Pages are numbered 0, 1, 2, ... in order of discovery. `aliases` are the names t
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,9 @@ class PageVisit(PageFacts):
         default=None, help="score that the strategy gave the page", listed="score", exported=True
     )
     regret: float | None = column(
-        default=None, help="how much better the best page was whose host had to wait", listed="score", exported=True
+        default=None,
+        help="how much higher the best queued score was whose host had to wait, in the strategy's own units",
+        exported=True,
     )
     rank: int = column(default=0, help="pages requested before it")
     queue_size: int = column("queued", default=0, help="pages queued when it was requested")
@@ -80,6 +83,25 @@ class VisitRecord(PageVisit):
     def is_recorded(self) -> bool:
         """Whether the page was read from a recorded web instead of fetched."""
         return self.location is None
+
+
+def share_given_up(score: float | None, regret: float | None) -> float | None:
+    """The share of the best queued score that was given up for a page, because the host of the best had to wait.
+
+    None if it is unknown: the strategy has no scores, a seed had to wait, or scores are below 0, such as the sequence
+    numbers of `breadth_first`, and have no ratio."""
+    if regret is None or not isfinite(regret):
+        return None
+    if regret == 0:
+        return 0.0
+    return None if score is None or score < 0 else regret / (score + regret)
+
+
+def shares_given_up(scores: FloatArray, regrets: FloatArray) -> FloatArray:
+    """That of each page; NaN if it is unknown, and for all pages if scores have no ratio."""
+    shares = [share_given_up(*each) for each in zip(scores.tolist(), regrets.tolist(), strict=True)]
+    known = np.array([np.nan if share is None else share for share in shares])
+    return known if not (np.isnan(known) & np.isfinite(regrets)).any() else np.full(len(known), np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +182,11 @@ class Sample:
         needs_pages=True,
         aliases=("harvest_of_late",),
     )
-    regret: float | None = column(help="mean score lost because hosts of better pages had to wait", metric="regret")
+    regret: float | None = column(
+        "score given up",
+        help="mean share of the best queued score that was given up because its host had to wait",
+        metric="regret",
+    )
     frontier: int = column(help="pages queued", metric="frontier")
     in_flight: int = column("in flight", help="requests in flight", metric="in_flight", is_live=True)
     hosts_active: int = column("active", help="hosts with a request in flight", host_state=HostState.ACTIVE)

@@ -10,6 +10,7 @@ Rules, which `scenthound.testing.check_strategy` tests
 - No page is requested on a host that is not ready.
 - When `ready` is given, the pages of one response are on different hosts: a host is not ready again after its turn.
 - `ask` returns an empty list if no page can be requested *now*; the crawl has ended only if `len(strategy)` is 0 too.
+- The `ready` of a patient driver is a `ReadyHosts`. Frontiers heed its patience; a strategy without scores need not.
 - `restore(state())` on a new object continues the crawl.
 - Memory stays within `memory_bound`.
 """

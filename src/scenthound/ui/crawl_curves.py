@@ -9,15 +9,15 @@ Rules
 - Curves are thinned; the first and the last point are kept.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import FloatArray, LongArray
-from scenthound.store.crawl_records import HostState, RunRecord, Sample
-from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.store.crawl_records import HostState, RunRecord, Sample, shares_given_up
+from scenthound.store.stored_crawl import NumberColumn, StoredCrawl
 
 MAX_GAP_S = PolitenessSettings().max_delay_s
 
@@ -143,6 +143,12 @@ class CrawlCurves:
 
 def crawl_curves(crawl: StoredCrawl, max_points: int = 600) -> CrawlCurves:
     """The curves of a stored crawl."""
+    curves = _curves_of(crawl, max_points)
+    # Samples of earlier versions have the cost of politeness in the units of the strategy's scores.
+    return replace(curves, regret=_regret_after(crawl, curves.pages))
+
+
+def _curves_of(crawl: StoredCrawl, max_points: int) -> CrawlCurves:
     samples, runs = [sample for _, sample in crawl.samples()], crawl.runs()
     with StoredCrawl(crawl.folder, crawl.about) as columns:
         late = _from_samples(samples, working_time(columns, runs, samples))
@@ -201,7 +207,8 @@ def _from_samples(samples: list[Sample], clock: WorkingTime) -> CrawlCurves:
 
 def _from_visits(columns: StoredCrawl, clock: WorkingTime, n_unrecorded: int, end: int) -> CrawlCurves:
     """No run is known of the first `n_unrecorded` visits."""
-    time_s, relevance, regret, waiting = columns.numbers(("time_s", "relevance", "regret", "queue_size"), end)
+    names: tuple[NumberColumn, ...] = ("time_s", "relevance", "score", "regret", "queue_size")
+    time_s, relevance, score, regret, waiting = columns.numbers(names, end)
     pages = np.arange(1, len(time_s) + 1)
     total = np.concatenate([[0.0], np.cumsum(relevance)])
     window_start = np.maximum(pages - WINDOW, 0)
@@ -214,7 +221,7 @@ def _from_visits(columns: StoredCrawl, clock: WorkingTime, n_unrecorded: int, en
             harvest=total[1:] / pages,
             recent_harvest=(total[pages] - total[window_start]) / (pages - window_start),
             pages_per_s=np.zeros(0),
-            regret=_running_mean(regret),
+            regret=_running_mean(shares_given_up(score, regret)),
             frontier=np.nan_to_num(waiting).astype(np.int64),
             **{name: np.full(len(pages), np.nan) for name in _COUNTS},
         )
@@ -222,13 +229,22 @@ def _from_visits(columns: StoredCrawl, clock: WorkingTime, n_unrecorded: int, en
 
 
 def _running_mean(values: FloatArray) -> FloatArray:
-    """The mean so far of finite values: regret is infinite for pages requested while a seed had to wait."""
+    """The mean so far of known values."""
     counts = np.isfinite(values)
     number = np.cumsum(counts)
     mean: FloatArray = np.divide(
         np.cumsum(np.where(counts, values, 0.0)), number, out=np.full(len(values), np.nan), where=number > 0
     )
     return mean
+
+
+def _regret_after(crawl: StoredCrawl, pages: LongArray) -> FloatArray:
+    """The mean share of scores given up after so many pages."""
+    with StoredCrawl(crawl.folder, crawl.about) as columns:
+        score, regret = columns.numbers(("score", "regret"), columns.n_visits())
+    mean = np.concatenate([[np.nan], _running_mean(shares_given_up(score, regret))])
+    after: FloatArray = mean[np.minimum(pages, len(mean) - 1)]
+    return after
 
 
 def _joined(early: CrawlCurves, late: CrawlCurves) -> CrawlCurves:

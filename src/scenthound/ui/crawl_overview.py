@@ -18,8 +18,8 @@ from scenthound.crawler.assembly import relevance_model_of
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.errors import ScenthoundError
-from scenthound.model import FloatArray
-from scenthound.store.crawl_records import RelevanceRecord, RunRecord, VisitRecord
+from scenthound.model import BoolArray, FloatArray
+from scenthound.store.crawl_records import RelevanceRecord, RunRecord, VisitRecord, shares_given_up
 from scenthound.store.layout import AnyArray
 from scenthound.store.stored_crawl import SkippedExamples, StoredCrawl
 from scenthound.ui.crawl_curves import CrawlCurves, Pause, crawl_curves, display_curves, working_time
@@ -165,8 +165,9 @@ def _added(before: AnyArray, more: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True, slots=True)
 class CrawlOverview:
-    """`relevance` and `regrets` are those of every page, in order of visits; unknown values are NaN. The crawl started
-    with `relevance_model`; `relevance_models` were trained during the crawl."""
+    """`relevance` and `given_up`, the share of the best queued score, are those of every page, in order of visits;
+    unknown values are NaN. The crawl started with `relevance_model`; `relevance_models` were trained during the
+    crawl."""
 
     folder: Path
     crawl_id: str
@@ -182,7 +183,10 @@ class CrawlOverview:
     seconds: float  #: active time of all runs, without pauses
     pauses: tuple[Pause, ...]
     relevance: FloatArray
-    regrets: FloatArray
+    given_up: FloatArray
+    #: Whether a better page had to wait when a page was requested, and whether that was a seed.
+    is_out_of_order: BoolArray
+    waited_for_seed: BoolArray
     began_s: float | None
     last_s: float | None  #: time of the last page
     best: tuple[VisitRecord, ...]
@@ -228,7 +232,7 @@ def overview_of(folder: str | Path) -> CrawlOverview:
         plan = CrawlSettings.from_settings(crawl.about.settings)
         state, runs, relevance_models = crawl_state(crawl), crawl.runs(), crawl.relevance_models()
         n_pages = crawl.n_visits()
-        time_s, relevance, regrets = crawl.numbers(("time_s", "relevance", "regret"), n_pages)
+        time_s, relevance, scores, regrets = crawl.numbers(("time_s", "relevance", "score", "regret"), n_pages)
         hosts = _all_hosts(crawl)
         curves, seconds = _curves(crawl, state)
         return CrawlOverview(
@@ -246,7 +250,9 @@ def overview_of(folder: str | Path) -> CrawlOverview:
             seconds=seconds,
             pauses=_pauses(crawl, runs, curves),
             relevance=relevance,
-            regrets=regrets,
+            given_up=shares_given_up(scores, regrets),
+            is_out_of_order=regrets > 0,
+            waited_for_seed=np.isposinf(regrets),
             began_s=runs[0].began_s if runs and not runs[0].n_pages_before else next(iter(time_s.tolist()), None),
             last_s=float(time_s.max()) if n_pages else None,
             best=tuple(crawl.listed("best", MAX_LISTED)),

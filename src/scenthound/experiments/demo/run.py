@@ -246,5 +246,5 @@ def _line(done: DemoCrawl) -> str:
     return (
         f"   {done.topic.id:<11} {status.n_pages:>4} pages, {status.seconds:3.1f} s, "
         f"{done.n_targets_found:>2} of {done.n_targets} targets, "
-        f"harvest {status.harvest:.3f}, regret {status.regret or 0:.3f}"
+        f"harvest {status.harvest:.3f}, {status.regret or 0:.1%} of scores given up"
     )

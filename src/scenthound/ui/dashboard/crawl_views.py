@@ -17,7 +17,7 @@ from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
 from scenthound.experiments.labels import Labels
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import columns_of
-from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord, VisitRecord
+from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord, VisitRecord, share_given_up
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_curves import CrawlCurves
 from scenthound.ui.crawl_overview import relevance_name, scored_by
@@ -27,7 +27,7 @@ from scenthound.ui.dashboard.queries import PagesQuery, SkippedQuery
 from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.reports.crawl import settings_facts
-from scenthound.ui.reports.crawl_summary import format_regret, resume_command
+from scenthound.ui.reports.crawl_summary import format_score, resume_command
 
 MAX_TEXT_CHARACTERS = 2_000
 _ENDED = {
@@ -229,7 +229,7 @@ def _visited(explained: Explanation, row: VisitRecord) -> list[str]:
     queued = f"{counted(row.queue_size, 'page')} queued"
     with_score = ""
     if row.score is not None and math.isfinite(row.score):
-        with_score = f" and a score of {format_regret(row.score)}"
+        with_score = f" and a score of {format_score(row.score)}"
     sentences = [
         f"Visited on {_time(row.time_s)} as visit {row.visit:,}, counted from 0.",
         f"Requested after {counted(row.rank, 'other page')}, with {queued}{with_score}.",
@@ -237,8 +237,10 @@ def _visited(explained: Explanation, row: VisitRecord) -> list[str]:
     if row.regret == math.inf:
         sentences.append("A seed had to wait for its host.")
     elif row.regret:
-        sentences.append(f"A page whose score is higher by {format_regret(row.regret)} had to wait for its host.")
-    sentences.append(f"Its relevance is {format_regret(row.relevance)}.")
+        share = share_given_up(row.score, row.regret)
+        cost = "" if share is None else f"; {share:.1%} of its score was given up"
+        sentences.append(f"A better page had to wait for its host{cost}.")
+    sentences.append(f"Its relevance is {format_score(row.relevance)}.")
     if explained.requested_url not in (None, row.url):
         sentences.append(f"It was requested as {explained.requested_url}, which redirects to it.")
     if row.noindex:

@@ -34,11 +34,10 @@ from scenthound.ui.document import (
 from scenthound.ui.formats import NO_VALUE, counted, format_versions
 from scenthound.ui.reports.crawl_summary import (
     duration,
-    format_regret,
     format_time,
     has_several_scales,
-    mean_regret,
-    n_regrets,
+    mean_given_up,
+    n_given_up,
     resume_command,
     scales_note,
     seeds_note,
@@ -118,8 +117,8 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
     facts.append(("skipped", f"{crawl.n_skipped:,}"))
     if crawl.state.status is not None and crawl.state.status.n_out_of_scope:
         facts.append(("links out of scope", f"{crawl.state.status.n_out_of_scope:,}"))
-    regret = mean_regret(crawl)
-    return (*facts, *([("regret", format_regret(regret))] if regret is not None else []))
+    given_up = mean_given_up(crawl)
+    return (*facts, *([("score given up", f"{given_up:.1%}")] if given_up is not None else []))
 
 
 def _harvests(crawl: CrawlOverview) -> list[tuple[str, str]]:
@@ -219,18 +218,18 @@ def frontier_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
     frontier = Chart("frontier", "Frontier", "pages visited", "pages", tuple(series))
     if not np.isfinite(curves.regret).any():
         return (frontier,)
-    count = n_regrets(crawl)
+    count = n_given_up(crawl)
     over = f"The mean is over {counted(count, 'page')}." if count else ""
     note = (
-        "Regret: how much higher, in the strategy's own score, the best page in the frontier scored than the one "
-        "requested, because hosts had to wait; the mean so far. Regrets of different strategies are not comparable."
+        "The share of the best queued score that was given up for the page requested, because the host of the best "
+        "page had to wait; the mean so far."
     )
     regret = Chart(
         "regret",
         "Cost of politeness",
         "pages visited",
-        "mean regret",
-        (Series("regret", pages, curves.regret),),
+        "percent of the best score",
+        (Series("score given up", pages, 100 * curves.regret),),
         note=" ".join(filter(None, (note, over, seeds_note(crawl)))),
     )
     return frontier, regret
@@ -418,7 +417,7 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
         ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
         ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
         ("scope", scope_text(plan.scope)),
-        ("order", "strict: waits for the best page" if plan.strict_order else "the best page of hosts that are ready"),
+        ("order", "strict: one page at a time" if plan.strict_order else f"with a patience of {plan.patience:g}"),
         ("random seed", printable(plan.random_seed, 100)),
         ("pages read from", printable(plan.web) + (", nothing fetched" if plan.offline else "") if plan.web else ""),
         (

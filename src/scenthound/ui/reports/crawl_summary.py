@@ -22,8 +22,8 @@ from scenthound.ui.formats import counted
 MIN_PAGES_FOR_TREND = 50
 #: Tenths within this ratio of each other are called equal.
 EQUAL_WITHIN = 0.1
-#: With fewer pages, nothing is said about politeness without cost.
-MIN_PAGES_FOR_REGRET = 10
+#: With fewer pages, nothing is said about politeness without cost, or about pages out of order.
+MIN_PAGES_FOR_COST = 10
 MAX_KEYWORDS = 12
 _UNITS = ((86_400, "day", "days"), (3600, "h", "h"), (60, "min", "min"), (1, "s", "s"))
 
@@ -136,38 +136,50 @@ def tenths(crawl: CrawlOverview) -> tuple[float, float]:
 
 
 def _politeness(crawl: CrawlOverview) -> str:
-    """A crawl in strict order has no regret, however long it waits."""
+    """A crawl in strict order gives up no score, however long it waits."""
     if crawl.plan.offline:
         return "It read a recording and sent no requests, so crawl delays and robots.txt were not applied."
-    mean, count, seeds = mean_regret(crawl), n_regrets(crawl), seeds_note(crawl)
-    if crawl.plan.strict_order and crawl.n_pages >= MIN_PAGES_FOR_REGRET:
+    mean, count = mean_given_up(crawl), n_given_up(crawl)
+    if crawl.plan.strict_order and crawl.n_pages >= MIN_PAGES_FOR_COST:
         return "It kept the strategy's order and waited for crawl delays, so politeness cost time but no score."
-    if mean is None or (mean == 0 and count < MIN_PAGES_FOR_REGRET):
-        return seeds
-    if mean == 0:
+    cost = ""
+    if mean == 0 and count >= MIN_PAGES_FOR_COST:
         cost = f"Politeness cost no score: each of {count:,} pages was the best in the frontier when it was requested."
-    else:
+    elif mean:
         cost = (
-            f"The cost of politeness (regret): averaged over {counted(count, 'page')}, the requested page scored "
-            f"{format_regret(mean)} less, in the strategy's own score, than the best one whose host had to wait."
+            f"The cost of politeness: averaged over {counted(count, 'page')}, {mean:.1%} of the best queued score was "
+            "given up, because the host of the best page had to wait."
         )
-    return f"{cost} {seeds}".rstrip()
+    return " ".join(filter(None, (cost, _out_of_order(crawl), seeds_note(crawl))))
 
 
-def mean_regret(crawl: CrawlOverview) -> float | None:
-    """The mean of finite regrets: it is infinite for a page requested while a seed had to wait."""
-    known = crawl.regrets[np.isfinite(crawl.regrets)]
+def _out_of_order(crawl: CrawlOverview) -> str:
+    """The relevance of pages for which no better one had to wait, and of the others. Not an estimate of pages lost: a
+    page that had to wait may be visited later, and order also decides which pages are found."""
+    is_other = crawl.is_out_of_order & ~crawl.waited_for_seed
+    others, in_order = crawl.relevance[is_other], crawl.relevance[~crawl.is_out_of_order]
+    if min(len(others), len(in_order)) < MIN_PAGES_FOR_COST or has_several_scales(crawl):
+        return ""
+    return (
+        f"{counted(len(others), 'page was', 'pages were')} requested although a better one had to wait; their mean "
+        f"relevance is {others.mean():.3f}, that of the others {in_order.mean():.3f}."
+    )
+
+
+def mean_given_up(crawl: CrawlOverview) -> float | None:
+    """The mean share of the best queued score that was given up; None if it is unknown."""
+    known = crawl.given_up[np.isfinite(crawl.given_up)]
     return float(known.mean()) if len(known) else None
 
 
-def n_regrets(crawl: CrawlOverview) -> int:
-    """The number of pages in the mean regret."""
-    return int(np.isfinite(crawl.regrets).sum())
+def n_given_up(crawl: CrawlOverview) -> int:
+    """The number of pages in the mean."""
+    return int(np.isfinite(crawl.given_up).sum())
 
 
 def seeds_note(crawl: CrawlOverview) -> str:
-    """How many pages the mean regret excludes because a seed had to wait; empty if none."""
-    count = int(np.isposinf(crawl.regrets).sum())
+    """How many pages the mean excludes because a seed had to wait; empty if none."""
+    count = int(crawl.waited_for_seed.sum())
     if not count:
         return ""
     return (
@@ -221,7 +233,7 @@ def resume_command(folder: Path, state: CrawlState) -> str:
 # Numbers
 
 
-def format_regret(value: float) -> str:
+def format_score(value: float) -> str:
     """Three significant digits, never in scientific notation."""
     return np.format_float_positional(value, precision=3, fractional=False, trim="-")
 

@@ -54,8 +54,9 @@ export function crawlCharts(curves, models) {
       note: "Over the last ten seconds, without pauses and the time between runs." }),
     drawn("frontier", "Frontier", byPages, "pages queued", [["frontier", curves.frontier]]),
     drawn("hosts", "Hosts", byTime, "hosts", hostColumns().map((column) => [column.title, curves[column.name]])),
-    drawn("regret", "Regret", byPages, "mean score lost", [["regret", curves.regret]], {
-      note: "The cost of politeness: how much better the best page was whose host had to wait." }),
+    drawn("regret", "Score given up", byPages, "percent of the best score", [
+      ["score given up", curves.regret?.map((share) => (share === null ? null : 100 * share))]], {
+      note: "The cost of politeness: the mean share of the best queued score that was given up because its host had to wait." }),
   ];
 }
 

@@ -3,7 +3,7 @@
 import { hostColumns } from "../columns.js";
 import { lastPoint } from "../curves.js";
 import { element, untrusted } from "../dom.js";
-import { count, counted, score, speed } from "../format.js";
+import { count, counted, percent, score, speed } from "../format.js";
 
 // From the curves, because crawls of old versions have no status: `last` is the end, `shared` the point with the number of
 // pages that all crawls have. Means depend on the number of pages, so only those at `shared` are compared. The fourth
@@ -14,7 +14,7 @@ const NUMBERS = [
   ["Harvest after N pages", (crawl, last, shared) => shared.harvest, score, scoring],
   ["Recent harvest after N pages", (crawl, last, shared) => shared.recent_harvest, score, scoring],
   ["Mean pages per second", (crawl, last) => (last.seconds ? last.pages / last.seconds : null), speed],
-  ["Regret after N pages", (crawl, last, shared) => shared.regret, score, (crawl) => crawl.strategy],
+  ["Score given up after N pages", (crawl, last, shared) => shared.regret, percent],
   ["Pages queued", (crawl, last) => last.frontier, count],
   ["Skipped", (crawl, last) => last.n_skipped, count],
   ["Hosts disabled", (crawl, last) => disabledHosts(last), count],
@@ -81,7 +81,6 @@ export function comparisonNotes(crawls, curves) {
     nShared ? where : "One of these crawls has no page yet, so means cannot be compared.",
     "Time between runs and pauses are left out.",
     differ(scoring) && "Harvest cannot be compared between different topics, relevance models or training pages.",
-    differ((crawl) => crawl.strategy) && "Regrets of different strategies cannot be compared.",
   ].filter(Boolean);
 }
 

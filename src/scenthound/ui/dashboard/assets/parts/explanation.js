@@ -35,7 +35,6 @@ function pageFacts(page) {
     ["Relevance", score(page.relevance)],
     ["Score", page.is_seed ? "a seed" : score(page.score)],
     ["Requested", `after ${counted(page.rank, "other page")}, with ${counted(page.queue_size, "page")} queued`],
-    ["Regret", score(page.regret)],
     ["Response", `status ${page.status}, ${bytes(page.content_bytes)}, ${counted(page.n_links, "link")}`],
   ]);
 }

@@ -3,7 +3,7 @@
 import { statusColumn } from "../columns.js";
 import { lastPoint } from "../curves.js";
 import { element, shareBar } from "../dom.js";
-import { count, duration, score, speed } from "../format.js";
+import { count, duration, percent, score, speed } from "../format.js";
 
 // Fields of the status and their formats.
 const FIELDS = {
@@ -14,7 +14,7 @@ const FIELDS = {
   seconds_left: (value, isRunning) => (isRunning ? duration(value) : "–"),
   frontier: count,
   n_skipped: count,
-  regret: score,
+  regret: percent,
 };
 
 export class KeyNumbers {
