@@ -59,6 +59,7 @@ def test_json_lines_contain_the_visited_pages_in_order_compressed_by_suffix(
         "status": 200,
         "score": None,
         "regret": None,
+        "on_topic": None,
         "noindex": False,
         "truncated": False,
     }

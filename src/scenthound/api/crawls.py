@@ -421,6 +421,18 @@ class Crawl(Result):
         return Table.of(VisitRecord, visits, "pages", length=self.__len__, printed=printed)
 
     @property
+    def on_topic(self) -> Table[VisitRecord]:
+        """The visited pages that are on topic by the relevance model. Empty if its scores are no probabilities."""
+        from scenthound.store.crawl_records import VisitRecord
+
+        threshold = self._settings.get("on_topic_from")
+        printed = ("visit", "relevance", "status", "url", "title")
+        rows = self._reader(
+            lambda stored: (row for row in stored.visits() if threshold is not None and row.relevance >= threshold)
+        )
+        return Table.of(VisitRecord, rows, "pages on topic", printed=printed)
+
+    @property
     def skipped(self) -> Table[SkippedRecord]:
         """The pages that were not visited, each with the reason."""
         from scenthound.store.crawl_records import SkippedRecord
@@ -510,15 +522,29 @@ def export(
     out: PathLike,
     *,
     include_noindex: bool = False,
+    on_topic: bool = False,
+    min_relevance: float | None = None,
     force: bool = False,
     progress: ProgressLike = None,
 ) -> ExportSummary:
-    """Write the pages of a crawl to the file `out`, as "jsonl", "parquet", "warc" or "cdxj"."""
+    """Write the pages of a crawl to the file `out`, as "jsonl", "parquet", "warc" or "cdxj".
+
+    With `on_topic`, only pages that the relevance model finds on topic; with `min_relevance`, only pages of at least
+    this relevance."""
     from scenthound.store.exports import export as write_export
 
     folder = folder_of(crawl, "crawl")
     with show_progress("exporting", progress) as report:
-        return write_export(folder, to, path(out), include_noindex=include_noindex, force=force, progress=report)
+        return write_export(
+            folder,
+            to,
+            path(out),
+            include_noindex=include_noindex,
+            on_topic=on_topic,
+            min_relevance=min_relevance,
+            force=force,
+            progress=report,
+        )
 
 
 @public

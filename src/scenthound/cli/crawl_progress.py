@@ -54,6 +54,10 @@ def all_hosts(status: CrawlStatus) -> str:
     return f"{sum(status.hosts.values()):,}{disabled}"
 
 
+def on_topic(status: CrawlStatus) -> str:
+    return "" if status.n_on_topic is None else f"{status.n_on_topic:,} on topic; "
+
+
 def harvest(status: CrawlStatus) -> str:
     return f"{status.harvest or 0:.3f}, recently {status.recent_harvest or 0:.3f}"
 
@@ -195,6 +199,7 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
     head = _bar_line(title, status.n_pages / status.page_budget, texts)
     facts = Table.grid(padding=(0, 2))
     rows = {
+        **({} if status.n_on_topic is None else {"on topic": counted(status.n_on_topic, "page")}),
         "harvest": harvest(status),
         "given up": f"{regret(status)} of the best score",
         "frontier": f"{status.frontier:,} queued, {status.in_flight:,} in flight",
@@ -237,9 +242,9 @@ class PlainLines(CrawlWatcher):
         elif self._is_due():
             left = time_left(status, self._time_s)
             self._print(
-                f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; harvest {harvest(status)}; "
-                f"frontier {status.frontier:,}; hosts {hosts(status)}; score given up {regret(status)}; "
-                f"skipped {skipped(status)}"
+                f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; {on_topic(status)}"
+                f"harvest {harvest(status)}; frontier {status.frontier:,}; hosts {hosts(status)}; "
+                f"score given up {regret(status)}; skipped {skipped(status)}"
             )
         self._ending = ending
 

@@ -46,6 +46,7 @@ def print_summary(summary: CrawlSummary) -> None:
         {
             "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
             "speed": f"{progress.speed(status)} for {progress.clock_time(status.seconds)}",
+            **on_topic_facts(summary),
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
             "given up": f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait",
             "hosts": progress.all_hosts(status),
@@ -54,6 +55,8 @@ def print_summary(summary: CrawlSummary) -> None:
             "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
+    if summary.off_topic_seeds:
+        say(off_topic_text(summary.off_topic_seeds))
     if summary.reasons:
         reasons = progress.most_frequent(summary.reasons)
         print_rows(
@@ -70,6 +73,25 @@ def program() -> str:
     called = Path(sys.argv[0])
     is_known = called.name != NAME or shutil.which(NAME) is not None
     return NAME if is_known else shlex.quote(os.path.relpath(called))
+
+
+def on_topic_facts(summary: CrawlSummary) -> dict[str, str]:
+    """How many pages are on topic, and how that was decided; empty if the relevance model cannot tell."""
+    n_pages, n_on_topic = summary.status.n_pages, summary.status.n_on_topic
+    if n_on_topic is None or summary.on_topic_from is None or not n_pages:
+        return {}
+    how = f"{printable(summary.relevance, 60)} gives them a probability of {summary.on_topic_from:g} or more"
+    return {"on topic": f"{counted(n_on_topic, 'page')}, {n_on_topic / n_pages:.0%}: {how}"}
+
+
+def off_topic_text(seeds: tuple[str, ...]) -> str:
+    """A note on start pages that are not on topic: the topic was not learned from those without any of its words."""
+    pages = "The start page" if len(seeds) == 1 else f"{len(seeds):,} start pages, for example"
+    look = "does not look" if len(seeds) == 1 else "do not look"
+    return (
+        f"{pages} {printable(seeds[0], 200)} {look} on topic: few or none of the topic's words are on it. Check the "
+        "keywords and their language, or start from pages about the topic."
+    )
 
 
 def _print_next(summary: CrawlSummary) -> None:

@@ -44,17 +44,33 @@ def export(
         Path, typer.Option(metavar="FILE", help="File to write; for jsonl .gz and .zst compress, for warc .gz.")
     ],
     include_noindex: Annotated[bool, typer.Option("--include-noindex", help="Include pages marked noindex.")] = False,
+    on_topic: Annotated[
+        bool, typer.Option("--on-topic", help="Only pages that the relevance model finds on topic (jsonl, parquet).")
+    ] = False,
+    min_relevance: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Only pages of at least this relevance, 0 to 1 (jsonl, parquet)."),
+    ] = None,
     force: ReplaceFile = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the pages of a crawl to a file for other programs.
 
-    scenthound export balloons --to jsonl --out balloons.jsonl.zst
+    scenthound export balloons --to jsonl --on-topic --out balloons.jsonl.zst
     """
     from scenthound.api.crawls import export as write_export
     from scenthound.cli.results import print_export
 
-    summary = write_export(folder, to, out, include_noindex=include_noindex, force=force, progress=True)
+    summary = write_export(
+        folder,
+        to,
+        out,
+        include_noindex=include_noindex,
+        on_topic=on_topic,
+        min_relevance=min_relevance,
+        force=force,
+        progress=True,
+    )
     print_export(summary, to, out, as_json)
 
 

@@ -83,6 +83,8 @@ def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) ->
     if summary.left_out:
         them = "it" if summary.left_out == 1 else "them"
         typer.echo(f"Left out {counted(summary.left_out, noun)} marked noindex; --include-noindex writes {them} too.")
+    if summary.below_relevance:
+        typer.echo(f"Left out {counted(summary.below_relevance, noun)} of lower relevance.")
     if summary.without_html:
         have, them = ("has", "it") if summary.without_html == 1 else ("have", "them")
         typer.echo(

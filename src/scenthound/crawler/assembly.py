@@ -25,7 +25,7 @@ from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.priority import UnboundedFrontier
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
-from scenthound.relevance.base import RELEVANCE, Relevance, accepts_training, trains
+from scenthound.relevance.base import RELEVANCE, Relevance, accepts_training, on_topic_from, trains
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
@@ -227,7 +227,7 @@ def with_relevance(settings: CrawlSettings) -> CrawlSettings:
         if settings.relevance is not None:
             raise InvalidTopic(f"Relevance model {name} needs training pages: name their folder with --train-from.")
         name = Strategy.relevance_model
-    return replace(settings, relevance=name)
+    return replace(settings, relevance=name, on_topic_from=on_topic_from(RELEVANCE.make(name)))
 
 
 def relevance_model_of(settings: CrawlSettings) -> str:

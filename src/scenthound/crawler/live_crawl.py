@@ -91,7 +91,9 @@ class HostStatisticsTable:
 class Harvest:
     """Harvest, the mean relevance of the visited pages, and the mean cost of politeness, as a share of scores."""
 
-    def __init__(self, window: int = 200) -> None:
+    def __init__(self, window: int = 200, on_topic_from: float | None = None) -> None:
+        self._on_topic_from = on_topic_from
+        self._n_on_topic = 0
         self._n = 0
         self._sum = 0.0
         self._recent: deque[float] = deque(maxlen=window)
@@ -103,6 +105,7 @@ class Harvest:
     def add(self, relevance: float, score: float | None = None, regret: float | None = None) -> None:
         self._n += 1
         self._sum += relevance
+        self._n_on_topic += self._on_topic_from is not None and relevance >= self._on_topic_from
         if len(self._recent) == self._recent.maxlen:
             self._recent_sum -= self._recent[0]
         self._recent.append(relevance)
@@ -117,6 +120,11 @@ class Harvest:
     @property
     def mean(self) -> float:
         return self._sum / self._n if self._n else 0.0
+
+    @property
+    def n_on_topic(self) -> int | None:
+        """None if the relevance model gives no probabilities."""
+        return None if self._on_topic_from is None else self._n_on_topic
 
     @property
     def recent(self) -> float:
@@ -205,7 +213,7 @@ class LiveCrawl:
         self, engine: Engine, reader: Reader, page_filter: PageFilter, store: CrawlStore, scanner: WordScanner
     ) -> None:
         self.engine = engine
-        self.harvest = Harvest()
+        self.harvest = Harvest(on_topic_from=engine.settings.on_topic_from)
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
         self.reasons: dict[SkipReason, int] = {}
         self.n_out_of_scope = 0  #: links of visited pages that were left out

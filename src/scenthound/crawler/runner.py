@@ -433,6 +433,7 @@ class LiveRun:
             run=1 if self._samples is None else self._samples.run,
             n_pages=n_pages,
             page_budget=self._limits.page_budget,
+            n_on_topic=harvest.n_on_topic,
             harvest=harvest.mean if n_pages else None,
             recent_harvest=harvest.recent if n_pages else None,
             regret=harvest.mean_regret,

@@ -51,6 +51,8 @@ class CrawlSettings:
     strategy: str = DEFAULT_STRATEGY
     #: None: the strategy's own model, if it can be made for this topic; else the cosine.
     relevance: str | None = None
+    #: The score from which on a page counts as on topic; None if the scores of the model are no probabilities.
+    on_topic_from: float | None = None
     #: A folder of training pages for the relevance model.
     train_from: str | None = None
     page_budget: int = 1_000

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -34,11 +35,14 @@ from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_records import CrawlStatus, RunRecord
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import Lookup, SystemResolver, system_lookup
 from scenthound.web.proxies import Proxies
 
+#: Visits among which seeds are looked for, besides as many as there are seeds.
+MAX_VISITS_BETWEEN_SEEDS = 200
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
 OnStart = Callable[[Callable[[], None]], None]
@@ -75,6 +79,9 @@ class CrawlSummary:
     ending: Ending
     n_recorded: int = 0  #: pages that were read from a recorded web, and are not in the archive
     recording: str | None = None  #: the path of that recorded web
+    relevance: str = ""  #: the relevance model
+    on_topic_from: float | None = None  #: the score from which on a page is on topic
+    off_topic_seeds: tuple[str, ...] = ()  #: start pages that are not on topic
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
 
 
@@ -135,8 +142,21 @@ def _run_crawl(
             ending=replace(ending_of(store, ended, status, status.n_pages), reasons=store.reasons()),
             n_recorded=store.n_recorded(),
             recording=settings.web,
+            relevance=retrained.relevance or "",
+            on_topic_from=settings.on_topic_from,
+            off_topic_seeds=off_topic_seeds(settings, store),
             is_compiled=parts.is_compiled,
         )
+
+
+def off_topic_seeds(settings: CrawlSettings, store: StoredCrawl) -> tuple[str, ...]:
+    """Start pages that do not look like pages of the topic, in the order of their visits."""
+    threshold, n_seeds = settings.on_topic_from, len(settings.seeds)
+    if threshold is None:
+        return ()
+    # Seeds come first; others are in between only if the host of a seed had to wait.
+    rows = islice(store.visits(), n_seeds + MAX_VISITS_BETWEEN_SEEDS)
+    return tuple(row.url for row in rows if row.page < n_seeds and row.relevance < threshold)
 
 
 def _record_start(

@@ -45,8 +45,9 @@ class Training:
 class RelevanceModel(Protocol):
     """A relevance model with its parameters, before it is prepared for a topic.
 
-    The class attribute `trains = True` marks a model that learns. It is optional, so it is not part of this protocol;
-    the function `trains` reads it.
+    Class attributes are optional, so they are not part of this protocol; functions below read them. `trains = True`
+    marks a model that needs training pages, `accepts_training = True` one that can use them, and `on_topic_from = 0.5`
+    one whose scores are probabilities.
     """
 
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "Relevance":
@@ -91,6 +92,12 @@ def trains(model: RelevanceModel) -> bool:
 def accepts_training(model: RelevanceModel) -> bool:
     """Whether a model uses training pages if there are any."""
     return trains(model) or bool(getattr(model, "accepts_training", False))
+
+
+def on_topic_from(model: RelevanceModel) -> float | None:
+    """The score from which on a page counts as on topic. None for models whose scores are no probabilities."""
+    threshold = getattr(model, "on_topic_from", None)
+    return None if threshold is None else float(threshold)
 
 
 #: The maximum total number of words in the windows of one page. On hostile pages links are nested hundreds deep and

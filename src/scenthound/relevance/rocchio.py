@@ -74,6 +74,7 @@ class Rocchio:
 
     summary = "probability by similarity to keywords, description and start pages"
     accepts_training = True
+    on_topic_from = ON_TOPIC
 
     def __init__(self, background: str | None = None) -> None:
         self.background = background

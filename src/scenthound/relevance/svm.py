@@ -107,6 +107,7 @@ class LinearSvm:
 
     summary = "probability by a linear support vector machine trained on pages of the topic and of others"
     trains = True
+    on_topic_from = 0.5
 
     def __init__(
         self,

@@ -228,6 +228,9 @@ class CrawlStatus(Sample):
         "speed", unit="pages/s", help="pages per second", metric="pages_per_second", is_live=True
     )
     reasons: dict[SkipReason, int] = column(help="skipped pages by reason")
+    n_on_topic: int | None = column(
+        "on topic", help="pages on topic by the relevance model; none if its scores are no probabilities", default=None
+    )
     host_statistics: tuple[HostStatistics, ...] = column(
         "recent hosts", help="hosts that responded recently", default=(), aliases=("asked_hosts",)
     )

@@ -22,7 +22,15 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 
 import orjson
 
-from scenthound.errors import Failure, InvalidInput, MissingExtra, UnknownName, UsageError, printable
+from scenthound.errors import (
+    Failure,
+    InvalidInput,
+    InvalidParameter,
+    MissingExtra,
+    UnknownName,
+    UsageError,
+    printable,
+)
 from scenthound.files import sync_folder
 from scenthound.model import Progress, silent
 from scenthound.reasons import SkipReason
@@ -53,18 +61,22 @@ GROUP_CHARACTERS = 32 << 20
 #: Suffixes of compressed files, and those that each kind of export supports. Parquet is compressed internally.
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".br", ".lz4", ".zip")
 SUPPORTED_SUFFIXES: dict[str, tuple[str, ...]] = {"cdxj": (), "jsonl": (".gz", ".zst"), "parquet": (), "warc": (".gz",)}
+#: Exports of pages; the others are of responses.
+PAGE_KINDS = frozenset({"jsonl", "parquet"})
 #: The facts of a visit in exported pages, with their types.
 _EXPORTED = {each.name: without_none(each.type) for each in columns_of(PageVisit) if each.options.get("exported")}
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """How many pages or records were written; how many were left out because they ask not to be indexed; and how many
-    of the pages written have no HTML because the crawl read them from a recorded web."""
+    """How many pages or records were written; how many were left out because they ask not to be indexed, and how many
+    because their relevance is too low; and how many of the pages written have no HTML because the crawl read them from
+    a recorded web."""
 
     written: int
     left_out: int
     without_html: int = 0
+    below_relevance: int = 0
 
 
 @dataclass(slots=True)
@@ -75,9 +87,11 @@ class Export:
     file: BinaryIO
     out: Path
     include_noindex: bool = False
+    min_relevance: float | None = None
     progress: Progress = silent
     written: int = 0
     left_out: int = 0
+    below_relevance: int = 0
     without_html: int = 0
 
     def count(self, share: float, unit: str) -> None:
@@ -87,7 +101,7 @@ class Export:
 
     def summary(self, unit: str) -> ExportSummary:
         self.progress(1.0, f"{self.written:,} {unit}{'' if self.written == 1 else 's'}")
-        return ExportSummary(self.written, self.left_out, self.without_html)
+        return ExportSummary(self.written, self.left_out, self.without_html, self.below_relevance)
 
 
 def export(
@@ -96,10 +110,13 @@ def export(
     out: str | Path,
     *,
     include_noindex: bool = False,
+    on_topic: bool = False,
+    min_relevance: float | None = None,
     force: bool = False,
     progress: Progress = silent,
 ) -> ExportSummary:
-    """Write the crawl in a folder to the file `out`, as one of `KINDS`."""
+    """Write the crawl in a folder to the file `out`, as one of `KINDS`. `on_topic` and `min_relevance` leave other
+    pages out."""
     if kind not in KINDS:
         raise UnknownName.among("kind of export", kind, KINDS)
     path = Path(out)
@@ -108,8 +125,35 @@ def export(
         supported = " or ".join(SUPPORTED_SUFFIXES[kind])
         hint = f"use {supported}" if supported else "choose a name without it"
         raise UsageError(f"{printable(out)}: a {kind} export is not written as {suffix}; {hint}.")
-    with StoredCrawl.open(folder) as crawl, new_file(path, force=force) as file:
-        return KINDS[kind](Export(crawl, file, path, include_noindex, progress))
+    with StoredCrawl.open(folder) as crawl:
+        least = _least_relevance(crawl, kind, on_topic=on_topic, min_relevance=min_relevance)
+        with new_file(path, force=force) as file:
+            return KINDS[kind](Export(crawl, file, path, include_noindex, least, progress))
+
+
+def on_topic_from(crawl: StoredCrawl) -> float | None:
+    """The relevance from which on a page of the crawl is on topic; None if its relevance model cannot tell."""
+    threshold = crawl.about.settings.get("on_topic_from")
+    return float(threshold) if isinstance(threshold, int | float) else None
+
+
+def _least_relevance(crawl: StoredCrawl, kind: str, *, on_topic: bool, min_relevance: float | None) -> float | None:
+    if not on_topic and min_relevance is None:
+        return None
+    if kind not in PAGE_KINDS:
+        raise UsageError(
+            f"A {kind} export has all responses: --on-topic and --min-relevance select pages of a jsonl or parquet "
+            "export."
+        )
+    if min_relevance is not None and not 0 <= min_relevance <= 1:
+        raise InvalidParameter(f"min_relevance must be from 0 to 1, not {min_relevance}.")
+    threshold = on_topic_from(crawl) if on_topic else None
+    if on_topic and threshold is None:
+        raise UsageError(
+            f"The relevance model of the crawl in {printable(crawl.folder)} gives no probabilities, so it cannot tell "
+            "which pages are on topic: choose a score with --min-relevance."
+        )
+    return max(each for each in (threshold, min_relevance) if each is not None)
 
 
 @contextmanager
@@ -147,13 +191,21 @@ def exported_pages(export: Export) -> Iterator[dict[str, Any]]:
     total = crawl.n_visits()
     # Read after the visits were counted, so that the URLs of all of them are there while a crawl is running.
     urls = crawl.urls()
+    threshold = on_topic_from(crawl)
     for row in islice(crawl.visits(), total):
         if row.noindex and not export.include_noindex:
             export.left_out += 1
             continue
+        if export.min_relevance is not None and row.relevance < export.min_relevance:
+            export.below_relevance += 1
+            continue
         export.without_html += row.is_recorded
-        yield _exported_page(crawl, row, urls[row.page])
+        yield _exported_page(crawl, row, urls[row.page]) | {"on_topic": _is_on_topic(row, threshold)}
         export.count((row.visit + 1) / total, "page")
+
+
+def _is_on_topic(row: VisitRecord, threshold: float | None) -> bool | None:
+    return None if threshold is None else row.relevance >= threshold
 
 
 def _exported_page(crawl: StoredCrawl, row: VisitRecord, requested_url: str) -> dict[str, Any]:
@@ -195,7 +247,8 @@ def write_parquet(export: Export) -> ExportSummary:
     text = pyarrow.string()
     types = {str: text, int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
     columns = {"url": text, "title": text, "html": text, "aliases": pyarrow.list_(text), "time": text}
-    schema = pyarrow.schema(list((columns | {name: types[type_] for name, type_ in _EXPORTED.items()}).items()))
+    facts = {name: types[type_] for name, type_ in _EXPORTED.items()} | {"on_topic": pyarrow.bool_()}
+    schema = pyarrow.schema(list((columns | facts).items()))
     group: list[dict[str, Any]] = []
     characters = 0
     with pyarrow.parquet.ParquetWriter(export.file, schema, compression="zstd") as writer:

@@ -201,6 +201,13 @@ class CrawlOverview:
         return len(self.relevance)
 
     @property
+    def n_on_topic(self) -> int | None:
+        """None if the scores of the relevance model are no probabilities, or if there were two models."""
+        if self.plan.on_topic_from is None or len(self.scorers) > 1:
+            return None
+        return int(np.count_nonzero(self.relevance >= self.plan.on_topic_from))
+
+    @property
     def page_budget(self) -> int:
         return self.goals.page_budget or self.plan.page_budget
 

@@ -109,6 +109,7 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
     facts = [("pages", f"{crawl.n_pages:,}"), ("state", crawl.state.state.value)]
     if crawl.n_pages:
         facts += [
+            *([] if crawl.n_on_topic is None else [("on topic", f"{crawl.n_on_topic:,}")]),
             *_harvests(crawl),
             ("hosts", f"{crawl.n_hosts:,}"),
             ("time", short_duration(crawl.seconds)),

@@ -98,7 +98,7 @@ def with_scales_note(crawl: CrawlOverview, note: str) -> str:
 
 
 def _yield(crawl: CrawlOverview) -> str:
-    """The harvest, and its trend."""
+    """Pages on topic, the harvest, and its trend."""
     if not crawl.n_pages:
         return ""
     if has_several_scales(crawl):
@@ -111,7 +111,17 @@ def _yield(crawl: CrawlOverview) -> str:
     mean = f"The mean relevance of the pages is {crawl.relevance.mean():.3f} (1 is the maximum)"
     if crawl.n_pages > WINDOW:
         mean += f", of the last {WINDOW} pages {crawl.relevance[-WINDOW:].mean():.3f}"
-    return f"{mean}.{_trend(crawl)}"
+    return f"{_on_topic(crawl)}{mean}.{_trend(crawl)}"
+
+
+def _on_topic(crawl: CrawlOverview) -> str:
+    """Empty if the relevance model cannot tell."""
+    if crawl.n_on_topic is None:
+        return ""
+    return (
+        f"{crawl.n_on_topic:,} of them ({crawl.n_on_topic / crawl.n_pages:.0%}) are on topic: "
+        f"{model_names(crawl)} gives them a probability of {crawl.plan.on_topic_from:g} or more. "
+    )
 
 
 def _trend(crawl: CrawlOverview) -> str:

@@ -8,6 +8,7 @@ import { count, duration, percent, score, speed } from "../format.js";
 // Fields of the status and their formats.
 const FIELDS = {
   n_pages: count,
+  n_on_topic: count,
   harvest: score,
   recent_harvest: score,
   pages_per_s: (value, isRunning) => speed(isRunning ? value : null),
