@@ -241,18 +241,18 @@ def test_a_live_crawl_does_not_wait_for_a_long_crawl_delay(tmp_path: Path) -> No
 
 def test_a_live_crawl_does_not_wait_for_a_response_that_takes_long(tmp_path: Path) -> None:
     site = site_with_slow_host()
-    site.takes_s = lambda task: 25.0 if task.url == f"{SLOW}/1" else 0.25
-    # The turns of the other host's crawl delays end the wait, once it was long.
-    site.pages[f"{FAST}/"] = page_of_words("other", [], 98)
-    settings = plan(
-        (f"{SLOW}/", f"{FAST}/"),
-        connections=2,
-        strict_order=False,
-        patience=1.0,
-        politeness=PolitenessSettings(delay_factor=0.0),
-    )
-    crawl_virtually(tmp_path / "crawl", settings, site)
-    assert len(visited_urls(tmp_path / "crawl")) == 12
+    settings = plan((f"{SLOW}/",), connections=2, strict_order=False, patience=1.0, politeness=PolitenessSettings())
+    with (
+        closing(CrawlStore.create(tmp_path / "crawl", settings.as_settings(), ArchiveSettings("test"))) as store,
+        closing(CrawlParts(settings, store)) as parts,
+    ):
+        start_or_replay(parts, settings, store)
+        know_all_hosts(parts, site)
+        (first,) = parts.crawl.turn(0.0, 2, 100)
+        parts.crawl.complete(lambda: 1.0, first, site.result_of(first)[1], lambda: None)
+        requested = {now_s: [task.url for task in parts.crawl.turn(now_s, 1, 100)] for now_s in (2.5, 5.0, 12.0, 13.0)}
+    # The response to the second request to the slow host takes more than ten seconds.
+    assert requested == {2.5: [f"{SLOW}/1"], 5.0: [], 12.0: [], 13.0: [f"{FAST}/1"]}
 
 
 def test_settings_of_earlier_versions_have_no_patience() -> None:
