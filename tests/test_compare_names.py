@@ -45,7 +45,9 @@ def named(tmp_path_factory):
     def call(topic_id):
         topics = folder / "topics.jsonl"
         write_topics(topics, [Topic(topic_id, ("balloon",), examples=tuple(url(i) for i in range(0, 60, 3)))])
-        settings = WantedComparison(("best_first", "breadth_first"), page_budget=100, repeats=8, n_start=3)
+        settings = WantedComparison(
+            ("best_first", "breadth_first"), page_budget=100, repeats=8, n_start=3, relevance="cosine"
+        )
         return compare_strategies(*settings.on(folder / "web", TopicChoice(topics)), folder / "crawls", workers=1)
 
     return call

@@ -170,5 +170,5 @@ def test_live_visits_are_the_simulated_ones_with_refreshes(strategy: str, tmp_pa
     seeds = tuple(list(site.pages)[:2])
     settings = plan(seeds, strategy=strategy, relevance="cosine", random_seed=3, page_budget=40)
     crawl_virtually(tmp_path / "crawl", settings, live, stems=list(simulated.recorded().vocabulary))
-    assert visited_urls(tmp_path / "crawl") == simulated_urls(simulated, strategy, seeds)
-    assert visited_urls(tmp_path / "crawl") == simulated_urls(live, strategy, seeds)
+    assert visited_urls(tmp_path / "crawl") == simulated_urls(simulated, strategy, "cosine", seeds)
+    assert visited_urls(tmp_path / "crawl") == simulated_urls(live, strategy, "cosine", seeds)

@@ -61,9 +61,9 @@ ON_TOPIC = 0.5
 ON_TOPIC_DEVIATIONS = 4.0
 TRANSITION = 0.8
 #: Probabilities are rounded: sums depend on the order in which words were numbered, but scores must not.
-DIGITS = 10
+DIGITS = 12
 #: Scores are clipped to this many standard deviations.
-MAX_DEVIATIONS = 12.0
+MAX_DEVIATIONS = 20.0
 #: The score of a link context that predicts a page on topic with probability 0.5, and the width of the transition.
 ON_TOPIC_CONTEXT = 0.17
 CONTEXT_TRANSITION = 0.05

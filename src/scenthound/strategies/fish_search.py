@@ -7,8 +7,8 @@ than that of the page below another; links of a page at depth 0 are not followed
 areas and may end before its budget. A URL found again has the higher score and the greater depth of both (step 3).
 
 Where the figure leaves details open
-- A page is relevant if its relevance is above `threshold`. With the cosine, 0 means: any keyword on the page. With a
-  classifier set the decision threshold, 0.5: no probability is exactly 0, so all pages would be relevant.
+- A page is relevant if its relevance is above `threshold`. With the cosine, 0 means: any keyword on the page. No
+  probability is 0, so a threshold is needed for models that give probabilities: on topic is 0.5 or more.
 - Fig. 1 checks the depth before the relevance, so a relevant page at depth 0 is not followed either. De Bra and Post
   follow its links: `revive`.
 - Links with equal scores are in random order (SPEC section 2, common R); De Bra and Post put new ones first.
@@ -106,7 +106,7 @@ class FishSearch(DepthBoundSearch):
         width: Annotated[int, Bounds(1, 10_000)] = 10,
         a: Annotated[float, Bounds(0, 1000)] = 1.5,
         depth: Depth = 3,
-        threshold: Threshold = 0.0,
+        threshold: Threshold = 0.1,
         revive: bool = False,
         n: RoundSize = 1,
         buffer: Buffer = None,
