@@ -20,7 +20,7 @@ from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import SimulatedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.old_defaults import BUFFERS_OF_0_7, with_defaults_of_0_7
+from scenthound.strategies.old_defaults import DEFAULTS_OF_0_7, with_defaults_of_0_7
 from scenthound.testing import SyntheticWeb
 from scenthound.ui.dashboard.crawl_views import _ended
 from scenthound.ui.endings import (
@@ -80,13 +80,13 @@ def test_dead_links_do_not_end_a_crawl_whose_frontier_is_unbounded():
     assert {buffer: crawl.n_evicted for buffer, crawl in crawls.items()} == {"none": 0, "256": 301 - 256}
 
 
-@pytest.mark.parametrize("name", BUFFERS_OF_0_7)
+@pytest.mark.parametrize("name", DEFAULTS_OF_0_7)
 def test_a_crawl_of_an_earlier_version_keeps_its_bound(name):
     settings = CrawlSettings(Topic("t", ("word",)), ("http://a.test/",), strategy=name)
     assert CrawlSettings.from_settings(settings.as_settings()) == settings
     stored = settings.as_settings()
     del stored["strategy_defaults"]
-    assert CrawlSettings.from_settings(stored).strategy == f"{name}:buffer={BUFFERS_OF_0_7[name]}"
+    assert CrawlSettings.from_settings(stored).strategy == f"{name}:{'='.join(DEFAULTS_OF_0_7[name])}"
 
 
 def test_only_defaults_are_those_of_an_earlier_version():
