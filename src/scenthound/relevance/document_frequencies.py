@@ -5,6 +5,7 @@ first line is the number of documents; each other line is a stem and the number 
 """
 
 import gzip
+import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -46,6 +47,10 @@ class WordWeights:
     @property
     def n_words(self) -> int:
         return self._index.n_words
+
+    def root_idf_of(self, stem: str) -> float:
+        """Of a stem, in the vocabulary or not."""
+        return math.sqrt(self._idf.get(stem, self._unknown))
 
     def root_idf(self, words: IntArray) -> FloatArray:
         """Of each word; 0 for stop words."""

@@ -21,7 +21,8 @@ The constants were chosen on the collection wpschools; `benchmarks.relevance` me
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -60,8 +61,6 @@ ON_TOPIC = 0.5
 #: A page with a score of so many standard deviations is on topic with probability 0.5, and the width of the transition.
 ON_TOPIC_DEVIATIONS = 4.0
 TRANSITION = 0.8
-#: Probabilities are rounded: sums depend on the order in which words were numbered, but scores must not.
-DIGITS = 12
 #: Scores are clipped to this many standard deviations.
 MAX_DEVIATIONS = 20.0
 #: The score of a link context that predicts a page on topic with probability 0.5, and the width of the transition.
@@ -87,11 +86,7 @@ class Rocchio:
                 f"Topic {topic.id!r}: its keywords and description have no words except stop words and single letters."
             )
         weights = WordWeights(index, self.background)
-        found = [[index.find_words([stem]) for stem in each] for each in stems]
-        keywords = [np.concatenate(each) for each in found if each and all(map(len, each))]
-        single = [ids for each in found if not all(map(len, each)) for ids in each if len(ids)]
-        words = TopicWords.of([*keywords, *single], index.find_words(description), weights)
-        relevance = RocchioRelevance(words, weights)
+        relevance = RocchioRelevance(TopicWords.of(stems, description, index, weights), weights)
         for page in training.positives if training else ():
             relevance.learn(page, is_start=True)
         for page in training.negatives if training else ():
@@ -123,35 +118,46 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class TopicWords:
-    """Keywords and description: a vector of length 1 over words and phrases."""
+    """Keywords and description: a vector of length 1 over words and phrases. `rest` is the part of its squared length
+    that no page can match: phrases, and words that are on no page of a recorded web, which count in a live crawl."""
 
     words: IntArray
     values: FloatArray
     phrases: tuple[Phrase, ...]
+    rest: float
 
     @classmethod
-    def of(cls, keywords: Sequence[IntArray], description: IntArray, weights: WordWeights) -> Self:
-        value: dict[int, float] = {}
-        phrases: list[Phrase] = []
+    def of(
+        cls, keywords: Sequence[Sequence[str]], description: Sequence[str], index: WordIndex, weights: WordWeights
+    ) -> Self:
+        value: dict[str, float] = {}
+        phrases: dict[tuple[str, ...], float] = {}
         for keyword in keywords:
-            distinct = np.array(list(dict.fromkeys(keyword.tolist())), np.int32)
-            root_idf = weights.root_idf(distinct)
+            distinct = tuple(dict.fromkeys(keyword))
+            root_idf = [weights.root_idf_of(stem) for stem in distinct]
             part = 1.0 if len(distinct) == 1 else PART_WEIGHT
-            for word, weight in zip(distinct.tolist(), root_idf.tolist(), strict=True):
-                value[word] = max(value.get(word, 0.0), part * weight)
+            for stem, weight in zip(distinct, root_idf, strict=True):
+                value[stem] = max(value.get(stem, 0.0), part * weight)
             if len(distinct) > 1:
-                phrases.append(Phrase(distinct, PHRASE_WEIGHT * float(root_idf @ root_idf)))
-        if len(description):
-            described = PageVector.of(description, weights)
-            scale = np.sqrt(sum(each**2 for each in value.values()) + sum(each.weight for each in phrases)) or 1.0
-            for word, weight in zip(described.words.tolist(), described.values.tolist(), strict=True):
-                value[word] = value.get(word, 0.0) + scale * weight
-        norm = np.sqrt(sum(each**2 for each in value.values()) + sum(each.weight for each in phrases)) or 1.0
+                phrases[distinct] = PHRASE_WEIGHT * math.fsum(weight * weight for weight in root_idf)
+        described = {stem: math.log1p(n) * weights.root_idf_of(stem) for stem, n in Counter(description).items()}
+        # Keywords and description count the same.
+        scale = (_length((*value.values(), *phrases.values())) or 1.0) / (_length(described.values()) or 1.0)
+        for stem, weight in described.items():
+            value[stem] = value.get(stem, 0.0) + scale * weight
+        norm = _length((*value.values(), *phrases.values())) or 1.0
+        known = {stem: int(ids[0]) for stem in value if len(ids := index.find_words([stem]))}
+        found = [each for each in phrases if all(stem in known for stem in each)]
         return cls(
-            np.fromiter(value, np.int32, len(value)),
-            np.fromiter(value.values(), np.float64, len(value)) / norm,
-            tuple(Phrase(each.words, each.weight / norm) for each in phrases),
+            np.array(list(known.values()), np.int32),
+            np.array([value[stem] / norm for stem in known]),
+            tuple(Phrase(np.array([known[stem] for stem in each], np.int32), phrases[each] / norm) for each in found),
+            math.fsum((weight / norm) ** 2 for stem, weight in (value | phrases).items() if stem not in known),
         )
+
+
+def _length(values: Iterable[float]) -> float:
+    return math.sqrt(math.fsum(value * value for value in values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +177,7 @@ class PageVector:
     @classmethod
     def weighted(cls, words: IntArray, log_counts: FloatArray, weights: WordWeights | CrawlWeights) -> Self:
         values = log_counts * weights.root_idf(words)
-        norm = float(np.sqrt(values @ values)) or 1.0
+        norm = math.sqrt(exact_dot(values, values)) or 1.0
         return cls(words, log_counts, values / norm, norm)
 
     def has_all(self, words: IntArray) -> bool:
@@ -231,7 +237,7 @@ class RocchioRelevance:
         length = np.sqrt(squares_before[last] - squares_before[first]) * self._query_norm
         similarity = (before[last] - before[first]) / np.maximum(length, 1e-9)
         probabilities: FloatArray = 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
-        return np.round(probabilities, DIGITS)
+        return probabilities
 
     def _vector(self, words: IntArray) -> PageVector:
         """A page is scored and learned one after the other, so the last vector is kept."""
@@ -244,7 +250,7 @@ class RocchioRelevance:
 
     def _similarity(self, page: PageVector, words: IntArray) -> float:
         """The cosine of page and topic."""
-        product = float(page.values @ self._query.take(page.words, mode="clip"))
+        product = exact_dot(page.values, self._query.take(page.words, mode="clip"))
         for phrase in self._topic.phrases:
             if page.has_all(phrase.words):
                 product += phrase.weight * math.log1p(len(phrase.positions(words))) / page.norm
@@ -252,7 +258,7 @@ class RocchioRelevance:
 
     def _probability(self, similarity: float) -> float:
         deviations = min((similarity - self._mean) / self._deviation, MAX_DEVIATIONS)
-        return round(1.0 / (1.0 + math.exp((ON_TOPIC_DEVIATIONS - deviations) / TRANSITION)), DIGITS)
+        return 1.0 / (1.0 + math.exp((ON_TOPIC_DEVIATIONS - deviations) / TRANSITION))
 
     def _weigh_words(self) -> None:
         """Use the frequencies of the crawl's own pages if most of their words are unknown to the package."""
@@ -272,11 +278,10 @@ class RocchioRelevance:
             weight = NEGATIVE_WEIGHT / (off_topic.sum() + FIRST_FIT)
             for page, probability in zip(self._others, self._off_topic, strict=True):
                 query[page.words] -= weight * probability * page.values
-            query /= np.sqrt(query @ query) or 1.0
+            query /= math.sqrt(exact_dot(query, query)) or 1.0
         query[self._topic.words] += self._topic.values
         self._query = query
-        phrase_squares = sum(phrase.weight**2 for phrase in self._topic.phrases)
-        self._query_norm = float(np.sqrt(query @ query + phrase_squares)) or 1.0
+        self._query_norm = math.sqrt(exact_dot(query, query) + self._topic.rest) or 1.0
         self._measure_off_topic_pages()
 
     def _measure_off_topic_pages(self) -> None:
@@ -285,11 +290,19 @@ class RocchioRelevance:
         mean, deviation = ASSUMED_SCORES[bool(self._starts)]
         n_pages = min(len(self._others), MAX_MEASURED_PAGES)
         if n_pages >= FIRST_FIT:
-            similar = np.array([page.values @ self._query[page.words] for page in self._others]) / self._query_norm
+            similar = np.array([exact_dot(page.values, self._query[page.words]) for page in self._others])
+            similar /= self._query_norm
             low, middle = np.quantile(similar, LOW_QUANTILE), np.median(similar)
             mean += (low - mean) * n_pages / (n_pages + ASSUMED_PAGES)
             deviation += ((middle - low) / LOW_DEVIATIONS - deviation) * n_pages / (n_pages + ASSUMED_PAGES)
         self._mean, self._deviation = float(mean), max(float(deviation), MIN_DEVIATION)
+
+
+def exact_dot(one: FloatArray, other: FloatArray) -> float:
+    """The dot product, rounded once: it does not depend on the order in which words were numbered, so that live and
+    simulated crawls have the same scores."""
+    products = one * other
+    return math.fsum(products[products != 0].tolist())
 
 
 def _is_doubled(n_pages: int) -> bool:

@@ -38,10 +38,8 @@ from scenthound.topics.files import write_topics
 
 DELAY_S = 0.005
 CONNECTIONS = 2
-#: The relevance model of all crawls, live and simulated; it needs no training.
-RELEVANCE_MODEL = "cosine"
 #: Without relevance, greedy, by the context of links, and the strategy of the live crawls.
-DEMO_STRATEGIES = ("breadth_first", "best_first", "shark_search", "otie")
+DEMO_STRATEGIES = ("breadth_first", "best_first", "shark_search", "otie", "link_context")
 DEMO_METRICS = ("target_recall", "precision")
 #: Numbers of pages in the tables.
 CHECKPOINTS = (25, 50, 100)
@@ -118,7 +116,6 @@ class LiveCrawls:
         return CrawlSettings(
             at_demo_port(topic, self.server.port),
             tuple(self.server.url(self.web.url(page)) for page in start.seeds),
-            relevance=RELEVANCE_MODEL,
             page_budget=self.page_budget,
             random_seed=random_seed_of(start),
             politeness=PolitenessSettings(delay_s=DELAY_S),
@@ -233,7 +230,6 @@ class Demo:
             web=self._web,
             topics=TopicChoice(self._topics, skip_missing=True),
             strategies=DEMO_STRATEGIES,
-            relevance=RELEVANCE_MODEL,
             page_budget=page_budget,
             n_start=N_START,
         )
