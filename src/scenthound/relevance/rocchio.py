@@ -118,13 +118,13 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class TopicWords:
-    """Keywords and description: a vector of length 1 over words and phrases. `rest` is the part of its squared length
-    that no page can match: phrases, and words that are on no page of a recorded web, which count in a live crawl."""
+    """Keywords and description: a vector of length 1 over words and phrases. `rest` are the squares of what is not in
+    `words`: phrases, and words that are on no page of a recorded web, which have a number in a live crawl."""
 
     words: IntArray
     values: FloatArray
     phrases: tuple[Phrase, ...]
-    rest: float
+    rest: tuple[float, ...]
 
     @classmethod
     def of(
@@ -152,7 +152,7 @@ class TopicWords:
             np.array(list(known.values()), np.int32),
             np.array([value[stem] / norm for stem in known]),
             tuple(Phrase(np.array([known[stem] for stem in each], np.int32), phrases[each] / norm) for each in found),
-            math.fsum((weight / norm) ** 2 for stem, weight in (value | phrases).items() if stem not in known),
+            tuple((weight / norm) * (weight / norm) for stem, weight in (value | phrases).items() if stem not in known),
         )
 
 
@@ -281,7 +281,7 @@ class RocchioRelevance:
             query /= math.sqrt(exact_dot(query, query)) or 1.0
         query[self._topic.words] += self._topic.values
         self._query = query
-        self._query_norm = math.sqrt(exact_dot(query, query) + self._topic.rest) or 1.0
+        self._query_norm = math.sqrt(exact_dot(query, query, self._topic.rest)) or 1.0
         self._measure_off_topic_pages()
 
     def _measure_off_topic_pages(self) -> None:
@@ -298,11 +298,11 @@ class RocchioRelevance:
         self._mean, self._deviation = float(mean), max(float(deviation), MIN_DEVIATION)
 
 
-def exact_dot(one: FloatArray, other: FloatArray) -> float:
-    """The dot product, rounded once: it does not depend on the order in which words were numbered, so that live and
-    simulated crawls have the same scores."""
+def exact_dot(one: FloatArray, other: FloatArray, more: Iterable[float] = ()) -> float:
+    """The dot product plus some further numbers, rounded once: it does not depend on the order in which words were
+    numbered, so that live and simulated crawls have the same scores."""
     products = one * other
-    return math.fsum(products[products != 0].tolist())
+    return math.fsum((*products[products != 0].tolist(), *more))
 
 
 def _is_doubled(n_pages: int) -> bool:
