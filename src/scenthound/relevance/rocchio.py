@@ -7,7 +7,7 @@ as phrases, and probabilities.
 - A word of a page has the weight `log(1 + tf) * sqrt(idf)`; pages are vectors of length 1. `idf` comes from the
   document frequencies of the package (`document_frequencies`), or from the crawl's own pages if most of their words are
   unknown there, as in other languages.
-- The topic is `unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
+- The topic is `0.7 unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
   weighted by the probability that it is off topic, and K are the keywords and the description.
 - A keyword of several words is a phrase: it counts where all its words are within `PHRASE_WORDS` of each other. Its
   single words count half.
@@ -17,7 +17,8 @@ as phrases, and probabilities.
 The model learns from each start page before it is scored, and from the other pages of the crawl after 10, 20, 40, ...
 640 of them. Whoever replays the pages of a crawl in order gets the same scores.
 
-The constants were chosen on the collection wpschools; `benchmarks.relevance` measures them on others.
+The constants were chosen on the collection wpschools (the weight of start pages also on the web of `scenthound demo`);
+`benchmarks.relevance` measures them on others.
 """
 
 import math
@@ -39,6 +40,8 @@ PHRASE_WORDS = 8
 #: The weight of the single words of a phrase, and that of the phrase relative to theirs together.
 PART_WEIGHT = 0.5
 PHRASE_WEIGHT = 0.69
+#: The weight of the start pages, if that of keywords and description is 1.
+START_WEIGHT = 0.7
 #: How much of the mean of the crawl's other pages is subtracted from that of the start pages.
 NEGATIVE_WEIGHT = 0.7
 #: The pages of a crawl after which the model is fitted again; later pages change nothing.
@@ -278,7 +281,7 @@ class RocchioRelevance:
             weight = NEGATIVE_WEIGHT / (off_topic.sum() + FIRST_FIT)
             for page, probability in zip(self._others, self._off_topic, strict=True):
                 query[page.words] -= weight * probability * page.values
-            query /= math.sqrt(exact_dot(query, query)) or 1.0
+            query *= START_WEIGHT / (math.sqrt(exact_dot(query, query)) or 1.0)
         query[self._topic.words] += self._topic.values
         self._query = query
         self._query_norm = math.sqrt(exact_dot(query, query, self._topic.rest)) or 1.0
