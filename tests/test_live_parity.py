@@ -100,6 +100,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
         "page_budget": (3, 15, 60)[seed % 3],
         "sitemaps": True,
         "traps": True,
+        "throttle": True,
         "near_duplicates": True,
         "soft_404s": True,
     }

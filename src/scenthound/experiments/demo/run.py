@@ -125,6 +125,7 @@ class LiveCrawls:
             connections=CONNECTIONS,
             strict_order=not is_default,
             traps=is_default,
+            throttle=is_default,
             near_duplicates=is_default,
             soft_404s=is_default,
             allow_private=True,
