@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from virtual_site import VirtualSite
 
-N_GOOD_HOSTS = 12
-PAGES_PER_HOST = 150
+N_GOOD_HOSTS = 2
+PAGES_PER_HOST = 1_500
 LINKS = 8
 SEED = "http://good0.test/0"
 SEA = ["sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef"]

@@ -61,7 +61,7 @@ class LiveMode(StrEnum):
 DESCRIPTION = {
     LiveMode.DEFAULT: "With the default settings, fetching the best page of the hosts that are ready",
     LiveMode.STRICT: "In strict order, waiting for the best page of all, and without the guards that a simulation does "
-    "not have (traps, near-duplicates, soft 404s)",
+    "not have (traps, throttling, near-duplicates, soft 404s)",
 }
 SUFFIX = {LiveMode.DEFAULT: "", LiveMode.STRICT: "-strict"}
 
