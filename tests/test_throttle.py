@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scenthound.crawler import throttle
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import Hosts, Job, Kind
 from scenthound.crawler.throttle import (
@@ -22,6 +23,7 @@ from scenthound.crawler.throttle import (
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
+from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics
@@ -94,13 +96,33 @@ def chain(host: str, n_off_topic: int, n_on_topic: int) -> dict[str, str]:
     return pages
 
 
-def test_throttling_neither_ends_nor_changes_a_crawl_of_one_host(tmp_path: Path) -> None:
-    pages = {"http://a.test/": f"<p>{' '.join(SEA)} <a href='http://a.test/0'>on</a>", **chain("a.test", 400, 20)}
-    seeds = ("http://a.test/",)
-    free = crawled(tmp_path / "free", VirtualSite(pages), seeds)
-    throttled = crawled(tmp_path / "throttled", VirtualSite(pages), seeds, throttle=True)
-    assert throttled == free
-    assert len(free) == len(pages)
+def test_throttling_neither_ends_nor_changes_a_crawl_of_one_domain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "MAX_ALLOWANCE", 60)
+    site = VirtualSite(chain("a.test", 300, 20) | chain("start.a.test", 0, 60))
+    last = "http://start.a.test/59"
+    site.pages[last] = site.pages[last].replace("http://start.a.test/60", "http://a.test/0")
+
+    def visits(*, is_throttled: bool) -> list[tuple[str, float]]:
+        folder = tmp_path / f"{is_throttled}"
+        crawled(folder, site, ("http://start.a.test/0",), throttle=is_throttled)
+        with CrawlStore.open(folder) as store:
+            return [(row.url, row.time_s) for row in store.visits()]
+
+    throttled = visits(is_throttled=True)
+    assert throttled == visits(is_throttled=False)
+    assert len(throttled) == len(site.pages)
+
+
+def test_throttled_pages_wait_while_the_only_other_page_is_in_flight(tmp_path: Path) -> None:
+    """It may have more links, and it has: each page of the good host leads to the next."""
+    seed = "http://a.test/0"
+    site = VirtualSite(chain("a.test", 0, 400) | chain("b.test", 400, 0), own_addresses=True)
+    site.pages[seed] += "<a href='http://b.test/0'>b</a>"
+    free = crawled(tmp_path / "free", site, (seed,), page_budget=300)
+    throttled = crawled(tmp_path / "throttled", site, (seed,), page_budget=300, throttle=True)
+    assert sum("b.test" in url for url in throttled) < ALLOWANCE + 20 < sum("b.test" in url for url in free)
 
 
 @pytest.mark.parametrize("strategy", ["otie", "breadth_first", "best_n_first:n=8", "opic"])
@@ -132,9 +154,9 @@ def test_a_topical_web_loses_no_page_on_topic(tmp_path: Path) -> None:
         labelled = {web.url(page) for page in web.labelled(topic.id).tolist()}
         seeds = tuple(Random(1).sample(sorted(labelled), 3))
         visited = []
-        for throttle in (False, True):
-            folder = tmp_path / f"{topic.id}-{throttle}"
-            plan_of_topic = CrawlSettings(topic, seeds, **settings, throttle=throttle)
+        for is_throttled in (False, True):
+            folder = tmp_path / f"{topic.id}-{is_throttled}"
+            plan_of_topic = CrawlSettings(topic, seeds, **settings, throttle=is_throttled)
             crawl_virtually(folder, plan_of_topic, VirtualSite({}), commit=lambda: False)
             visited.append(visited_urls(folder))
         free, throttled = visited
@@ -146,8 +168,8 @@ def test_a_topical_web_loses_no_page_on_topic(tmp_path: Path) -> None:
 def test_strict_order_is_not_throttled(tmp_path: Path) -> None:
     settings = {"strict_order": True, "page_budget": 250, "strategy": "breadth_first"}
     free, throttled = (
-        crawled(tmp_path / str(throttle), trap_site(TRAPS["counter"]), throttle=throttle, **settings)
-        for throttle in (False, True)
+        crawled(tmp_path / str(is_throttled), trap_site(TRAPS["counter"]), throttle=is_throttled, **settings)
+        for is_throttled in (False, True)
     )
     assert throttled == free
 
