@@ -82,6 +82,7 @@ CHOICES = {
     "--header": (["x-key:  1", "--header", "X-Other: 2"], {"headers": ("x-key: 1", "X-Other: 2")}),
     "--allow-private": ([], {"allow_private": True}),
     "--no-traps": ([], {"traps": False}),
+    "--no-throttle": ([], {"throttle": False}),
     "--keep-duplicates": ([], {"near_duplicates": False}),
     "--keep-soft-404s": ([], {"soft_404s": False}),
 }

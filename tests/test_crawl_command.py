@@ -39,6 +39,7 @@ PLANS = {
         "respect_nofollow": False,
         "sitemaps": True,
         "traps": False,
+        "throttle": False,
         "near_duplicates": False,
         "soft_404s": False,
         "allow_private": True,

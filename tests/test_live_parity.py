@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from scenthound.crawler import assembly as crawl_parts
+from scenthound.crawler import throttle
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.scores import TopicWords, scores_for
@@ -89,6 +90,8 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Redirects, robots.txt files, sitemaps, retries and guards; the budget is all open for most of the time."""
+    monkeypatch.setattr(throttle, "ALLOWANCE", 3)
+    monkeypatch.setattr(throttle, "SEED_ALLOWANCE", 4)
     strategy = ("breadth_first", "best_first", "opic", "infospiders", "otie")[seed % 5]
     settings = {
         "strategy": strategy,
@@ -100,6 +103,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
         "page_budget": (3, 15, 60)[seed % 3],
         "sitemaps": True,
         "traps": True,
+        "throttle": True,
         "near_duplicates": True,
         "soft_404s": True,
     }

@@ -149,6 +149,7 @@ def plan(seeds: tuple[str, ...], **settings: Any) -> CrawlSettings:
         "strict_order": True,
         "sitemaps": False,
         "traps": False,
+        "throttle": False,
         "near_duplicates": False,
         "soft_404s": False,
         "page_budget": 1000,

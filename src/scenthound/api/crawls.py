@@ -97,6 +97,7 @@ def new_run(
     cookie_file: PathLike | None = None,
     allow_private: bool = False,
     no_traps: bool = False,
+    no_throttle: bool = False,
     keep_duplicates: bool = False,
     keep_soft_404s: bool = False,
     web: Any = None,
@@ -145,6 +146,7 @@ def new_run(
         # Simulated crawls have none, and strict order is theirs.
         sitemaps=not strict_order if sitemaps is None else sitemaps,
         traps=not no_traps,
+        throttle=not no_throttle,
         near_duplicates=not keep_duplicates,
         soft_404s=not keep_soft_404s,
         contact=contact,

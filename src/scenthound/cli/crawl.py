@@ -41,7 +41,7 @@ RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
         "Access": "proxy proxy_from_environment header cookie_file",
-        "Safeguards, on by default": "allow_private no_traps keep_duplicates keep_soft_404s",
+        "Safeguards, on by default": "allow_private no_traps no_throttle keep_duplicates keep_soft_404s",
         "Replay a recording": "web offline",
     }
 )
@@ -213,6 +213,9 @@ def crawl(
         bool, typer.Option("--allow-private", help="Allow connections to private addresses.")
     ] = False,
     no_traps: Annotated[bool, typer.Option("--no-traps", help="Do not detect crawler traps.")] = False,
+    no_throttle: Annotated[
+        bool, typer.Option("--no-throttle", help="Do not throttle hosts and domains that bring nothing on topic.")
+    ] = False,
     keep_duplicates: Annotated[bool, typer.Option("--keep-duplicates", help="Keep near-duplicates.")] = False,
     keep_soft_404s: Annotated[bool, typer.Option("--keep-soft-404s", help="Keep soft 404s.")] = False,
     web: Annotated[

@@ -99,6 +99,7 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--cookie-file", settings.cookie_file),
         ("--allow-private", settings.allow_private),
         ("--no-traps", not settings.traps),
+        ("--no-throttle", not settings.throttle),
         ("--keep-duplicates", not settings.near_duplicates),
         ("--keep-soft-404s", not settings.soft_404s),
     ]

@@ -36,6 +36,7 @@ from scenthound.crawler.tasks import (
     Task,
     TaskResult,
 )
+from scenthound.crawler.throttle import Turns
 from scenthound.errors import PluginError
 from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.politeness import Politeness
@@ -261,7 +262,7 @@ class Engine:
                 self._has_more_to_ask = True
                 break
             with self._strategy_fails_in("ask"):
-                pages = self.strategy.ask(n, self._ready_hosts())
+                pages = self._ask(n)
                 if not pages:
                     break
                 requested += pages
@@ -270,10 +271,18 @@ class Engine:
                 self._admit(page, regret, score)
         return requested
 
-    def _ready_hosts(self) -> ReadyHosts | None:
+    def _ask(self, n: int) -> list[int]:
         if self.settings.strict_order:
-            return None
-        return ReadyHosts(self._scheduler.is_ready, self.settings.max_better, self._scheduler.waits_long)
+            return self.strategy.ask(n)
+        if self._scheduler.is_throttling:
+            turns = Turns(self._scheduler)
+            pages = self._ask_ready(n, turns)
+            if pages or not turns.held or turns.has_others or self._scheduler.expects_others():
+                return pages
+        return self._ask_ready(n, self._scheduler)
+
+    def _ask_ready(self, n: int, hosts: Turns | Scheduler) -> list[int]:
+        return self.strategy.ask(n, ReadyHosts(hosts.is_ready, self.settings.max_better, hosts.waits_long))
 
     def _n_wanted(self, room: int, page_budget: int) -> int:
         # Pages that wait for their hosts count, except those that will wait for long.
@@ -320,7 +329,7 @@ class Engine:
         numbers, links = self.web.visit(job.page, redirected_to, fetched.links, (fetched.predicted, fetched.anchors))
         self._n_open -= 1
         self._to_send += self._requested.release(job.url)
-        self._scheduler.settle(job, visited=True)
+        self._scheduler.visited(job, fetched.relevance)
         with self._strategy_fails_in("tell"):
             self.strategy.tell(Visit(job.page, fetched.relevance, links))
         return Visited(self.n_visits - 1, job, fetched, numbers)

@@ -34,6 +34,7 @@ from scenthound.crawler.tasks import (
     TaskResult,
     WaitingJobs,
 )
+from scenthound.crawler.throttle import Throttle
 from scenthound.frontier.politeness import PageLimits, Politeness, RequestOutcome
 from scenthound.reasons import SkipReason
 from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_from_response
@@ -145,6 +146,9 @@ class Scheduler:
         self._limits = PageLimits(settings.politeness)
         self._robots = RobotsCache(settings.agent)
         self._traps = TrapCosts()
+        #: Strict order is that of the strategy alone.
+        is_throttled = settings.throttle and not settings.strict_order
+        self._throttle = Throttle(hosts, settings.seeds) if is_throttled else None
         #: Jobs that wait for an origin's robots.txt, and how many of each host.
         self._awaiting_robots: dict[str, list[Job]] = {}
         self._n_awaiting_robots: Counter[int] = Counter()
@@ -191,12 +195,31 @@ class Scheduler:
     def waits_long(self, strategy_host: int) -> bool:
         """Whether a host that is not ready will not be ready soon, as far as is known: it has a long delay, or its last
         task, or a task on another host that it depends on, takes long."""
-        host = self.hosts.of_strategy(strategy_host)
+        return self._waits_long(self.hosts.of_strategy(strategy_host))
+
+    def _waits_long(self, host: int) -> bool:
         delay_s = self.politeness.delay_after_s(host, self.now_s)
         if delay_s > 0 and not self.politeness.is_busy(host):
             return delay_s > self._long_wait_s
         running_s = self.now_s - self._last_issued_s.get(host, self.now_s)
         return max(delay_s, running_s) > self._long_wait_s
+
+    @property
+    def is_throttling(self) -> bool:
+        """Whether pages of some hosts have to wait for those of others."""
+        return self._throttle is not None and self._throttle.is_active
+
+    def is_held(self, strategy_host: int) -> bool:
+        """Whether the pages of a host have to wait for those of others."""
+        return self._is_held(self.hosts.of_strategy(strategy_host))
+
+    def _is_held(self, host: int) -> bool:
+        return self._throttle is not None and self._throttle.is_held(host)
+
+    def expects_others(self) -> bool:
+        """Whether a job on a host that is not held will soon have a result."""
+        hosts = {job.host for _, job in self.outstanding.values()}.union(self.waiting.hosts())
+        return any(not self._is_held(host) and not self._waits_long(host) for host in hosts)
 
     def issue_waiting(self, room: int) -> None:
         """Issue jobs that waited for their hosts, as far as there is room."""
@@ -229,7 +252,10 @@ class Scheduler:
         reason = self._skip_reason(job)
         if reason is not None:
             self.drop(job, Failed(reason))
-        elif job.kind is Kind.RECORDED:
+            return
+        if self._throttle is not None:
+            self._throttle.start(job)
+        if job.kind is Kind.RECORDED:
             self._issue_page(job)
         elif job.host in self.waiting or not self._may_request(job.host):
             self.waiting.add(job)
@@ -246,6 +272,11 @@ class Scheduler:
         if kind in PAGE_KINDS:
             self.n_pages_issued += 1
             self._pages_left -= 1
+
+    def visited(self, job: Job, relevance: float) -> None:
+        self.settle(job, visited=True)
+        if self._throttle is not None:
+            self._throttle.visited(job, relevance)
 
     def settle(self, job: Job, *, visited: bool) -> None:
         """Release the job's slot in the page limits, or use it up if the page was visited."""
@@ -359,6 +390,8 @@ class Scheduler:
             self.drop(job, out_of_scope(redirect.url, excluded_by, redirect.status))
             return False
         self.settle(job, visited=False)
+        if self._throttle is not None:
+            self._throttle.ended(job)
         job.url, job.host = redirect.url, host
         if job.kind is not Kind.PAGE:
             self.waiting.add(job, first=True)
@@ -376,6 +409,8 @@ class Scheduler:
 
     def drop(self, job: Job, failure: Failed) -> None:
         self.settle(job, visited=False)
+        if self._throttle is not None:
+            self._throttle.ended(job, failure.reason)
         if job.kind is Kind.ROBOTS:
             self._robots.set_failed(job.origin, self.now_s, failure.reason)
             self._release(job.origin)

@@ -77,6 +77,8 @@ class CrawlSettings:
     sitemaps: bool = True
     #: Detect crawler traps.
     traps: bool = True
+    #: Give few pages to hosts and domains that bring nothing on topic (`throttle`).
+    throttle: bool = True
     near_duplicates: bool = True
     soft_404s: bool = True
     #: Who runs the crawl: a mail address or a web page, sent to every host.
@@ -172,8 +174,8 @@ class CrawlSettings:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":
-        # Crawls of version 0.7 had no patience.
-        values = {"patience": 0.0, **settings}
+        # Crawls of version 0.7 had neither.
+        values = {"patience": 0.0, "throttle": False, **settings}
         if "strategy_defaults" not in values and isinstance(values.get("strategy"), str):
             values["strategy"] = with_defaults_of_0_7(values["strategy"])
         return from_json(cls, values, "crawl.json")

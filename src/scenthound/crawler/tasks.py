@@ -130,6 +130,7 @@ class Job:
     passed: list[str] = field(default_factory=list)  #: the URLs that redirected
     n_followers: int = 0  #: jobs that wait for the outcome of this one
     has_slot: bool = False  #: whether it has a slot in the page budgets
+    is_pending: bool = False  #: whether it counts in the throttle
     regret: float | None = None
     score: float | None = None
     rank: int = 0  #: pages requested before

@@ -59,7 +59,7 @@ class LiveMode(StrEnum):
 DESCRIPTION = {
     LiveMode.DEFAULT: "With the default settings, fetching the best page of the hosts that are ready",
     LiveMode.STRICT: "In strict order, waiting for the best page of all, and without the guards that a simulation does "
-    "not have (traps, near-duplicates, soft 404s)",
+    "not have (traps, throttling, near-duplicates, soft 404s)",
 }
 SUFFIX = {LiveMode.DEFAULT: "", LiveMode.STRICT: "-strict"}
 
@@ -122,6 +122,7 @@ class LiveCrawls:
             connections=CONNECTIONS,
             strict_order=not is_default,
             traps=is_default,
+            throttle=is_default,
             near_duplicates=is_default,
             soft_404s=is_default,
             allow_private=True,

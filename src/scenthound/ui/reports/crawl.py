@@ -402,6 +402,7 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
     bounds = {"host": politeness.pages_per_host, "domain": politeness.pages_per_domain}
     guards = {
         "traps": plan.traps,
+        "off-topic throttling": plan.throttle,
         "near-duplicates": plan.near_duplicates,
         "soft 404s": plan.soft_404s,
         "private addresses": not plan.allow_private,
