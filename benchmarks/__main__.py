@@ -24,6 +24,7 @@ NAMES = (
 SEPARATE_NAMES = (
     "relevance",
     "patience",
+    "traps",
     "document_frequencies",
     "live",
     "live_politeness",
