@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,6 +27,8 @@ from turbohtml import parse
 import scenthound as sh
 from benchmarks import command_parser
 from benchmarks.data import collection
+from scenthound.api.crawls import new_run
+from scenthound.crawler.start import crawl as start_crawl
 from scenthound.files import opened
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
@@ -70,11 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"  {len(pages):,} pages of {len(SITES)} sites; on topic: ", end="")
     print(", ".join(f"{len(urls)} {name}" for name, urls in on_topic.items()), flush=True)
     strategies = options.strategies or [name for name in STRATEGIES.names() if name not in LEFT_OUT]
+    rows: dict[str, list[Row]] = {}
     with Sites(pages) as sites:
-        rows = {
-            name: [sites.crawl(topic, name, options.pages, on_topic[topic.id]) for topic in TOPICS]
-            for name in strategies
-        }
+        for name in strategies:
+            rows[name] = [sites.crawl(topic, name, options.pages, on_topic[topic.id]) for topic in TOPICS]
+            print(".", end="", file=sys.stderr, flush=True)
     _print_table(rows, options.pages)
     return 0
 
@@ -134,7 +136,7 @@ class Sites:
     def crawl(self, topic: Topic, strategy: str, n_pages: int, on_topic: set[str]) -> Row:
         with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as folder:
             started = time.perf_counter()
-            crawl = sh.crawl(
+            run = new_run(
                 Topic(topic.id, topic.keywords),
                 [at_port(f"http://{topic.seeds[0]}", self._server.port)],
                 out=Path(folder) / "crawl",
@@ -143,10 +145,11 @@ class Sites:
                 delay=DELAY_S,
                 hosts=self._hosts,
                 allow_private=True,
-                progress=False,
             )
+            # No other host is looked up: nothing leaves the machine.
+            start_crawl(replace(run.settings, only_hosts=True), run.folder, run.options)
             seconds = time.perf_counter() - started
-            visits = list(crawl.pages)
+            visits = list(sh.open_crawl(run.folder).pages)
         port = f":{self._server.port}/"
         relevance = np.array([visit.relevance for visit in visits])
         return Row(
