@@ -41,7 +41,7 @@ CONNECTIONS = 2
 #: The relevance model of all crawls, live and simulated; it needs no training.
 RELEVANCE_MODEL = "cosine"
 #: Without relevance, greedy, by the context of links, and the strategy of the live crawls.
-DEMO_STRATEGIES = ("breadth_first", "best_first", "shark_search", "otie")
+DEMO_STRATEGIES = ("breadth_first", "best_first", "shark_search", "link_context")
 DEMO_METRICS = ("target_recall", "precision")
 #: Numbers of pages in the tables.
 CHECKPOINTS = (25, 50, 100)
