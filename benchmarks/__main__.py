@@ -23,6 +23,8 @@ NAMES = (
 #: Run by `python -m benchmarks.NAME` only.
 SEPARATE_NAMES = (
     "relevance",
+    "default_strategy",
+    "documentation_sites",
     "patience",
     "traps",
     "document_frequencies",
@@ -61,7 +63,7 @@ def _description() -> str:
 def _lines(names: tuple[str, ...]) -> list[str]:
     """Each name with the first line of its docstring, read without importing the module."""
     sources = {name: Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in names}
-    return [f"  {name:16}{str(ast.get_docstring(ast.parse(text))).splitlines()[0]}" for name, text in sources.items()]
+    return [f"  {name:22}{str(ast.get_docstring(ast.parse(text))).splitlines()[0]}" for name, text in sources.items()]
 
 
 if __name__ == "__main__":

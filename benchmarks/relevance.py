@@ -8,7 +8,7 @@ without the judged collection. Start pages are not ranked. Constants of `rocchio
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -45,11 +45,11 @@ class Task:
     ranked: IntArray
 
 
-def tasks(name: str, web: RecordedWeb, n_topics: int) -> list[Task]:
-    """Random topics with enough pages; all their pages are ranked, and a sample of the others."""
+def tasks(topics: Path, web: RecordedWeb, n_topics: int) -> list[Task]:
+    """Random topics of a file with enough pages; all their pages are ranked, and a sample of the others."""
     found = []
     some = np.random.default_rng(0).permutation(web.n_pages)[:MAX_PAGES]
-    for topic in read_topics(COLLECTIONS / name / "topics.jsonl"):
+    for topic in read_topics(topics):
         examples = sorted({page for url in topic.examples if (page := web.page_of(url)) is not None})
         labelled = web.labelled(topic.id)
         pages = labelled if len(labelled) else np.array(examples, np.int32)
@@ -115,7 +115,7 @@ def models(background: Path, others: list[Task]) -> Iterator[tuple[str, Prepare]
 
 
 def measure(name: str, web: RecordedWeb, background: Path, n_topics: int) -> None:
-    judged = tasks(name, web, n_topics)
+    judged = tasks(COLLECTIONS / name / "topics.jsonl", web, n_topics)
     print(f"{name}: {len(judged)} topics, {web.n_pages:,} pages")
     print(f"  {'average precision with start pages':<36}" + "".join(f"{n:>8}" for n in STARTS))
     for label, prepare in models(background, judged):
@@ -133,6 +133,23 @@ def measure(name: str, web: RecordedWeb, background: Path, n_topics: int) -> Non
         print(line, flush=True)
 
 
+def recorded_webs(names: Sequence[str], folder: Path) -> dict[str, Path]:
+    """The recorded webs of collections in a folder, made if they are missing."""
+    for name in names:
+        if not (folder / name).exists():
+            files = sorted((COLLECTIONS / name).glob("pages*.jsonl.zst"))
+            kinds = {} if name == "debdocs" else {"kind": "article"}
+            record(files, folder / name, without_leaks=True, where=kinds)
+    return {name: folder / name for name in names}
+
+
+def background_without(name: str, webs: Mapping[str, Path], folder: Path) -> Path:
+    """A new file in the folder with the document frequencies of all webs but one."""
+    file = folder / f"without_{name}.txt.gz"
+    write_document_frequencies(file, [web for other, web in webs.items() if other != name])
+    return file
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = command_parser("relevance", __doc__)
     parser.add_argument("--topics", type=int, default=N_TOPICS, help="topics per collection")
@@ -143,16 +160,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("  skipped: needs two collections in ../shared/data")
         return
     with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as temporary:
-        folder = options.webs or Path(temporary)
-        for name in available:
-            if not (folder / name).exists():
-                files = sorted((COLLECTIONS / name).glob("pages*.jsonl.zst"))
-                kinds = {} if name == "debdocs" else {"kind": "article"}
-                record(files, folder / name, without_leaks=True, where=kinds)
-        for name in available:
-            background = Path(temporary) / f"without_{name}.txt.gz"
-            write_document_frequencies(background, [folder / other for other in available if other != name])
-            measure(name, RecordedWeb.open(folder / name), background, options.topics)
+        webs = recorded_webs(available, options.webs or Path(temporary))
+        for name, web in webs.items():
+            background = background_without(name, webs, Path(temporary))
+            measure(name, RecordedWeb.open(web), background, options.topics)
 
 
 if __name__ == "__main__":

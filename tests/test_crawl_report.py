@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from overview_crawls import SEEDS, a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
+from scenthound.crawler.settings import DEFAULT_STRATEGY
 from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import SkippedRecord
@@ -40,7 +41,7 @@ def test_the_summary_has_purpose_yield_and_end_of_the_crawl(ended: Path) -> None
     page = crawl_report(ended)
     purpose, found, politeness, skipped, ending = page.summary
     assert page.title == "Crawl for ballooning"
-    assert re.search(r"ballooning \(hot air balloon\).*\b2\b.*\botie\b", purpose)
+    assert re.search(rf"ballooning \(hot air balloon\).*\b2\b.*\b{DEFAULT_STRATEGY}\b", purpose)
     assert re.search(r"\b100 pages\b.*\b2 hosts\b.*\b50 s\b.*\b2\.0 pages/s", purpose)
     assert re.search(r"\b0\.500\b.*\b0\.800\b.*\b0\.200\b.*\b75%", found)
     assert re.search(r"\b100 pages\b.*\b25\.0%", politeness)

@@ -264,8 +264,8 @@ def crawl(run: CrawlRun) -> Crawl:
     - `out` is the folder of the crawl, by default one named after the topic; `force` replaces an earlier crawl there.
     - `pages` (1000), `time` (seconds, or "10m", "2h") and `min_harvest` end the crawl: after so many pages, after this
       time, or when the mean relevance of the last 200 pages falls below it.
-    - `strategy` ("otie") decides which page comes next, and `relevance` scores pages and links: names, classes or
-      instances of a `Strategy` and a `RelevanceModel`. A model that learns needs `train_from`, a folder of pages.
+    - `strategy` ("link_context") decides which page comes next, and `relevance` scores pages and links: names, classes
+      or instances of a `Strategy` and a `RelevanceModel`. A model that learns needs `train_from`, a folder of pages.
     - `delay` is the minimum number of seconds between two requests to a host (1); `connections` is the maximum number
       of requests in flight; `pages_per_host` and `pages_per_domain` are limits.
     - `contact` is a URL or mail address that tells site owners who crawls.

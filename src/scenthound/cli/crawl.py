@@ -114,7 +114,7 @@ def crawl(
         str | None,
         typer.Option(
             metavar="NAME",
-            show_default="otie",
+            show_default="link_context",
             help="name or name:parameter=value,...; `scenthound strategies` lists them.",
         ),
     ] = None,

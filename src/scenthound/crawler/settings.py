@@ -28,8 +28,8 @@ from scenthound.web.urls import canonical
 
 #: The product token for robots.txt.
 AGENT = "Scenthound"
-#: Found the most targets with the cosine as relevance model, on a collection that is used for nothing else.
-DEFAULT_STRATEGY = "otie"
+#: Found the most targets with the default relevance model: `python -m benchmarks.default_strategy`.
+DEFAULT_STRATEGY = "link_context"
 #: Chosen on synthetic webs: `python -m benchmarks.patience`.
 DEFAULT_PATIENCE = 0.7
 #: The fetch limits of the studies: 10 seconds, and 100 KB per page.

@@ -39,7 +39,7 @@ from scenthound.topics.files import write_topics
 DELAY_S = 0.005
 CONNECTIONS = 2
 #: Without relevance, greedy, by the context of links, and the strategy of the live crawls.
-DEMO_STRATEGIES = ("breadth_first", "best_first", "shark_search", "otie", "link_context")
+DEMO_STRATEGIES = ("breadth_first", "best_first", "shark_search", "link_context")
 DEMO_METRICS = ("target_recall", "precision")
 #: Numbers of pages in the tables.
 CHECKPOINTS = (25, 50, 100)
