@@ -77,7 +77,7 @@ def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
         f"{result.n_like_simulated} of {n_topics} topics."
     )
     say(
-        "  By default a live crawl hardly waits for a host's crawl delay but takes the best page of another host: it "
+        "  By default a live crawl waits little for a host's crawl delay but takes the best page of another host: it "
         "is faster, and the scores given up are the price. Which hosts have to wait depends on timing, so the row "
         "`live` differs from run to run."
     )
