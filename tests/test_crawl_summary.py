@@ -3,8 +3,10 @@
 import math
 import re
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import orjson
 import pytest
 
@@ -12,8 +14,10 @@ from dashboard_client import status_values
 from overview_crawls import a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
 from scenthound.crawler.settings import StopConditions
 from scenthound.store.crawl_records import RelevanceRecord
+from scenthound.ui.crawl_overview import CrawlOverview
 from scenthound.ui.document import Document, LinkGraph
 from scenthound.ui.reports.crawl import crawl_report
+from scenthound.ui.reports.crawl_summary import on_topic_pages_lost
 from scenthound.ui.reports.crawls import crawls_report
 from stored_crawls import NOON_S, visit
 
@@ -121,6 +125,23 @@ def test_infinite_regrets_have_no_mean(tmp_path: Path) -> None:
 def test_the_relevance_of_pages_out_of_order_is_compared_with_that_of_the_others(tmp_path: Path) -> None:
     (cost,) = politeness_of(with_regrets(tmp_path / "crawl", *[0.0] * 10, *[0.5] * 12, math.inf))
     assert re.search(r"\b12 pages\b.*\b0\.\d{3}\b.*\b0\.\d{3}\b.*\b1 page\b", cost)
+
+
+@pytest.mark.parametrize(
+    ("on_topic_from", "relevance_of_others", "n_lost"), [(0.5, 0.1, 8), (0.5, 0.9, 0), (None, 0.1, None)]
+)
+def test_pages_on_topic_that_politeness_cost_are_estimated(
+    on_topic_from: float | None, relevance_of_others: float, n_lost: int | None
+) -> None:
+    # Twelve pages out of order; of the twelve others, eight are on topic.
+    crawl = SimpleNamespace(
+        plan=SimpleNamespace(on_topic_from=on_topic_from),
+        scorers=(None,),
+        relevance=np.array([0.9] * 8 + [0.1] * 4 + [relevance_of_others] * 12),
+        is_out_of_order=np.arange(24) >= 12,
+        waited_for_seed=np.zeros(24, np.bool_),
+    )
+    assert on_topic_pages_lost(cast("CrawlOverview", crawl)) == n_lost
 
 
 def test_a_budget_below_the_visited_pages_is_stated(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def crawl(
         str | None,
         typer.Option(
             metavar="MODEL",
-            show_default="the strategy's own, or cosine if that needs training",
+            show_default="rocchio; for evolved:file=..., that of the file",
             help="Scores pages and links; `scenthound relevance` lists the models.",
         ),
     ] = None,

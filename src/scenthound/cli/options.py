@@ -75,9 +75,9 @@ Relevance = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL",
-        help="Scores pages and links for all strategies: cosine, cosine:description=true, svm; `scenthound relevance` "
+        help="Scores pages and links for all strategies: rocchio, cosine, svm; `scenthound relevance` "
         "lists the models.",
-        show_default="each strategy's own",
+        show_default="rocchio; for evolved:file=..., that of the file",
     ),
 ]
 Train = Annotated[

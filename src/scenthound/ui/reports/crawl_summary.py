@@ -164,16 +164,39 @@ def _politeness(crawl: CrawlOverview) -> str:
 
 
 def _out_of_order(crawl: CrawlOverview) -> str:
-    """The relevance of pages for which no better one had to wait, and of the others. Not an estimate of pages lost: a
-    page that had to wait may be visited later, and order also decides which pages are found."""
+    """The relevance of pages for which no better one had to wait, and of the others."""
     is_other = crawl.is_out_of_order & ~crawl.waited_for_seed
     others, in_order = crawl.relevance[is_other], crawl.relevance[~crawl.is_out_of_order]
     if min(len(others), len(in_order)) < MIN_PAGES_FOR_COST or has_several_scales(crawl):
         return ""
     return (
         f"{counted(len(others), 'page was', 'pages were')} requested although a better one had to wait; their mean "
-        f"relevance is {others.mean():.3f}, that of the others {in_order.mean():.3f}."
+        f"relevance is {others.mean():.3f}, that of the others {in_order.mean():.3f}.{_pages_lost(crawl)}"
     )
+
+
+def _pages_lost(crawl: CrawlOverview) -> str:
+    """An estimate of the pages on topic that politeness cost, and what it assumes; empty if it cannot be made."""
+    n_lost = on_topic_pages_lost(crawl)
+    if n_lost is None:
+        return ""
+    return (
+        f" If they were on topic as often as the others, {counted(n_lost, 'more page', 'more pages')} would be: a "
+        "rough estimate of what politeness cost, because pages that had to wait may come later."
+    )
+
+
+def on_topic_pages_lost(crawl: CrawlOverview) -> int | None:
+    """How many more pages would be on topic if those requested out of order were so as often as the others."""
+    threshold = crawl.plan.on_topic_from
+    if threshold is None or has_several_scales(crawl):
+        return None
+    is_other = crawl.is_out_of_order & ~crawl.waited_for_seed
+    others, in_order = crawl.relevance[is_other], crawl.relevance[~crawl.is_out_of_order]
+    if min(len(others), len(in_order)) < MIN_PAGES_FOR_COST:
+        return None
+    more = (in_order >= threshold).mean() - (others >= threshold).mean()
+    return max(0, round(float(more) * len(others)))
 
 
 def mean_given_up(crawl: CrawlOverview) -> float | None:
