@@ -260,7 +260,8 @@ def swept(compare):
 
     def call(**values) -> StrategyComparison:
         sweeps = tuple(Sweep(name, tuple(given.split(","))) for name, given in values.items())
-        return compare(replace(SMALL, strategies=("best_n_first",), sweeps=sweeps, repeats=2))
+        settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweeps, repeats=2, relevance="cosine")
+        return compare(settings)
 
     return call
 

@@ -28,7 +28,7 @@ def test_the_trace_worked_out_by_hand():
     #   u (0): the end, v is not followed
     #   y (2): w (1, 2)
     web = SyntheticWeb(
-        {"s": ["x", "y"], "x": ["p"], "p": ["u", "y"], "u": ["v"], "y": ["w"]}, relevance={"s": 0.1, "y": 0.7}
+        {"s": ["x", "y"], "x": ["p"], "p": ["u", "y"], "u": ["v"], "y": ["w"]}, relevance={"s": 0.2, "y": 0.7}
     )
     assert visited(FishSearch(width=1, a=1, depth=2), web) == ["s", "x", "p", "u", "y", "w"]
 
