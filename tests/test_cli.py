@@ -188,7 +188,7 @@ def test_wrong_use_is_one_clear_line_and_exit_code_2(case, folder, web, scenthou
 
 
 TOPIC_FILES = {
-    "no keywords": ({"id": "b", "examples": ["http://w.test/0"]}, "keywords"),
+    "no keywords": ({"id": "b"}, "keywords"),
     "keywords without a word": ({**TOPIC, "keywords": ["the", "of"], "description": ""}, "stop words"),
     "a seed that is not in the web": ({**TOPIC, "seeds": ["http://w.test/none"]}, "http://w.test/none"),
     "no example in the web": ({**TOPIC, "examples": ["http://gone.test/"]}, "no example in the recorded web"),

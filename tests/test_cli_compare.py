@@ -160,7 +160,7 @@ def test_crawls_are_polite_on_several_hosts_unless_a_mode_is_named(comparing):
         mode: json.loads(comparing("--topic", "balloon", "--repeats", "1", "--json", *mode)[1])["mode"]
         for mode in ((), ("--mode", "sequential"))
     }
-    assert modes == {(): "polite", ("--mode", "sequential"): "sequential"}
+    assert modes == {(): "polite:workers=16,patience=0.7", ("--mode", "sequential"): "sequential"}
 
 
 def test_breadth_first_is_the_baseline_and_others_are_named_as_left_out(comparing):

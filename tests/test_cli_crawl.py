@@ -193,7 +193,7 @@ def test_a_topic_file_says_where_to_start(
 
 HUGE = "99999999999999999999999"
 WRONG_USE = {
-    "nothing to crawl for": (["crawl", "--seed", "a.test"], "--keywords"),
+    "nothing to crawl for": (["crawl"], "--keywords"),
     "nowhere to start": (["crawl", "--keywords", "x"], "--seed"),
     "no address": (
         ["crawl", "--keywords", "x", "--seed", "ftp://a.test"],

@@ -131,5 +131,5 @@ def test_examples_do_not_matter_for_metrics_that_count_none(topical, tmp_path):
 
 
 def test_a_web_of_one_host_is_crawled_one_page_after_the_other(topical):
-    assert mode_for(RecordedWeb.open(topical / "web")) == "polite"
+    assert mode_for(RecordedWeb.open(topical / "web")) == "polite:workers=16,patience=0.7"
     assert mode_for(SyntheticWeb({"a": ["b"]}).recorded) == "sequential"

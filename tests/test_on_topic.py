@@ -11,6 +11,7 @@ import scenthound as sh
 from live_site import N_PAGES, LiveSite, live_site
 from scenthound.errors import UsageError
 from scenthound.ui.crawl_overview import overview_of
+from scenthound.ui.endings import OUT_OF_SCOPE, TOO_DEEP
 from scenthound.ui.reports.crawl_summary import summary
 
 Call = Callable[..., tuple[int, str, str]]
@@ -60,6 +61,25 @@ def test_a_start_page_that_is_off_topic_is_named(site: LiveSite, tmp_path: Path,
     code, out, _ = scenthound(*command)
     assert code == 0
     assert site.url(0) in " ".join(out.split()).split("on topic:")[-2]
+
+
+def test_a_topic_can_be_what_the_start_page_is_about(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    command = site.crawl("--out", tmp_path / "crawl", "--pages", 6)
+    command[1:3] = []
+    code, out, _ = scenthound(*command)
+    assert code == 0
+    crawl = sh.open_crawl(tmp_path / "crawl")
+    assert crawl.settings.topic.keywords == ()
+    first, *_ = crawl.pages
+    assert first.relevance >= 0.5
+
+
+def test_an_empty_frontier_names_the_scope(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    for option, cause in ((("--include", site.url(0)), OUT_OF_SCOPE), (("--max-depth", 0), TOO_DEEP)):
+        code, out, _ = scenthound(*site.crawl("--out", tmp_path / "crawl", "--force", *option))
+        assert code == 0
+        assert f"{cause.text}: 3" in " ".join(out.split())
+        assert cause.advice in " ".join(out.split())
 
 
 def exported(file: Path) -> list[dict]:

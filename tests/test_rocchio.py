@@ -116,6 +116,15 @@ def test_scores_do_not_depend_on_the_numbers_of_words():
     assert scores[0] == scores[1] == scores[2]
 
 
+def test_single_words_of_a_phrase_make_no_page_relevant_where_others_have_none_of_them():
+    scanner, relevance = model(Topic("t", ("write-ahead log",)))
+    relevance.learn(scanned(scanner, f"a write-ahead log, checkpoint, recovery {numbers(0, 40)}"), is_start=True)
+    for page in range(40):
+        relevance.learn(scanned(scanner, numbers(100 * page, 100 * page + 50)), is_start=False)
+    assert score(scanner, relevance, f"log cabin, log house, log fire {numbers(5000, 5040)}") < 0.5
+    assert score(scanner, relevance, f"the write-ahead log of a log; write-ahead log {numbers(5000, 5040)}") > 0.5
+
+
 def test_it_learns_from_a_start_page_before_scoring_it():
     scanner, relevance = model(Topic("t", ("balloon",)))
     start = "balloon burner basket envelope propane pilot"

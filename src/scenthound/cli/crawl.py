@@ -318,6 +318,6 @@ def _note_offline(settings: CrawlSettings) -> None:
     if settings.offline:
         typer.echo(
             "Note: --offline sends no requests, so crawl delays and robots.txt are not applied. "
-            "`scenthound simulate --mode polite` simulates crawl delays.",
+            "`scenthound simulate --mode polite:workers=16,patience=0.7` simulates them.",
             err=True,
         )

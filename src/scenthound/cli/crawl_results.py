@@ -29,7 +29,7 @@ from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation, Parent
     from scenthound.crawler.start import CrawlSummary
-    from scenthound.store.crawl_records import ArchiveLocation, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import ArchiveLocation, CrawlStatus, SkippedRecord, VisitRecord
 
 NAME = "scenthound"
 MAX_ANCHOR_CHARACTERS = 60
@@ -48,7 +48,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "speed": f"{progress.speed(status)} for {progress.clock_time(status.seconds)}",
             **on_topic_facts(summary),
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
-            "given up": f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait",
+            **_given_up(status),
             "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
@@ -86,12 +86,19 @@ def on_topic_facts(summary: CrawlSummary) -> dict[str, str]:
 
 def off_topic_text(seeds: tuple[str, ...]) -> str:
     """A note on start pages that are not on topic: the topic was not learned from those without any of its words."""
-    pages = "The start page" if len(seeds) == 1 else f"{len(seeds):,} start pages, for example"
-    look = "does not look" if len(seeds) == 1 else "do not look"
+    one = printable(seeds[0], 200)
+    which = f"The start page {one} does" if len(seeds) == 1 else f"{len(seeds):,} start pages (such as {one}) do"
     return (
-        f"{pages} {printable(seeds[0], 200)} {look} on topic: few or none of the topic's words are on it. Check the "
-        "keywords and their language, or start from pages about the topic."
+        f"{which} not look on topic: few or none of the topic's words were found there. Check the keywords and their "
+        "language, or start from pages about the topic."
     )
+
+
+def _given_up(status: CrawlStatus) -> dict[str, str]:
+    """The cost of politeness, if it is known."""
+    if status.regret is None or not math.isfinite(status.regret):
+        return {}
+    return {"given up": f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait"}
 
 
 def _print_next(summary: CrawlSummary) -> None:

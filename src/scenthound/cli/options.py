@@ -111,8 +111,8 @@ AsPublished = Annotated[
 MODE_HELP = (
     "The order in which requested pages return. sequential: one after the other. roulette (size=100, "
     "refill_at=50): drawn from a current list, as in johnson2003. polite (workers=30, delay_s=1, fetch_s=0.5, "
-    "fetch_list=none): workers and crawl delays in simulated time; polite:preset=wang2009 has the fetch list of "
-    "wang2009. Parameters are written like those of strategies: polite:delay_s=2."
+    "patience=0, fetch_list=none): workers and crawl delays in simulated time; polite:preset=wang2009 has the fetch "
+    "list of wang2009. Parameters are written like those of strategies: polite:delay_s=2."
 )
 Mode = Annotated[str, typer.Option(metavar="MODE", help=MODE_HELP)]
 OptionalMode = Annotated[

@@ -53,6 +53,7 @@ UNREACHABLE = frozenset(
         SkipReason.CONNECT_FAILED,
         SkipReason.CONNECT_TIMEOUT,
         SkipReason.TLS_FAILED,
+        SkipReason.PROXY_REFUSED,
         SkipReason.HOST_DISABLED,
     }
 )

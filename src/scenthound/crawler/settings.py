@@ -32,6 +32,7 @@ AGENT = "Scenthound"
 DEFAULT_STRATEGY = "link_context"
 #: Chosen on synthetic webs: `python -m benchmarks.patience`.
 DEFAULT_PATIENCE = 0.7
+DEFAULT_CONNECTIONS = 16
 #: The fetch limits of the studies: 10 seconds, and 100 KB per page.
 STUDY_LIMITS = FetchLimits(total_s=10.0, body_bytes=100_000)
 #: Pages are numbered with 32 bits.
@@ -61,7 +62,7 @@ class CrawlSettings:
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     limits: FetchLimits = field(default_factory=FetchLimits)
     #: Concurrent requests, over all hosts.
-    connections: int = 16
+    connections: int = DEFAULT_CONNECTIONS
     #: Redirects followed per page; browsers follow 20, RFC 9309 requires 5 for robots.txt.
     redirects: int = 5
     #: Which URLs may be requested.
@@ -259,6 +260,9 @@ def choose_topic(
 ) -> tuple[Topic, tuple[str, ...]]:
     """The topic of a file, or one made of keywords, and its seeds: those named, or else the topic's own, or else its
     examples."""
+    if file is None and seeds and not any(word.strip() for word in keywords):
+        # The topic is what the start pages are about.
+        return Topic(topic_id or "start pages", seeds=tuple(seeds)), canonical_seeds(seeds)
     topic = _topic_of_keywords(keywords, topic_id) if file is None else _topic_of_file(file, topic_id, keywords)
     return topic, canonical_seeds(seeds or topic.seeds or topic.examples)
 
@@ -266,7 +270,7 @@ def choose_topic(
 def _topic_of_keywords(keywords: Sequence[str], topic_id: str | None) -> Topic:
     words = tuple(word for word in keywords if word.strip())
     if not words:
-        raise UsageError("No topic: name a topic file, or keywords with --keywords.")
+        raise UsageError("No topic: name a topic file, keywords with --keywords, or start pages with --seed.")
     return Topic(topic_id or words[0], words)
 
 

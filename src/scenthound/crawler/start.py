@@ -139,7 +139,7 @@ def _run_crawl(
             status=status,
             page_budget=status.page_budget,
             reasons=store.reasons(),
-            ending=replace(ending_of(store, ended, status, status.n_pages), reasons=store.reasons()),
+            ending=ending_of(store, ended, replace(status, reasons=store.reasons()), status.n_pages),
             n_recorded=store.n_recorded(),
             recording=settings.web,
             relevance=retrained.relevance or "",

@@ -112,19 +112,25 @@ def ending_of(crawl: StoredCrawl, ended: EndReason, status: CrawlStatus, n_pages
         n_pages=n_pages,
         page_budget=status.page_budget,
         strategy=str(crawl.about.settings.get("strategy", "")),
-        reasons=_reasons_with_links(status),
+        reasons=_reasons_with_links(crawl, status),
         n_evicted=status.n_evicted,
         n_seeds=crawl.n_seeds,
         seed_reasons={} if n_pages else crawl.seed_reasons(),
     )
 
 
-def _reasons_with_links(status: CrawlStatus) -> Mapping[SkipReason, int]:
-    """Skipped pages by reason; links out of scope were not requested, but count like pages here."""
-    if not status.n_out_of_scope:
-        return status.reasons
-    n_redirects = status.reasons.get(SkipReason.OUT_OF_SCOPE, 0)
-    return {**status.reasons, SkipReason.OUT_OF_SCOPE: n_redirects + status.n_out_of_scope}
+def _reasons_with_links(crawl: StoredCrawl, status: CrawlStatus) -> Mapping[SkipReason, int]:
+    """Skipped pages by reason. Links out of scope, and pages beyond the maximum depth, were not requested, but count
+    like pages here."""
+    reasons = dict(status.reasons)
+    if status.n_out_of_scope:
+        reasons[SkipReason.OUT_OF_SCOPE] = reasons.get(SkipReason.OUT_OF_SCOPE, 0) + status.n_out_of_scope
+    if (crawl.about.settings.get("scope") or {}).get("max_depth") is not None:
+        counts = crawl.counts()
+        n_beyond = counts.urls - counts.visits - counts.skipped - status.frontier - status.n_evicted
+        if n_beyond > 0:
+            reasons[SkipReason.MAX_DEPTH] = n_beyond
+    return reasons
 
 
 def _page_budget(crawl: StoredCrawl) -> int | None:

@@ -55,10 +55,11 @@ ASSUMED_SCORES = (0.01, 0.02), (0.04, 0.035)
 ASSUMED_PAGES = 30.0
 MAX_MEASURED_PAGES = 100
 #: The quantile of the scores of a crawl's pages that is taken as the mean of off-topic pages, the number of their
-#: standard deviations between it and the median, and the least standard deviation.
+#: standard deviations between it and the median, and the least share of the assumed standard deviation: on a web where
+#: off-topic pages have nothing in common with the topic, a single word must not make a page relevant.
 LOW_QUANTILE = 0.15
 LOW_DEVIATIONS = 1.5
-MIN_DEVIATION = 0.005
+MIN_SHARE_OF_DEVIATION = 0.5
 #: Pages of at least this probability count as on topic.
 ON_TOPIC = 0.5
 #: A page with a score of so many standard deviations is on topic with probability 0.5, and the width of the transition.
@@ -291,6 +292,7 @@ class RocchioRelevance:
         """Mean and standard deviation of the similarities of off-topic pages. Pages of a focused crawl are more similar
         to the topic than other pages, so both come from the lower half of them."""
         mean, deviation = ASSUMED_SCORES[bool(self._starts)]
+        least = MIN_SHARE_OF_DEVIATION * deviation
         n_pages = min(len(self._others), MAX_MEASURED_PAGES)
         if n_pages >= FIRST_FIT:
             similar = np.array([exact_dot(page.values, self._query[page.words]) for page in self._others])
@@ -298,7 +300,7 @@ class RocchioRelevance:
             low, middle = np.quantile(similar, LOW_QUANTILE), np.median(similar)
             mean += (low - mean) * n_pages / (n_pages + ASSUMED_PAGES)
             deviation += ((middle - low) / LOW_DEVIATIONS - deviation) * n_pages / (n_pages + ASSUMED_PAGES)
-        self._mean, self._deviation = float(mean), max(float(deviation), MIN_DEVIATION)
+        self._mean, self._deviation = float(mean), max(float(deviation), least)
 
 
 def exact_dot(one: FloatArray, other: FloatArray, more: Iterable[float] = ()) -> float:

@@ -147,8 +147,8 @@ def _topic(position: str, fields: Fields) -> Topic:
     if is_too_deep(path):
         raise InvalidTopic(f"{position}: the path has more than {MAX_LEVELS} levels. Shorten it.")
     keywords = tuple(word for word in _strings(position, fields, "keywords") if word.strip()) or path_words(path)
-    if not keywords:
-        raise InvalidTopic(f"{position}: the topic has no keywords and no path. Add a list of keywords.")
+    if not (keywords or _strings(position, fields, "seeds") or _strings(position, fields, "examples")):
+        raise InvalidTopic(f"{position}: the topic has no keywords, path, seeds or examples. Add a list of keywords.")
     return Topic(
         id=topic_id,
         keywords=keywords,

@@ -25,6 +25,7 @@ EVICTED = Cause("evictions from the full frontier", "use a larger buffer, or buf
 DEAD = Cause("dead links", ADD_SEEDS)
 ROBOTS = Cause("disallowed by robots.txt", "add start pages on hosts that allow crawling")
 OUT_OF_SCOPE = Cause("out of scope", "widen the scope (--allow-domain, --include, --max-depth), or add start pages")
+TOO_DEEP = Cause("beyond the maximum depth", "raise --max-depth, or add start pages")
 LIMITS = Cause("beyond page limits", "raise --pages-per-host or --pages-per-domain")
 TRAPS = Cause("crawler traps", "check them with `scenthound explain`; --no-traps requests them")
 NOT_RECORDED = Cause("not in the recording", "record a larger web, or add start pages")
@@ -40,6 +41,7 @@ CAUSES = {
     SkipReason.ROBOTS: ROBOTS,
     SkipReason.ROBOTS_UNREACHABLE: ROBOTS,
     SkipReason.OUT_OF_SCOPE: OUT_OF_SCOPE,
+    SkipReason.MAX_DEPTH: TOO_DEEP,
     SkipReason.HOST_BUDGET: LIMITS,
     SkipReason.DOMAIN_BUDGET: LIMITS,
     SkipReason.TRAP_PATH: TRAPS,

@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from scenthound.crawler.settings import DEFAULT_CONNECTIONS, DEFAULT_PATIENCE
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
 from scenthound.experiments.pipeline import Planned, PlannedCrawls, plan
 from scenthound.experiments.setup import Experiment, ExperimentSetup, fitting_pages
@@ -22,7 +23,7 @@ from scenthound.experiments.statistics import MIN_TOPICS
 from scenthound.experiments.trace_cache import Provenance
 from scenthound.metrics.base import Metric, Point, parse_metric
 from scenthound.registry import Value, format_value
-from scenthound.simulator.modes import SEQUENTIAL, Polite
+from scenthound.simulator.modes import MODES, SEQUENTIAL
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
@@ -153,11 +154,15 @@ class ComparisonSettings:
     chooses_mode: bool = False  #: the mode is that of `mode_for`, whatever the setup says
 
 
+#: The simulated mode with the default settings of a live crawl.
+LIVE_MODE = f"polite:workers={DEFAULT_CONNECTIONS},patience={DEFAULT_PATIENCE:g}"
+
+
 def mode_for(web: RecordedWeb) -> str:
-    """On several hosts a live crawl visits pages whose hosts are ready, and so should the crawls that are compared. On
-    one host it visits one page after the other."""
+    """On several hosts a live crawl depends on which hosts are ready, and so do the crawls that are compared, with the
+    connections and the patience of a live crawl. On one host it visits one page after the other."""
     n_hosts = len(np.unique(web.url_host[: web.n_pages]))
-    return str(Polite() if n_hosts > 1 else SEQUENTIAL)
+    return str(MODES.parse(LIVE_MODE)) if n_hosts > 1 else str(SEQUENTIAL)
 
 
 def repeats_for(setup: ExperimentSetup, n_topics: int) -> int:

@@ -119,7 +119,7 @@ def _on_topic(crawl: CrawlOverview) -> str:
     if crawl.n_on_topic is None:
         return ""
     return (
-        f"{crawl.n_on_topic:,} of them ({crawl.n_on_topic / crawl.n_pages:.0%}) are on topic: "
+        f"On topic: {crawl.n_on_topic:,} of {counted(crawl.n_pages, 'page')} ({crawl.n_on_topic / crawl.n_pages:.0%}); "
         f"{model_names(crawl)} gives them a probability of {crawl.plan.on_topic_from:g} or more. "
     )
 
