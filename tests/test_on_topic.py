@@ -66,7 +66,7 @@ def test_a_start_page_that_is_off_topic_is_named(site: LiveSite, tmp_path: Path,
 def test_a_topic_can_be_what_the_start_page_is_about(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
     command = site.crawl("--out", tmp_path / "crawl", "--pages", 6)
     command[1:3] = []
-    code, out, _ = scenthound(*command)
+    code, _, _ = scenthound(*command)
     assert code == 0
     crawl = sh.open_crawl(tmp_path / "crawl")
     assert crawl.settings.topic.keywords == ()
