@@ -367,6 +367,10 @@ def _run_in_thread(run: CrawlRun) -> Crawl:
             raise
 
 
+#: The columns of a table of pages when it is printed.
+PRINTED_OF_PAGES = ("visit", "relevance", "status", "url", "title")
+
+
 class Crawl(Result):
     """A crawl folder: its pages, skipped pages and time series, as tables that are read when they are used."""
 
@@ -418,21 +422,20 @@ class Crawl(Result):
         """The pages that were visited, in order."""
         from scenthound.store.crawl_records import VisitRecord
 
-        printed = ("visit", "relevance", "status", "url", "title")
         visits = self._reader(lambda stored: stored.visits())
-        return Table.of(VisitRecord, visits, "pages", length=self.__len__, printed=printed)
+        return Table.of(VisitRecord, visits, "pages", length=self.__len__, printed=PRINTED_OF_PAGES)
 
     @property
     def on_topic(self) -> Table[VisitRecord]:
         """The visited pages that are on topic by the relevance model. Empty if its scores are no probabilities."""
         from scenthound.store.crawl_records import VisitRecord
+        from scenthound.store.exports import is_on_topic, on_topic_from
 
-        threshold = self._settings.get("on_topic_from")
-        printed = ("visit", "relevance", "status", "url", "title")
-        rows = self._reader(
-            lambda stored: (row for row in stored.visits() if threshold is not None and row.relevance >= threshold)
-        )
-        return Table.of(VisitRecord, rows, "pages on topic", printed=printed)
+        def rows(stored: StoredCrawl) -> Iterator[VisitRecord]:
+            threshold = on_topic_from(stored)
+            return (row for row in stored.visits() if is_on_topic(row, threshold))
+
+        return Table.of(VisitRecord, self._reader(rows), "pages on topic", printed=PRINTED_OF_PAGES)
 
     @property
     def skipped(self) -> Table[SkippedRecord]:

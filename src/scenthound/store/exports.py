@@ -200,11 +200,12 @@ def exported_pages(export: Export) -> Iterator[dict[str, Any]]:
             export.below_relevance += 1
             continue
         export.without_html += row.is_recorded
-        yield _exported_page(crawl, row, urls[row.page]) | {"on_topic": _is_on_topic(row, threshold)}
+        yield _exported_page(crawl, row, urls[row.page]) | {"on_topic": is_on_topic(row, threshold)}
         export.count((row.visit + 1) / total, "page")
 
 
-def _is_on_topic(row: VisitRecord, threshold: float | None) -> bool | None:
+def is_on_topic(row: VisitRecord, threshold: float | None) -> bool | None:
+    """None if there is no threshold (`on_topic_from`)."""
     return None if threshold is None else row.relevance >= threshold
 
 
