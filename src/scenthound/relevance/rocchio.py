@@ -7,7 +7,7 @@ as phrases, and probabilities.
 - A word of a page has the weight `log(1 + tf) * sqrt(idf)`; pages are vectors of length 1. `idf` comes from the
   document frequencies of the package (`document_frequencies`), or from the crawl's own pages if most of their words are
   unknown there, as in other languages.
-- The topic is `0.7 unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
+- The topic is `0.5 unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
   weighted by the probability that it is off topic, and K are the keywords and the description.
 - A keyword of several words is a phrase: it counts where all its words are within `PHRASE_WORDS` of each other. Its
   single words count half.
@@ -41,7 +41,7 @@ PHRASE_WORDS = 8
 PART_WEIGHT = 0.5
 PHRASE_WEIGHT = 0.69
 #: The weight of the start pages, if that of keywords and description is 1.
-START_WEIGHT = 0.7
+START_WEIGHT = 0.5
 #: How much of the mean of the crawl's other pages is subtracted from that of the start pages.
 NEGATIVE_WEIGHT = 0.7
 #: The pages of a crawl after which the model is fitted again; later pages change nothing.
@@ -51,7 +51,7 @@ MIN_SHARE_KNOWN = 0.5
 MAX_LEARNED_PAGES = 640
 #: Mean and standard deviation of the scores of off-topic pages before the crawl has met any, without and with start
 #: pages, and how many pages this assumption counts for.
-ASSUMED_SCORES = (0.01, 0.02), (0.04, 0.035)
+ASSUMED_SCORES = (0.01, 0.02), (0.03, 0.03)
 ASSUMED_PAGES = 30.0
 MAX_MEASURED_PAGES = 100
 #: The quantile of the scores of a crawl's pages that is taken as the mean of off-topic pages, the number of their
