@@ -124,7 +124,7 @@ def _draw(curves: Mapping[str, FloatArray], file: Path) -> None:
             axes.plot(time[chosen], on_topic[chosen], "o", markersize=11, markerfacecolor="none", color=style.colour)
         axes.set_title(f"after {n_pages:,} pages", fontsize="medium")
         axes.set_xlabel("time, relative to patience 0")
-        axes.set_ylabel("on-topic pages, % of those without delays")
+        axes.set_ylabel("on-topic pages, %")
         plain_axes(axes)
     add_legend(drawing)
     file.write_bytes(image_bytes(drawing, "svg" if file.suffix == ".svg" else "png"))
