@@ -22,19 +22,31 @@ def planted_arm(
     n_topics: int = N_TOPICS,
     low: tuple[str, ...] = (),
     n_hosts: int = 100,
+    page_budget: int = 1000,
+    lengths: Mapping[str, int] | None = None,
+    n_accepted: float = 1000.0,
 ) -> ArmMeasurements:
-    """The arm of a study with these measures, 1,000 pages long; topics go up and down together and a little apart."""
+    """The arm of a study with these measures; topics go up and down together and a little apart. Crawlers with a length
+    ended early, after so many pages."""
     settings = next(arm for arm in read_settings(study).arms if arm.name == name)
     labels = tuple(settings.strategies)
-    steps = np.array([50, 100, 250, 500, 1000], np.int32)
+    steps = (page_budget * np.array([0.05, 0.1, 0.25, 0.5, 1])).astype(np.int32)
     measured = {
-        measure: _measured(labels, value, _places(measure, steps, settings.top_sizes(1000)), n_topics, measure in low)
+        measure: _measured(
+            labels, value, _places(measure, steps, settings.top_sizes(page_budget)), n_topics, measure in low
+        )
         for measure, value in planted.items()
     }
-    missed = [MissedCounts(label, f"t{topic}", 1000, 10, 50, 100) for topic in range(n_topics) for label in labels]
+    n_pages = dict.fromkeys(labels, page_budget) | dict(lengths or {})
+    missed = [
+        MissedCounts(label, f"t{topic}", n_pages[label], 10, 50, 100) for topic in range(n_topics) for label in labels
+    ]
     features = tuple(TopicFeatures(f"t{topic}", topic, 0.5, topic % 3, 2.0, 0.1) for topic in range(n_topics))
     topics = tuple(f"t{topic}" for topic in range(n_topics))
-    return ArmMeasurements(settings, 1000, n_hosts, topics, measured, {}, tuple(missed), features)
+    accepted = np.full(n_topics, n_accepted)
+    return ArmMeasurements(
+        settings, page_budget, n_hosts, topics, measured, {}, tuple(missed), features, n_accepted=accepted
+    )
 
 
 def _places(measure: str, steps: np.ndarray, tops: tuple[int, ...]) -> np.ndarray:

@@ -138,13 +138,14 @@ def test_a_claim_is_refuted_only_by_a_test_of_its_contrary():
 
 
 def test_interval_and_test_must_agree():
-    # Only the sum with the other sign of 6 is larger, so p is 2 / 64; but the one loss draws the interval down to 0.
+    # Only the sum with the other sign of 6 is larger, so p of sign flips is 2 / 64; but the one loss draws the interval
+    # down to 0. It also makes the differences skewed, so that they have to pass the bootstrap, too.
     mostly_won = np.array([-6.0, 8.0, 8.0, 9.0, 7.0, 7.0])
     claim = decided(is_more("", mostly_won))
-    assert (claim.p_corrected, claim.effect.low < 0, claim.verdict) == (2 / 64, True, OPEN)
-    assert gives(claim, *interval(claim), "0")
+    assert (claim.p_corrected > 2 / 64, claim.effect.low < 0, claim.verdict) == (True, True, OPEN)
+    assert "bootstrap" in claim.test
     refuted = decided(is_less("", mostly_won))
-    assert (refuted.p_contrary_corrected, refuted.verdict) == (2 / 64, OPEN)
+    assert (refuted.p_contrary_corrected > 2 / 64, refuted.verdict) == (True, OPEN)
 
 
 def test_claims_and_their_contraries_are_corrected_separately():

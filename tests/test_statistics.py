@@ -15,22 +15,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from scenthound.errors import InvalidParameter, MissingExtra
+from scenthound.experiments.significance import against_best, compare_pairs, fewest_differences, holm, sign_flip_p
 from scenthound.experiments.statistics import (
     PairedSample,
-    against_best,
     aligned_differences,
     bca_interval,
     bca_interval_of_rows,
-    compare_pairs,
     d_z,
     describe_spread,
     differences_of,
     equivalence,
-    fewest_differences,
-    holm,
     paired_t,
     rank_biserial,
-    sign_flip_p,
     standard_error,
     t_interval,
     wins_ties_losses,

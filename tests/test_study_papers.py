@@ -7,8 +7,9 @@ import pytest
 
 from measured_arms import planted_arm, verdicts
 from scenthound.experiments.papers import menczer2001, pant2002, paper_of, wang2009
+from scenthound.experiments.study.measures import MISSING_COUNT, VISITED_PAGES
 
-REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
+REPRODUCED, NOT, NOT_ASKED = "reproduced", "not reproduced", "cannot be asked here"
 CLASSIFIED = [f"classified:by={name}" for name in menczer2001.CLASSIFIERS]
 
 
@@ -52,30 +53,52 @@ def test_low_ranks_are_better():
     assert arm.better("rank:by=lexical", "BestFirst", "InfoSpiders").mean() == pytest.approx(100, abs=2)
 
 
+def test_crawls_of_unequal_length_are_compared_where_the_shorter_one_ended():
+    quality = {"BestFirst": 0.3, "InfoSpiders": 0.2, "PageRank": 0.1}
+    # After InfoSpiders ended missing pages count, and its means fall below those of PageRank.
+    late = {**quality, "InfoSpiders": 0.05}
+    planted = {
+        name: lambda label, x: (quality if x <= 500 else late)[label] for name in [*CLASSIFIED, "mean_similarity"]
+    }
+    ranks = {50: EARLY, 100: EARLY, 250: MIDDLE, 500: MIDDLE, 1000: END}
+    planted["rank:by=lexical"] = lambda label, x: ranks[x][label]
+    arm = planted_arm("menczer2001", "crawls", planted, low=("rank:by=lexical",), lengths={"InfoSpiders": 700})
+    found = verdicts(menczer2001.findings([arm]))
+    assert (found[f"H1 {VISITED_PAGES}"], found[f"H1 {MISSING_COUNT}"]) == (REPRODUCED, NOT)
+    assert (found[f"H3 {VISITED_PAGES}"], found[f"H3 {MISSING_COUNT}"]) == (REPRODUCED, NOT)
+
+
 # --- pant2002 --------------------------------------------------------------------------------------------------------
 
 
 def coverage(gain: float):
     """BFS256 covers more than BFS1 by `gain` at a small n, and by half of it at a large one; the others between."""
     share = {"BFS1": 0.0, "BFS16": 0.4, "BFS64": 0.5, "BFS128": 0.6, "BFS256": 1.0, "Breadth-First": -1.0}
-    return lambda label, n: 0.5 + share.get(label, 0.0) * gain * (1.0 if n < 100 else 0.5)
+    return lambda label, n: 0.5 + share.get(label, 0.0) * gain * (1.0 if n < 200 else 0.5)
 
 
 def mean_rank(early: float, late: float):
-    """BFS256 is ahead of BFS1 by so many ranks after up to 100 pages, and after more."""
-    return lambda label, x: 1000.0 - (label == "BFS256") * (early if x <= 100 else late)
+    """BFS256 is ahead of BFS1 by so many ranks after up to 200 pages, and after more."""
+    return lambda label, x: 1000.0 - (label == "BFS256") * (early if x <= 200 else late)
 
 
-def pant(gain: float, lexical: tuple[float, float], penalty: tuple[float, float], recall: dict[str, float]):
+def pant(
+    gain: float,
+    lexical: tuple[float, float],
+    penalty: tuple[float, float],
+    recall: dict[str, float],
+    page_budget: int = 2000,
+):
     ranks = {"rank:by=lexical": mean_rank(*lexical), "rank:by=linkage": mean_rank(*penalty)}
     static = {f"coverage:by={rank}": coverage(gain) for rank in pant2002.RANKS}
-    one = planted_arm("pant2002", "task 1", {**static, **ranks}, low=tuple(ranks))
+    one = planted_arm("pant2002", "task 1", {**static, **ranks}, low=tuple(ranks), page_budget=page_budget)
     two_ranks = {"rank:by=lexical": mean_rank(*penalty), "rank:by=linkage": mean_rank(*penalty)}
     two = planted_arm(
         "pant2002",
         "task 2",
         {**static, **two_ranks, "target_recall": lambda label, _x: recall.get(label, 0.5)},
         low=tuple(two_ranks),
+        page_budget=page_budget,
     )
     return [one, two]
 
@@ -90,6 +113,21 @@ def test_findings_of_pant2002_are_not_reproduced_if_the_greedy_crawler_is_better
     assert verdicts(pant2002.findings(arms)) == dict.fromkeys(("H5", "H6", "H7", "H8", "H9", "H10"), NOT)
 
 
+def test_claims_about_bfs256_cannot_be_asked_of_crawls_that_end_before_it_can_learn():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3}, page_budget=1000)
+    found = {each.name: each for each in pant2002.findings(arms)}
+    assert {each.verdict.value for each in found.values()} == {NOT_ASKED}
+    exploring, greedy = found["H10"].claims
+    assert (exploring.verdict.value, greedy.verdict.value) == (NOT_ASKED, REPRODUCED)
+    # 256 of 1,000.
+    assert "26%" in exploring.why
+
+
+def test_a_refuted_claim_refutes_a_finding_of_which_other_claims_cannot_be_asked():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.2, "BFS256": 0.6, "Breadth-First": 0.3}, page_budget=1000)
+    assert verdicts(pant2002.findings(arms))["H10"] == NOT
+
+
 def test_a_lasting_penalty_is_no_recovery():
     arms = pant(0.2, (50, 60), (-90, -90), {})
     claims = next(each for each in pant2002.findings(arms) if each.name == "H8").claims
@@ -100,14 +138,24 @@ def test_a_lasting_penalty_is_no_recovery():
 # --- wang2009 --------------------------------------------------------------------------------------------------------
 
 
-def wang(recall_early: dict[str, float], recall: dict[str, float], harvest: dict[str, float], times: float, **more):
+def wang(
+    recall_early: dict[str, float],
+    recall: dict[str, float],
+    harvest: dict[str, float],
+    times: float,
+    n_accepted: float = 1000.0,
+    **more,
+):
     """Recall after up to 100 pages and later; harvest; how many times as long link-context takes as OTIE."""
     crawls = {
         "target_recall": lambda label, x: (recall_early if x <= 100 else recall)[label],
         "harvest": by(harvest),
     }
     seconds = {"Link-context": 600.0 * times, "OPIC": 610.0, "OTIE": 600.0}
-    arms = [planted_arm("wang2009", f"crawls, {words}", crawls) for words in wang2009.PROTOCOLS.values()]
+    arms = [
+        planted_arm("wang2009", f"crawls, {words}", crawls, n_accepted=n_accepted)
+        for words in wang2009.PROTOCOLS.values()
+    ]
     arms += [planted_arm("wang2009", f"revision, {words}", REVISION) for words in wang2009.PROTOCOLS.values()]
     return [*arms, planted_arm("wang2009", "time", {"running_s": by(seconds)}, **more)]
 
@@ -142,9 +190,18 @@ def test_a_harvest_that_is_only_a_little_higher_is_not_far_above():
     assert found["H15 corrected"] == NOT
 
 
-def test_running_times_are_undecided_with_fewer_hosts_than_workers():
+def test_far_above_cannot_be_asked_if_there_are_too_few_accepted_pages():
+    # 150 of 1,000 pages at most, and Breadth-First has 100.
+    found = {f"{each.name} {each.protocol}": each for each in wang2009.findings(wang(FIRST, LAST, HARVEST, 2.9, 150))}
+    far_above = [claim for claim in found["H15 corrected"].claims if "2 times" in claim.says]
+    assert {claim.verdict.value for claim in far_above} == {NOT_ASKED}
+    assert re.search(r"\b1\.(49|50) times\b.*Breadth-First", far_above[0].why)
+    assert found["H15 corrected"].verdict.value == NOT_ASKED
+
+
+def test_running_times_cannot_be_asked_with_fewer_hosts_than_workers():
     found = {each.name: each for each in wang2009.findings(wang(FIRST, LAST, HARVEST, times=2.9, n_hosts=1))}
-    assert found["H16"].verdict.value == UNDECIDED
+    assert found["H16"].verdict.value == NOT_ASKED
     assert re.search(rf"\b1 host\b.*\b{wang2009.WORKERS} workers\b", found["H16"].claims[0].why)
 
 

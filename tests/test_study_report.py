@@ -40,7 +40,7 @@ from scenthound.ui.reports.findings import (
     verdict_lines,
 )
 
-REPRODUCED, NOT_REPRODUCED, UNDECIDED = Verdict
+REPRODUCED, NOT_REPRODUCED, UNDECIDED, _ = Verdict
 
 
 def rows_of(text: str) -> list[dict[str, str]]:

@@ -5,19 +5,24 @@ Holm's correction over the claims of the finding. The claim is then reproduced, 
 sentence that gives the reason.
 
 Rules
-- `is_more`: reproduced if the 95 % interval lies above 0 and the corrected p of sign flips above 0 is below 5 %. Not
-  reproduced if the interval does not reach above 0 and the corrected p of sign flips below 0 is below 5 %, or if the
+- The test of a difference is `mean_test`: sign flips, and for skewed differences also a studentised bootstrap.
+- `is_more`: reproduced if the 95 % interval lies above 0 and the corrected p of the test above 0 is below 5 %. Not
+  reproduced if the interval does not reach above 0 and the corrected p of the test below 0 is below 5 %, or if the
   difference is shown, with a corrected p, to be smaller than the margin. A difference that is certain and small is
   still a difference. `is_less` is the same for the other side.
 - `is_not_more`: what refutes `is_more` supports it, and vice versa.
 - `is_about_equal`: reproduced if the corrected p of the equivalence test is below 5 %, even if the interval excludes 0:
   the difference is certain, but too small to matter. Not reproduced if the interval lies completely outside the margin
-  and the corrected p of sign flips of the excess over the margin is below 5 %.
+  and the corrected p of the test of the excess over the margin is below 5 %.
 - If a test can be passed in two ways, its p is twice the smaller one (Bonferroni).
 - Fewer than five topics are too few for a verdict. Only a `PairedSample` with at least five random seeds is then tested
   over its seeds: the verdict applies to these topics only. The test over seeds is conservative if topics differ much.
   Equivalence is tested over topics only.
-- A finding is reproduced if all its claims are, not reproduced if one is not, undecided otherwise.
+- A claim cannot be asked where the web or the page budget decides it, whatever the crawlers do: `cannot_be_asked`
+  gives the reason. A claim with a `ceiling` (the largest difference that any crawler could have, by topic) cannot be
+  asked if the mean of that is not positive. More topics would not help, so this is not the same as undecided.
+- A finding is reproduced if all its claims are, not reproduced if one is not. Otherwise it cannot be asked if one of
+  its claims cannot, and is undecided if all can.
 - Tests and contrary tests are corrected separately. One refuted claim refutes a finding, so the correction of contrary
   tests keeps a true finding with many claims from being refuted by chance. All claims must hold for a finding to be
   reproduced; there the correction is conservative.
@@ -34,6 +39,7 @@ from typing import Literal
 
 import numpy as np
 
+from scenthound.experiments.significance import fewest_differences, holm, mean_test
 from scenthound.experiments.statistics import (
     ALPHA,
     MIN_SEEDS,
@@ -42,10 +48,8 @@ from scenthound.experiments.statistics import (
     Equivalence,
     PairedSample,
     aligned_differences,
+    defined,
     equivalence,
-    fewest_differences,
-    holm,
-    sign_flip_p,
 )
 from scenthound.model import FloatArray
 
@@ -53,8 +57,9 @@ from scenthound.model import FloatArray
 READING = (
     "An effect is the mean of the differences between crawls that differ in the crawler only, one difference for each "
     "topic. Intervals are 95 % BCa bootstrap intervals. The p of a claim belongs to the test named beside it, and is "
-    "corrected by Holm's method over the claims of its finding. A finding is reproduced if all its claims are, not "
-    "reproduced if one of them is not, and undecided otherwise: then there are too few topics, or they differ too much."
+    "corrected by Holm's method over the claims of its finding. A finding is reproduced if all its claims are, and not "
+    "reproduced if one of them is not. A claim cannot be asked here if the web or the page budget decides it, whatever "
+    "the crawlers do. A claim is undecided if there are too few topics, or if they differ too much."
 )
 
 
@@ -114,6 +119,7 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
     UNDECIDED = "undecided"
+    CANNOT_BE_ASKED = "cannot be asked here"
 
     @classmethod
     def of_all(cls, verdicts: Iterable["Verdict"]) -> "Verdict":
@@ -121,6 +127,8 @@ class Verdict(StrEnum):
         found = set(verdicts)
         if cls.NOT_REPRODUCED in found:
             return cls.NOT_REPRODUCED
+        if cls.CANNOT_BE_ASKED in found:
+            return cls.CANNOT_BE_ASKED
         return cls.REPRODUCED if found == {cls.REPRODUCED} else cls.UNDECIDED
 
     @property
@@ -175,9 +183,25 @@ class PendingClaim:
 Side = Literal[1, -1]
 
 
-def is_more(says: str, differences: FloatArray | PairedSample, margin: float | None = None) -> PendingClaim:
+def cannot_be_asked(says: str, why: str) -> Claim:
+    """A claim that the web or the page budget decides."""
+    return Claim(says, None, Verdict.CANNOT_BE_ASKED, why)
+
+
+def is_more(
+    says: str,
+    differences: FloatArray | PairedSample,
+    margin: float | None = None,
+    *,
+    ceiling: FloatArray | None = None,
+    best: str = "The best possible crawler would not be better",
+) -> PendingClaim:
     """The claim that differences are positive in the mean. Differences below `margin`, in their units, are negligible;
-    None: there is no such margin."""
+    None: there is no such margin. `ceiling` is the largest difference that any crawler could have, by topic, and `best`
+    says what that would be."""
+    if ceiling is not None and len(defined(ceiling)) and float(np.nanmean(ceiling)) <= 0:
+        verdict = Verdict.CANNOT_BE_ASKED, f"{best}."
+        return PendingClaim(says, _sample(differences).effect(), "", nan, nan, lambda _: verdict)
     return _directed(says, differences, margin, 1)
 
 
@@ -203,12 +227,13 @@ def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: fl
     sample = _sample(differences)
     effect, observed = sample.effect(), sample.by_topic
     shown = equivalence(observed, margin)
-    p_excess, n_nonzero = nan, 0
+    p_excess, n_nonzero, test_excess = nan, 0, ""
     if effect.over == "topics":
         side = -1 if effect.mean < 0 else 1
         excess = aligned_differences(side * observed, np.full_like(observed, margin))
         # The mean decided the side, and could have decided for the other.
-        p_excess, n_nonzero = min(1.0, 2 * sign_flip_p(excess, "greater")), int(np.count_nonzero(excess))
+        tested = mean_test(excess, "greater")
+        p_excess, n_nonzero, test_excess = min(1.0, 2 * tested.p), int(np.count_nonzero(excess)), tested.name
 
     def decide(corrected: Corrected) -> tuple[Verdict, str]:
         if effect.over != "topics":
@@ -219,7 +244,7 @@ def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: fl
         if effect.low <= margin and effect.high >= -margin:
             unsure = f"{interval} is not completely outside ±{margin:g}, nor is the difference shown to be within"
             return Verdict.UNDECIDED, f"{unsure}; {describe_p('equivalence', corrected.p)}."
-        p_described = describe_p(f"sign flips outside ±{margin:g}", corrected.p_contrary)
+        p_described = describe_p(f"{test_excess} outside ±{margin:g}", corrected.p_contrary)
         if corrected.p_contrary < ALPHA:
             return Verdict.NOT_REPRODUCED, f"{interval} lies outside ±{margin:g}; {p_described}."
         few = untestable(effect, n_nonzero, corrected.n_claims, 2)
@@ -245,37 +270,39 @@ def _tested_sides(differences: FloatArray | PairedSample, margin: float | None, 
     effect, observed = sample.effect(), side * sample.observed
     if too_few(effect):
         return _Sides(effect, side, nan, nan)
-    p, p_contrary = sign_flip_p(observed, "greater"), sign_flip_p(observed, "less")
+    tested, contrary = mean_test(observed, "greater"), mean_test(observed, "less")
     n_nonzero = int(np.count_nonzero(observed))
     if margin is None or effect.over != "topics":
-        return _Sides(effect, side, p, p_contrary, n_nonzero)
+        return _Sides(effect, side, tested.p, contrary.p, tested.name, n_nonzero)
     shown = equivalence(sample.by_topic, margin)
-    p_either = min(1.0, 2 * min(p_contrary, shown.p))
-    return _Sides(effect, side, p, p_either, n_nonzero, 2, shown if shown.p < p_contrary else None)
+    p_either = min(1.0, 2 * min(contrary.p, shown.p))
+    negligible = shown if shown.p < contrary.p else None
+    return _Sides(effect, side, tested.p, p_either, tested.name, n_nonzero, 2, negligible)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
     """The tests of a claim about a side. `n_nonzero` observations are not 0. The claim can be refuted in `n_ways`, and
-    `p_contrary` is of the better one: equivalence if `negligible` is set, otherwise sign flips."""
+    `p_contrary` is of the better one: equivalence if `negligible` is set, otherwise the test of the mean."""
 
     effect: Effect
     side: Side
     p: float
     p_contrary: float
+    test_name: str = ""
     n_nonzero: int = 0
     n_ways: int = 1
     negligible: Equivalence | None = None
 
     @property
     def test(self) -> str:
-        return f"sign flips, {_side_name(self.side)} 0"
+        return f"{self.test_name}, {_side_name(self.side)} 0"
 
     @property
     def test_contrary(self) -> str:
         if self.negligible is not None:
             return f"equivalence within ±{self.negligible.margin:g}"
-        return f"sign flips, {_side_name(-self.side)} 0"
+        return f"{self.test_name}, {_side_name(-self.side)} 0"
 
     def decide(self, corrected: Corrected) -> tuple[Verdict, str]:
         reason = too_few(self.effect)

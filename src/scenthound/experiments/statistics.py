@@ -1,5 +1,5 @@
-"""Means, intervals, tests and effect sizes: the only module that computes them. docs/statistics.md says when each of
-them can be trusted.
+"""Means, intervals, t-tests and effect sizes; `significance` tests with them. No other module computes them.
+docs/statistics.md says when each of them can be trusted.
 
 Rules
 - Topics are the independent observations; crawls of a topic from several random seeds are averaged first. With fewer
@@ -9,13 +9,13 @@ Rules
 - A difference or a spread within the rounding error of its operands is 0: 0.3 - 0.2 is not more than 0.1. Otherwise a
   tie would count as a win, and equal values would have a tiny standard error and a huge t.
 - What cannot be computed is NaN, and topics with NaN are left out.
-- Random draws are seeded: the same values have the same interval and the same p in every run.
+- Random draws are seeded: the same values have the same interval in every run.
 - scipy is imported when it is first needed.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import copysign, exp, floor, inf, isnan, lgamma, log, log2, nan, sqrt
+from math import copysign, exp, inf, isnan, lgamma, log, nan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -35,13 +35,9 @@ MIN_TOPICS = 5
 MIN_SEEDS = 5
 #: Of bootstrap and permutation tests.
 N_RESAMPLES = 10_000
-BOOTSTRAP_SEED = PERMUTATION_SEED = 0
+BOOTSTRAP_SEED = 0
 #: Observations drawn at a time, so that indices (1 MB) and values stay in the processor's cache.
 BOOTSTRAP_BATCH = 1 << 17
-#: Signs drawn at a time: 2 MB of floats. Eight times as many take eight times as long.
-PERMUTATION_BATCH = 1 << 18
-#: Up to this many differences all sign combinations are enumerated: 65,536 of them.
-MAX_EXACT = 16
 #: Differences that agree to this many digits share a rank.
 RANK_DIGITS = 12
 
@@ -344,154 +340,3 @@ def equivalence(differences: FloatArray, margin: float) -> Equivalence:
     above = paired_t(differences, "greater", against=-margin)
     below = paired_t(differences, "less", against=margin)
     return Equivalence(margin, max(above.p, below.p), *t_interval(differences, 1 - 2 * ALPHA))
-
-
-# Permutation tests
-
-
-def sign_flip_p(
-    differences: FloatArray,
-    alternative: Alternative = "two-sided",
-    *,
-    n_resamples: int = N_RESAMPLES,
-    seed: int = PERMUTATION_SEED,
-) -> float:
-    """The share of sign combinations whose mean is as extreme as that of the differences; NaN if there is no topic.
-
-    Nothing is assumed about the distribution except that it is symmetric about 0 without an effect. For up to 16
-    differences that are not 0, all combinations are enumerated and p is exact. For more, m combinations are drawn, and
-    p is (b + 1) / (m + 1) if b of them are as extreme: the observed one counts as a draw, so p is never 0.
-    """
-    kept = defined(differences)
-    if not len(kept):
-        return nan
-    # Zeros have no sign: with and without them the same share of combinations is as extreme.
-    flipped = kept[kept != 0]
-    if len(flipped) <= MAX_EXACT:
-        sums = _all_sums(flipped)
-        return _n_extreme(sums, flipped, alternative) / len(sums)
-    rng = np.random.default_rng(seed)
-    n_rows = max(1, PERMUTATION_BATCH // len(flipped))
-    sizes = [min(n_rows, n_resamples - done) for done in range(0, n_resamples, n_rows)]
-    n_extreme = sum(_n_extreme(_random_sums(flipped, size, rng), flipped, alternative) for size in sizes)
-    return (n_extreme + 1) / (n_resamples + 1)
-
-
-def fewest_differences(p: float) -> int:
-    """The fewest differences with which a one-sided p can be below a value: n of one sign have 1 / 2^n."""
-    return floor(-log2(p)) + 1
-
-
-def _all_sums(differences: FloatArray) -> FloatArray:
-    """The sums for all sign combinations; each difference doubles their number."""
-    sums = np.zeros(1)
-    for difference in differences:
-        sums = np.concatenate((sums + difference, sums - difference))
-    return sums
-
-
-def _random_sums(differences: FloatArray, n_sums: int, rng: np.random.Generator) -> FloatArray:
-    # Drawing numbers is most of the work, and a sign needs one bit: eight come from a byte.
-    n_bytes = (len(differences) + 7) // 8
-    drawn = rng.integers(256, size=(n_sums, n_bytes), dtype=np.uint8)
-    is_kept = np.unpackbits(drawn, axis=1, count=len(differences)).astype(np.float64)
-    sums: FloatArray = 2 * (is_kept @ differences) - differences.sum()
-    return sums
-
-
-def _n_extreme(sums: FloatArray, differences: FloatArray, alternative: Alternative) -> int:
-    """The number of sums that are at least as large as that of the differences, up to rounding."""
-    found, rounding = differences.sum(), ROUNDING * np.abs(differences).sum()
-    if alternative == "two-sided":
-        return int(np.count_nonzero(np.abs(sums) >= abs(found) - rounding))
-    side = 1 if alternative == "greater" else -1
-    return int(np.count_nonzero(side * sums >= side * found - rounding))
-
-
-def holm(p: FloatArray) -> FloatArray:
-    """p values with Holm's correction (1979), in the same order. NaN is not a test and stays NaN.
-
-    The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes smaller than one before it, or
-    larger than 1. The chance of any false discovery is then at most the level, however the tests depend on each other.
-    """
-    corrected = np.full(len(p), nan)
-    tested = np.flatnonzero(~np.isnan(p))
-    by_size = tested[np.argsort(p[tested], kind="stable")]
-    multiplied = p[by_size] * np.arange(len(by_size), 0, -1)
-    corrected[by_size] = np.minimum(np.maximum.accumulate(multiplied), 1.0)
-    return corrected
-
-
-# Comparisons of strategies
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """`a - b` over `n` topics: the mean with its 95 % BCa interval and standard error, t and its two-sided p, the
-    two-sided p of sign flips, effect sizes, and the numbers of topics that `a` wins, ties and loses."""
-
-    n: int
-    mean_difference: float
-    low: float
-    high: float
-    standard_error: float
-    t: float
-    p_t: float
-    p_permutation: float
-    d_z: float
-    rank_biserial: float
-    wins: int
-    ties: int
-    losses: int
-
-
-def compare_pairs(a: FloatArray, b: FloatArray) -> Comparison:
-    """Compare two strategies by one number per topic. Differences of at most 1e-12 are ties, also if `a` are
-    differences already and `b` is 0."""
-    differences = without_rounding(differences_of(a, b))
-    tested = paired_t(differences)
-    low, high = bca_interval(differences)
-    wins, ties, losses = wins_ties_losses(differences)
-    return Comparison(
-        n=len(differences),
-        mean_difference=float(differences.mean()) if len(differences) else nan,
-        low=low,
-        high=high,
-        standard_error=standard_error(differences),
-        t=tested.t,
-        p_t=tested.p,
-        p_permutation=sign_flip_p(differences),
-        d_z=d_z(differences),
-        rank_biserial=rank_biserial(differences),
-        wins=wins,
-        ties=ties,
-        losses=losses,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class AgainstBest:
-    """`best` is the index of the best strategy, None if there are no values; `p_corrected` is by strategy, NaN for the
-    best itself and if nothing can be tested."""
-
-    best: int | None
-    p_corrected: FloatArray
-
-
-def against_best(values: FloatArray, *, lower_is_better: bool) -> AgainstBest:
-    """Compare every strategy with the one that has the best mean, from values by strategy and topic.
-
-    p is of two-sided sign flips, because the best was selected from the same data, with Holm's correction over the
-    others. A topic that one of a pair lacks is left out of its test.
-    """
-    means = np.array([defined(row).mean() if not np.isnan(row).all() else nan for row in values])
-    if np.isnan(means).all():
-        return AgainstBest(None, np.full(len(values), nan))
-    best = int(np.nanargmin(means) if lower_is_better else np.nanargmax(means))
-    p = [nan if index == best else paired_p(differences_of(row, values[best])) for index, row in enumerate(values)]
-    return AgainstBest(best, holm(np.array(p)))
-
-
-def paired_p(differences: FloatArray) -> float:
-    """The two-sided p of sign flips; NaN for a single difference, which cannot be tested."""
-    return sign_flip_p(differences) if len(differences) > 1 else nan

@@ -16,8 +16,9 @@ from math import nan
 import numpy as np
 
 from scenthound.errors import InvalidInput, UnknownName
+from scenthound.experiments.significance import holm
 from scenthound.experiments.starts import Start, known_relevant
-from scenthound.experiments.statistics import MIN_TOPICS, aligned_differences, holm, scipy_stats, wins_ties_losses
+from scenthound.experiments.statistics import MIN_TOPICS, aligned_differences, scipy_stats, wins_ties_losses
 from scenthound.metrics.page_graph import UNREACHED, PageGraph, distances_from
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.store.recorded_web import RecordedWeb

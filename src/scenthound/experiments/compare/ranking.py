@@ -23,6 +23,7 @@ import numpy as np
 from scenthound.errors import printable
 from scenthound.experiments.compare.measures import Measurements
 from scenthound.experiments.compare.settings import Contestant, Prepared
+from scenthound.experiments.significance import holm, paired_p
 from scenthound.experiments.statistics import (
     ALPHA,
     MIN_TOPICS,
@@ -30,8 +31,6 @@ from scenthound.experiments.statistics import (
     PairedSample,
     differences_of,
     equivalence,
-    holm,
-    paired_p,
     wins_ties_losses,
 )
 from scenthound.experiments.topic_analysis import against_field

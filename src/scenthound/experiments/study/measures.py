@@ -11,7 +11,7 @@ Measures are metrics by name, and others:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +42,8 @@ FOUND_PERCENT = (25, 50, 75)
 BOUNDS = ("random", "oracle")
 #: Of the static scheme.
 STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage")
+#: What means over pages are over, if crawls ended early.
+VISITED_PAGES, MISSING_COUNT = "over visited pages", "missing pages count"
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
 #: Whether low values are good, for measures that are not metrics.
@@ -93,6 +95,22 @@ class ArmMeasurements:
     #: Pages until a share of the relevant ones was found, or infinity: by strategy, topic and share.
     search_lengths: FloatArray | None = None
     agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of classifiers, by topic
+    n_accepted: FloatArray = field(default_factory=lambda: np.zeros(0))  #: pages of the pool that the judges accept
+    #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
+    by_visited_pages: bool = False
+
+    def padded_or_visited(self) -> "tuple[ArmMeasurements, ...]":
+        """The arm compared by visited pages, as papers do, and if crawls ended early also with missing pages counted as
+        not relevant."""
+        visited = replace(self, by_visited_pages=True)
+        return (visited, self) if self.n_ended_early else (visited,)
+
+    @property
+    def over(self) -> str:
+        """What means are over, where it makes a difference: a part of the protocol of a finding."""
+        if not self.n_ended_early:
+            return ""
+        return VISITED_PAGES if self.by_visited_pages else MISSING_COUNT
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -123,12 +141,31 @@ class ArmMeasurements:
         """The number of pages after a share of the budget."""
         return step_after(share, self.page_budget, self.settings.start)
 
+    def length(self, label: str) -> IntArray:
+        """The pages of a crawler by topic; of its shortest crawl if there are several."""
+        shortest = dict.fromkeys(self.topics, self.page_budget)
+        for crawl in self.missed:
+            if crawl.strategy == label:
+                shortest[crawl.topic] = min(shortest[crawl.topic], crawl.n_pages)
+        return np.array([*shortest.values()], np.int32)
+
+    def pair(self, measure: str, one: str, other: str, x: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """By topic, the values of two crawlers after x pages, or at the end. If crawlers are compared by visited pages
+        and one of them ended earlier, both are measured there: crawls of unequal length cannot be compared."""
+        measured = self.of(measure)
+        x = int(measured.x[-1]) if x is None else x
+        after = np.full(len(self.topics), x)
+        if self.by_visited_pages and measure in self.settings.measures:
+            after = np.minimum(after, np.minimum(self.length(one), self.length(other)))
+        steps = np.maximum(0, np.searchsorted(measured.x, after, side="right") - 1)
+        ours, theirs = (self.values(measure, label)[np.arange(len(steps)), steps] for label in (one, other))
+        return ours, theirs
+
     def better(self, measure: str, one: str, other: str, x: int | None = None) -> FloatArray:
         """By topic, how much better one crawler is than another: after x pages, or at the end."""
-        measured = self.of(measure)
-        values = measured.at(int(measured.x[-1]) if x is None else x)
-        ours, theirs = values[self.index(one)], values[self.index(other)]
-        return aligned_differences(theirs, ours) if measured.lower_is_better else aligned_differences(ours, theirs)
+        ours, theirs = self.pair(measure, one, other, x)
+        is_low = self.of(measure).lower_is_better
+        return aligned_differences(theirs, ours) if is_low else aligned_differences(ours, theirs)
 
 
 def arm_named(arms: Sequence[ArmMeasurements], name: str) -> ArmMeasurements:
@@ -166,6 +203,7 @@ class _MeasuredTopic:
     features: TopicFeatures
     search_lengths: FloatArray | None
     agreement: Mapping[str, float]
+    n_accepted: float
 
 
 class _TopicMeasurer:
@@ -207,6 +245,7 @@ class _TopicMeasurer:
             features=topic_features(self._web, self._crawls.graph, topic, starts[0]),
             search_lengths=lengths,
             agreement=_classifier_agreement(truths[0], _classifiers_of(settings)),
+            n_accepted=_n_accepted(truths[0]) if "harvest" in self._metrics else np.nan,
         )
 
     def _values(self, crawls: list[Run], ground_truth: GroundTruth) -> dict[str, FloatArray]:
@@ -293,6 +332,11 @@ def _classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> d
     return kappas
 
 
+def _n_accepted(ground_truth: GroundTruth) -> float:
+    accepted = ground_truth.facts.accepted_by(VOTE)
+    return np.nan if accepted is None else float(np.count_nonzero(accepted))
+
+
 def _mean_of(by_start: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
     """The mean over the starts of a topic for which a measure is defined."""
     names = dict.fromkeys(name for values in by_start for name in values)
@@ -339,4 +383,5 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
             name: np.array([topic.agreement.get(name, np.nan) for topic in topics])
             for name in dict.fromkeys(name for topic in topics for name in topic.agreement)
         },
+        n_accepted=np.array([topic.n_accepted for topic in topics]),
     )

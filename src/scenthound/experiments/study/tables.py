@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from scenthound.experiments.closed_world import Interval, closed_world_report
-from scenthound.experiments.statistics import Alternative, compare_pairs, defined, paired_t, sign_flip_p, standard_error
+from scenthound.experiments.significance import compare_pairs, sign_flip_p
+from scenthound.experiments.statistics import Alternative, defined, paired_t, standard_error
 from scenthound.experiments.study.measures import FOUND_PERCENT, ArmMeasurements
 from scenthound.experiments.topic_analysis import TopicAnalysis, analyse_topics
 from scenthound.metrics.measures import share_of_gap_closed

@@ -16,6 +16,7 @@ STATUS: dict[Verdict, Status] = {
     Verdict.REPRODUCED: "good",
     Verdict.NOT_REPRODUCED: "bad",
     Verdict.UNDECIDED: "open",
+    Verdict.CANNOT_BE_ASKED: "open",
 }
 #: More protocols are shown in rows instead of columns.
 MAX_PROTOCOL_COLUMNS = 2
@@ -60,9 +61,16 @@ def format_protocol(protocol: str) -> str:
 
 def verdict_counts(findings: Iterable[Finding], of: str = "") -> str:
     """`3 findings: 2 reproduced, 1 not reproduced, 0 undecided`."""
+    counts = _counts(findings)
+    listed = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    total = sum(counts.values())
+    return f"{total} {plural(total, 'finding')}{of}: {listed}"
+
+
+def _counts(findings: Iterable[Finding]) -> dict[Verdict, int]:
+    """The number of findings with each verdict. That one cannot be asked is listed only if there is one."""
     counts = Counter(finding.verdict for finding in findings)
-    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
-    return f"{counts.total()} {plural(counts.total(), 'finding')}{of}: {listed}"
+    return {each: counts[each] for each in Verdict if counts[each] or each is not Verdict.CANNOT_BE_ASKED}
 
 
 def verdict_lines(findings: Iterable[Finding]) -> Iterator[str]:
@@ -80,9 +88,8 @@ def verdict_lines(findings: Iterable[Finding]) -> Iterator[str]:
 def verdict_facts(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
     if not findings:
         return ()
-    counts = Counter(finding.verdict for finding in findings)
     total = (plural(len(findings), "finding"), str(len(findings)))
-    return (total, *((verdict.value, str(counts[verdict])) for verdict in Verdict))
+    return (total, *((verdict.value, str(n)) for verdict, n in _counts(findings).items()))
 
 
 def findings_blocks(findings: Sequence[Finding], reading: str) -> tuple[Block, ...]:

@@ -14,8 +14,9 @@ from scenthound.command_line import command_line, unless
 from scenthound.experiments.compare.ranking import observations_needed
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, read_evaluation
 from scenthound.experiments.runs import read_about
+from scenthound.experiments.significance import AgainstBest, against_best
 from scenthound.experiments.starts import DEFAULT_START, Task
-from scenthound.experiments.statistics import ALPHA, AgainstBest, MeanCurve, against_best, aligned_differences
+from scenthound.experiments.statistics import ALPHA, MeanCurve, aligned_differences
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.ui.document import (
     Cell,
