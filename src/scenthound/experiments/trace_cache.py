@@ -86,7 +86,7 @@ def folder_digest(folder: Path) -> str:
 
 
 #: Increased when the format of the files changes.
-FORM = 3
+FORM = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,7 @@ class TraceCache:
                     n_missing=int(about["n_missing"]),
                     n_repeated=int(about["n_repeated"]),
                     n_evicted=int(about["n_evicted"]),
+                    diagnostics=about["diagnostics"],
                     time_s=arrays.get("time_s"),
                 )
         except (OSError, ValueError, LookupError, EOFError, TypeError, RuntimeError, BadZipFile, zlib.error):
@@ -183,7 +184,7 @@ class TraceCache:
     def save(self, name: str, crawl: Crawl) -> None:
         """Write atomically, without waiting for the disk: what a power failure loses is crawled again."""
         counts = {name: getattr(crawl, name) for name in ("n_missing", "n_repeated", "n_evicted")}
-        about = {"ended": crawl.ended.value, **counts}
+        about = {"ended": crawl.ended.value, **counts, "diagnostics": dict(crawl.diagnostics)}
         arrays = {"pages": crawl.pages, "relevance": crawl.relevance, "cpu_us": crawl.cpu_us}
         if crawl.time_s is not None:
             arrays["time_s"] = crawl.time_s

@@ -137,5 +137,6 @@ def simulate(
         n_missing=n_missed[MissReason.MISSING],
         n_repeated=n_missed[MissReason.REPEATED],
         n_evicted=strategy.n_evicted,
+        diagnostics=strategy.diagnostics(),
         time_s=np.array(times_s) if times_s else None,
     )

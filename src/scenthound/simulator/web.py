@@ -5,7 +5,7 @@ even whether it was recorded: a link that leaves the recording looks like any ot
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -222,3 +222,5 @@ class Crawl:
     is_compiled: bool = False
     #: Links that a full frontier dropped.
     n_evicted: int = 0
+    #: `Strategy.diagnostics` at the end.
+    diagnostics: Mapping[str, float] = field(default_factory=dict)

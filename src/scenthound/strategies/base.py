@@ -141,6 +141,10 @@ class Strategy(ABC):
         """Links that a full frontier has dropped so far, each time it did; 0 if the frontier is unbounded."""
         return 0
 
+    def diagnostics(self) -> dict[str, float]:
+        """Numbers that tell how the strategy has behaved so far in this crawl, by name. Empty if there are none."""
+        return {}
+
     @abstractmethod
     def tell(self, visit: Visit) -> None:
         """Learn from a visited page."""

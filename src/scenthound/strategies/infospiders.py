@@ -16,6 +16,10 @@ Where the figure leaves details open
   flight, no agent takes more than one step over visited pages per `ask`: agents must not starve on a slow network.
 - After many steps over visited pages, agents die that can reach no unvisited page whatever they choose. Their steps
   have no effect except that they prevent births in a full population.
+
+With the parameters of the paper, choices are nearly random and agents hardly die: similarities differ by a few
+hundredths, at a temperature of 0.125, and are larger than the cost. `diagnostics` tells it: the mean entropy of choices
+relative to random ones, births and deaths. The preset `selective` changes that.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,11 +35,22 @@ from scenthound.model import IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State, Strategy, restored_rng
 from scenthound.strategies.frontier_strategy import Buffer
-from scenthound.strategies.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD, Choice, Mind, Spider, lost_agents
+from scenthound.strategies.spider import (
+    BYTES_PER_AGENT,
+    BYTES_PER_KEYWORD,
+    CHOICES_DRAWN,
+    Choice,
+    ChoiceCounts,
+    Mind,
+    Spider,
+    TemperatureUnit,
+    lost_agents,
+)
 from scenthound.strategies.spider_net import (
     BYTES_PER_PAGE,
     BackPropagation,
     Distance,
+    Inputs,
     Mark,
     Perceptron,
     Senses,
@@ -65,6 +80,7 @@ class Population:
         self._theta = theta
         self._most = most
         self.idle = list(first)
+        self.n_born = self.n_died = 0
         self.fetching: dict[int, Spider] = {}
         self.account = EnergyAccount(initial=sum(agent.energy for agent in self.idle))
 
@@ -89,6 +105,7 @@ class Population:
         self.account.paid += cost
         if agent.energy >= self._theta and (self._most is None or len(self) < self._most):
             self.idle.append(agent.offspring(seen.words(agent.page)))
+            self.n_born += 1
         elif agent.energy <= 0:
             self.remove(agent)
             return False
@@ -97,6 +114,7 @@ class Population:
     def remove(self, agent: Spider) -> None:
         """Remove an idle agent."""
         self.idle.remove(agent)
+        self.n_died += 1
         self.account.lost += agent.energy
 
     def state(self) -> dict[str, Any]:
@@ -104,12 +122,15 @@ class Population:
             "idle": [agent.state() for agent in self.idle],
             "fetching": [[page, agent.state()] for page, agent in self.fetching.items()],
             "account": asdict(self.account),
+            "born_and_died": [self.n_born, self.n_died],
         }
 
     def restore(self, state: State) -> None:
         self.idle = [Spider.restored(agent) for agent in state["idle"]]
         self.fetching = {page: Spider.restored(agent) for page, agent in state["fetching"]}
         self.account = EnergyAccount(**state["account"])
+        # Checkpoints of earlier versions do not count them.
+        self.n_born, self.n_died = state.get("born_and_died", (0, 0))
 
 
 #: The minimum number of steps over visited pages before agents are checked for reachable pages.
@@ -127,28 +148,40 @@ class Turn(Enum):
     DIED = "died"
 
 
+PUBLISHED = {"max_pages": 1000, "buffer": 200, "description": True, "patience": None}
+
+
 class InfoSpiders(Strategy):
     """`theta` is the energy at which agents reproduce (Fig. 4: 2; they start with half of it), `max_pages` the page
     budget that determines the cost of a step, seeds * theta / (2 * max_pages) (1,000), `buffer` the maximum number of
     agents (200, or the number of seeds; none: unbounded), `seen_cost` the fraction of the cost for a step to a visited
-    page (footnote 5: 0.1).
+    page (footnote 5: 0.1). `cost` is the `fixed` one, or `average`: a fraction `of_average` of the mean relevance of
+    the pages visited so far, so that agents on poorer pages die (ours).
 
-    The choice of a link: `temperature` of the Boltzmann distribution (footnote 3: 0.125); `distance` counts `words` or
-    `links` between a keyword and a link (SPEC R: words), up to `window` words (R: 20) or `links_between` (R: 5).
+    The choice of a link: `temperature` of the Boltzmann distribution (footnote 3: 0.125), in units of the `output`, or
+    of its `spread` over the links of a page (ours); `distance` counts `words` or `links` between a keyword and a link
+    (SPEC R: words), up to `window` words (R: 20) or `links_between` (R: 5); `inputs` are sums of the `nearness` of
+    keywords (R) or their `frequency` there. `lookahead`: an agent fetches the pages of so many links before it follows
+    the one to the most similar page (section 8: future research).
 
     The net: initial weights uniform in +-`initial_weight` (R: 0.1), and a learned `bias` (our choice); `epochs`, `rate`
     and `momentum` of learning (footnote 4: 5, 0.5, 0.9); `learn_towards` the similarity of the page to the keywords of
-    the `agent` (R) or to the `topic`, i.e. the relevance of the visit. With `description` agents start with the words
-    of the topic's description instead of its keywords, as in menczer2001. `dead_end`: for the full cost an agent steps
-    `back` along its path, and from its start to a random seed (R), or directly to a random `seed`. `patience`: an agent
-    dies after this many consecutive steps without a new page, whatever its energy (ours: in a finite web agents may
-    wander over a few pages as long as their energy lasts, which is long if `max_pages` is large); none: unlimited.
+    the `agent` (R) or to the `topic`, i.e. the relevance of the visit. `discount` makes it Q-learning, as in the
+    original InfoSpiders (Menczer and Belew 2000): the discounted best output for a link of the new page is added. With
+    `description` agents start with the words of the topic's description instead of its keywords, as in menczer2001.
+    `dead_end`: for the full cost an agent steps `back` along its path, and from its start to a random seed (R), or
+    directly to a random `seed`. `patience`: an agent dies after this many consecutive steps without a new page,
+    whatever its energy (ours: in a finite web agents may wander over a few pages as long as their energy lasts, which
+    is long if `max_pages` is large); none: unlimited.
     """
 
     summary = "agents that gain energy from relevant pages, follow links by nearby words, learn, reproduce and die"
     empty_advice = "set max_pages to the page budget, so that agents live longer, or add start pages"
     presets: ClassVar[Presets] = {
-        "menczer2001": {"max_pages": 1000, "buffer": 200, "description": True, "patience": None}
+        "menczer2001": PUBLISHED,
+        "lookahead": {**PUBLISHED, "lookahead": 3},
+        "q_learning": {**PUBLISHED, "discount": 0.5},
+        "selective": {"temperature": 0.1, "temperature_unit": "spread", "inputs": "frequency", "cost": "average"},
     }
 
     _rng: Random
@@ -172,6 +205,12 @@ class InfoSpiders(Strategy):
         learn_towards: Literal["agent", "topic"] = "agent",
         # Must be positive, or an agent that finds no new page would wander forever.
         seen_cost: Annotated[float, Bounds(0.001, 1)] = 0.1,
+        cost: Literal["fixed", "average"] = "fixed",
+        of_average: Annotated[float, Bounds(0.001, 10)] = 0.5,
+        temperature_unit: TemperatureUnit = "output",
+        inputs: Inputs = "nearness",
+        lookahead: Annotated[int, Bounds(1, CHOICES_DRAWN)] = 1,
+        discount: Annotated[float, Bounds(0, 1)] = 0.0,
         description: bool = False,
         dead_end: Literal["back", "seed"] = "back",
         patience: Annotated[int | None, Bounds(1)] = 1000,
@@ -187,15 +226,21 @@ class InfoSpiders(Strategy):
         self.reads_topic = "description" if description else "keywords"
         if description:
             self.relevance_model = BY_DESCRIPTION
-        senses, learning = Senses(distance, window, links_between), BackPropagation(epochs, rate, momentum, bias)
-        self._mind = Mind(senses, learning, temperature, learn_towards == "agent")
+        self._of_average = of_average if cost == "average" else None
+        self._lookahead = lookahead
+        senses, learning = (
+            Senses(distance, window, links_between, inputs),
+            BackPropagation(epochs, rate, momentum, bias),
+        )
+        self._mind = Mind(senses, learning, temperature, learn_towards == "agent", temperature_unit, discount)
+        self._counts = ChoiceCounts()
         self._seeds: list[int] = []
         self._n_keywords = KEYWORDS_BEFORE_START
         self._population = Population(theta, buffer)
         self._map = SpiderMap()
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
-        self._rng, self._seen, self._map = rng, seen, SpiderMap()
+        self._rng, self._seen, self._map, self._counts = rng, seen, SpiderMap(), ChoiceCounts()
         keywords = count_words(seen.topic_words(description=self._description)).term
         host_of = {seed.page: seed.host for seed in seeds}
         self._seeds, self._n_keywords = list(host_of), len(keywords)
@@ -206,6 +251,14 @@ class InfoSpiders(Strategy):
         net = Perceptron.random(len(keywords), self._initial_weight, self._rng)
         return Spider(seed, self._theta / 2, keywords, net, [Choice(seed, host, np.zeros(len(keywords)))])
 
+    def diagnostics(self) -> dict[str, float]:
+        return {
+            "choice_entropy": self._counts.mean_entropy,
+            "births": self._population.n_born,
+            "deaths": self._population.n_died,
+            "agents": len(self._population),
+        }
+
     @property
     def account(self) -> EnergyAccount:
         """The energy balance of the crawl."""
@@ -214,7 +267,11 @@ class InfoSpiders(Strategy):
     @property
     def _cost(self) -> float:
         """The cost of a step (Fig. 4): without gains, the initial energy would last for `max_pages` pages."""
-        return len(self._seeds) * self._theta / (2 * self._max_pages)
+        fixed = len(self._seeds) * self._theta / (2 * self._max_pages)
+        if self._of_average is None:
+            return fixed
+        # A positive cost also where nothing is relevant, or agents would live forever.
+        return max(fixed, self._of_average * self._map.mean_relevance)
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         ready_hosts, idle = ReadyHosts.of(ready), self._population.idle
@@ -272,7 +329,9 @@ class InfoSpiders(Strategy):
         while agent.choices and not self._may_go(agent, agent.choices[-1].page):
             agent.choices.pop()
         if not agent.choices:
-            agent.choices = self._mind.choices(agent, self._seen, self._map, self._rng)
+            if agent.ahead:
+                agent.go_to_best()
+            agent.choices = self._mind.choices(agent, self._seen, self._map, self._rng, self._counts)
         return agent.choices[-1] if agent.choices else None
 
     def _may_go(self, agent: Spider, page: int) -> bool:
@@ -293,8 +352,10 @@ class InfoSpiders(Strategy):
     def _follow(self, agent: Spider) -> None:
         """Let an agent follow its chosen link and learn from the page."""
         choice = agent.choices[-1]
-        self._mind.learn(agent, choice, self._seen, self._map)
-        agent.go_to(choice.page)
+        similarity = self._mind.learn(agent, choice, self._seen, self._map)
+        agent.look_at(choice.page, similarity)
+        if len(agent.ahead) >= self._lookahead or not agent.choices:
+            agent.go_to_best()
 
     def _settle_unproductive(self, agent: Spider, cost: float) -> Turn:
         """Account for a step without a new page; the agent dies if it has run out of patience."""
@@ -333,6 +394,7 @@ class InfoSpiders(Strategy):
             "n_keywords": self._n_keywords,
             "population": self._population.state(),
             "map": self._map.state(),
+            "choices": asdict(self._counts),
         }
 
     def restore(self, state: State, seen: SeenWeb) -> None:
@@ -341,6 +403,7 @@ class InfoSpiders(Strategy):
         self._population = Population(self._theta, self._buffer)
         self._population.restore(state["population"])
         self._map = SpiderMap.restored(state["map"])
+        self._counts = ChoiceCounts(**state.get("choices", {}))
 
     def memory_bound(self) -> MemoryBound:
         max_agents = None if self._buffer is None else max(self._buffer, len(self._seeds))

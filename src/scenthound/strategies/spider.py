@@ -10,8 +10,9 @@ Rules
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from math import nan
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from scenthound.strategies.spider_net import (
     Senses,
     SpiderMap,
     boltzmann_order,
+    normalised_entropy,
     similarity,
 )
 from scenthound.text.vectors import count_words, occurrences
@@ -55,24 +57,34 @@ class Spider:
     choices: list[Choice] = field(default_factory=list)
     path: tuple[int, ...] = ()
     n_unproductive_steps: int = 0  #: since its last new page
+    ahead: list[tuple[float, int]] = field(default_factory=list)  #: pages that it looked at, with their similarities
 
     def go_to(self, page: int) -> None:
         """Follow a link."""
         self.path = (*self.path, self.page)[-LONGEST_PATH:]
         self.page = page
-        self.choices = []
+        self.choices, self.ahead = [], []
+
+    def look_at(self, page: int, similarity: float) -> None:
+        """Look at the page of the last choice without following its link."""
+        self.choices.pop()
+        self.ahead.append((similarity, page))
+
+    def go_to_best(self) -> None:
+        """Follow the link to the most similar of the pages that it looked at, the first of equals."""
+        self.go_to(max(self.ahead, key=lambda seen: seen[0])[1])
 
     def step_back(self) -> None:
         """Return to the previous page; the path must not be empty."""
         self.page = self.path[-1]
         self.path = self.path[:-1]
-        self.choices = []
+        self.choices, self.ahead = [], []
 
     def jump_to(self, page: int) -> None:
         """Restart at another page."""
         self.page = page
         self.path = ()
-        self.choices = []
+        self.choices, self.ahead = [], []
 
     def offspring(self, words: IntArray) -> "Spider":
         """A mutated copy on the same page, which has these words, with half of the energy (menczer2001 Fig. 4)."""
@@ -92,6 +104,7 @@ class Spider:
             "choices": [[choice.page, choice.host, choice.inputs.tolist()] for choice in self.choices],
             "path": list(self.path),
             "n_unproductive_steps": self.n_unproductive_steps,
+            "ahead": [list(seen) for seen in self.ahead],
         }
 
     @classmethod
@@ -100,8 +113,17 @@ class Spider:
         net = Perceptron(weights, last_change, *state["bias"])
         keywords = np.array(state["keywords"], np.int32)
         choices = [Choice(page, host, np.array(inputs, np.float64)) for page, host, inputs in state["choices"]]
+        # Checkpoints of earlier versions have no pages that agents looked at.
+        ahead = [(similarity, page) for similarity, page in state.get("ahead", ())]
         return cls(
-            state["page"], state["energy"], keywords, net, choices, tuple(state["path"]), state["n_unproductive_steps"]
+            state["page"],
+            state["energy"],
+            keywords,
+            net,
+            choices,
+            tuple(state["path"]),
+            state["n_unproductive_steps"],
+            ahead,
         )
 
 
@@ -180,39 +202,81 @@ def _came_from(starts: set[int], next_pages: NextPages) -> dict[int, list[int]]:
 CHOICES_DRAWN = 8
 
 
+#: The unit of the temperature: that of outputs, or the standard deviation of the outputs of a page's links.
+TemperatureUnit = Literal["output", "spread"]
+
+
+@dataclass(slots=True)
+class ChoiceCounts:
+    """Choices among at least two links, and the sum of their normalised entropies."""
+
+    n_choices: int = 0
+    entropy: float = 0.0
+
+    @property
+    def mean_entropy(self) -> float:
+        return self.entropy / self.n_choices if self.n_choices else nan
+
+
 @dataclass(frozen=True, slots=True)
 class Mind:
     """How agents choose a link and what they learn from its page (menczer2001 section 6.3), the same for all agents.
     `temperature` is that of the Boltzmann distribution; the learning target is the similarity of the new page to the
-    agent's keywords, or its relevance."""
+    agent's keywords, or its relevance. With a `discount` it is the target of Q-learning: the similarity plus the
+    discounted best output for a link of the new page, at most 1."""
 
     senses: Senses
     learning: BackPropagation
     temperature: float
     learns_towards_agent: bool
+    temperature_unit: TemperatureUnit = "output"
+    discount: float = 0.0
 
-    def choices(self, agent: Spider, seen: SeenWeb, spider_map: SpiderMap, rng: Random) -> list[Choice]:
+    def choices(
+        self, agent: Spider, seen: SeenWeb, spider_map: SpiderMap, rng: Random, counts: ChoiceCounts | None = None
+    ) -> list[Choice]:
         """The links that an agent chooses one after the other, the first of them last."""
         links = seen.links(agent.page)
         links_left = np.flatnonzero(spider_map.may_follow(links.pages) & (links.pages != agent.page))
         if not len(links_left):
             return []
-        start, end = seen.link_positions(agent.page)
-        inputs = self.senses.inputs(seen.words(agent.page), agent.keywords, start, end)
+        inputs = self._inputs(agent, seen, agent.page)
         outputs = agent.net.outputs(inputs)
         links_left = _best_of_repeats(links.pages, outputs, links_left)
-        order = boltzmann_order(outputs[links_left], self.temperature, rng)
+        temperature = self._temperature_for(outputs[links_left])
+        if counts is not None and len(links_left) > 1:
+            counts.n_choices += 1
+            counts.entropy += normalised_entropy(outputs[links_left], temperature)
+        order = boltzmann_order(outputs[links_left], temperature, rng)
         chosen = links_left[order[:CHOICES_DRAWN]][::-1]
         return list(map(Choice, links.pages[chosen].tolist(), links.hosts[chosen].tolist(), inputs[chosen]))
 
-    def learn(self, agent: Spider, choice: Choice, seen: SeenWeb, spider_map: SpiderMap) -> None:
-        """Let an agent learn from the page of its chosen link."""
+    def _inputs(self, agent: Spider, seen: SeenWeb, page: int) -> FloatArray:
+        """The inputs of an agent's net for the links of a visited page."""
+        start, end = seen.link_positions(page)
+        return self.senses.inputs(seen.words(page), agent.keywords, start, end)
+
+    def _temperature_for(self, outputs: FloatArray) -> float:
+        if self.temperature_unit == "output":
+            return self.temperature
+        # Equal outputs are a random choice at any temperature.
+        return self.temperature * float(outputs.std()) or self.temperature
+
+    def learn(self, agent: Spider, choice: Choice, seen: SeenWeb, spider_map: SpiderMap) -> float:
+        """Let an agent learn from the page of its chosen link; returns the similarity of the page."""
         if self.learns_towards_agent:
             words = seen.words(choice.page)
             target = similarity(words, spider_map.squared_length(choice.page, words), agent.keywords)
         else:
             target = spider_map.relevance(choice.page)
-        self.learning.teach(agent.net, choice.inputs, target)
+        self.learning.teach(agent.net, choice.inputs, min(1.0, target + self._later(agent, choice.page, seen)))
+        return target
+
+    def _later(self, agent: Spider, page: int, seen: SeenWeb) -> float:
+        """What an agent expects of the links of a page, discounted."""
+        if not self.discount or not len(seen.links(page).pages):
+            return 0.0
+        return self.discount * float(agent.net.outputs(self._inputs(agent, seen, page)).max())
 
 
 def _best_of_repeats(pages: IntArray, outputs: FloatArray, links: LongArray) -> LongArray:

@@ -16,6 +16,7 @@ The inputs
   sides. Stop words and the words of the title, which come first, count as words.
 - dist in links: 1 more than the number of other links that are completely in between, up to `links_between`.
 - The words of the anchor itself are at 1 in both.
+- With `frequency` each occurrence counts 1 instead of 1/dist: term frequencies, as in the similarity (Eq. 1).
 """
 
 import math
@@ -104,8 +105,19 @@ def boltzmann_order(outputs: FloatArray, temperature: float, rng: Random) -> Lon
     return np.argsort(log_waiting_times, kind="stable")
 
 
+def normalised_entropy(outputs: FloatArray, temperature: float) -> float:
+    """The entropy of the Boltzmann distribution relative to that of a uniform one: 1 is a random choice, 0 a certain
+    one. There must be at least two links."""
+    weights = np.exp((outputs - outputs.max()) / temperature)
+    shares = weights / weights.sum()
+    shares = shares[shares > 0]
+    return float(-(shares * np.log(shares)).sum() / math.log(len(outputs)))
+
+
 #: What is counted between a keyword and a link.
 Distance = Literal["words", "links"]
+#: What an occurrence of a keyword counts.
+Inputs = Literal["nearness", "frequency"]
 
 
 def squared_length(words: IntArray) -> float:
@@ -124,11 +136,12 @@ def similarity(words: IntArray, squared_length_of_page: float, keywords: IntArra
 
 @dataclass(frozen=True, slots=True)
 class Senses:
-    """How far agents look around a link: `window` words, or `links_between` other links."""
+    """How far agents look around a link: `window` words, or `links_between` other links; and what they count."""
 
     distance: Distance
     window: int
     links_between: int
+    counts: Inputs = "nearness"
 
     def inputs(self, words: IntArray, keywords: IntArray, start: IntArray, end: IntArray) -> FloatArray:
         """The inputs of a net, one row for each link of a page; `words[start:end]` is the anchor of a link."""
@@ -137,7 +150,8 @@ class Senses:
         reach = self.window if self.distance == "words" else self.links_between
         link, occurrence, distance = near(positions, start, end, reach)
         cells = link * len(keywords) + which[occurrence]
-        sums = np.bincount(cells, weights=1.0 / distance, minlength=len(start) * len(keywords))
+        weights = 1.0 / distance if self.counts == "nearness" else np.ones(len(distance))
+        sums = np.bincount(cells, weights=weights, minlength=len(start) * len(keywords))
         # With weights it returns floats, which its type does not say.
         return sums.astype(np.float64, copy=False).reshape(len(start), len(keywords))
 
@@ -208,6 +222,7 @@ class SpiderMap:
         self._relevance: FloatArray = per_url(0, np.float64)
         self._squared_length: FloatArray = per_url(NOT_COUNTED, np.float64)
         self.n_visited = 0
+        self._sum_of_relevance = 0.0
 
     def __getitem__(self, page: int) -> Mark:
         return Mark(int(self._marks[page])) if page < len(self._marks) else Mark.OPEN
@@ -222,6 +237,12 @@ class SpiderMap:
         self._relevance = with_room(self._relevance, np.array([page], np.int32), 0)
         self._relevance[page] = relevance
         self.n_visited += 1
+        self._sum_of_relevance += relevance
+
+    @property
+    def mean_relevance(self) -> float:
+        """That of the visited pages; 0 before the first."""
+        return self._sum_of_relevance / self.n_visited if self.n_visited else 0.0
 
     def relevance(self, page: int) -> float:
         """The relevance of a visited page."""
@@ -247,7 +268,11 @@ class SpiderMap:
         return self._marks[pages]
 
     def state(self) -> dict[str, Any]:
-        return {"marks": saved(self._marks, Mark.OPEN), "relevance": saved(self._relevance, 0)}
+        return {
+            "marks": saved(self._marks, Mark.OPEN),
+            "relevance": saved(self._relevance, 0),
+            "sum_of_relevance": self._sum_of_relevance,
+        }
 
     @classmethod
     def restored(cls, state: State) -> "SpiderMap":
@@ -255,4 +280,6 @@ class SpiderMap:
         spider_map._marks = restored(state["marks"], Mark.OPEN, np.uint8)
         spider_map._relevance = restored(state["relevance"], 0, np.float64)
         spider_map.n_visited = int((spider_map._marks == Mark.VISITED).sum())
+        # Of earlier versions, up to rounding; their crawls do not use it.
+        spider_map._sum_of_relevance = state.get("sum_of_relevance", float(spider_map._relevance.sum()))
         return spider_map
