@@ -184,6 +184,9 @@ def test_observations_are_starts_until_there_are_five_topics():
     assert many.over_topics
     assert re.findall(r"\d+", describe_scope(many)) == ["5", "2"]
     assert "'topic0'" in describe_scope(measured([[[0.1, 0.2]]]))
+    # From given seeds there are no random starts.
+    assert re.findall(r"\d+", describe_scope(few, given_starts=True)) == ["2"]
+    assert re.findall(r"\d+", describe_scope(many, given_starts=True)) == ["5"]
 
 
 def test_one_start_has_no_spread_and_no_test():

@@ -110,6 +110,12 @@ def test_a_given_seed_must_be_recorded() -> None:
         split(topic(seeds=urls(1, 2)), available={*urls(1)})
 
 
+@pytest.mark.parametrize("recorded", ["https://a.test/x", "http://a.test/x/", "https://a.test/x/"])
+def test_a_seed_that_is_not_recorded_is_answered_with_a_similar_url(recorded: str) -> None:
+    with pytest.raises(InvalidTopic, match=rf" {recorded}\?$"):
+        split(topic(seeds=("http://a.test/x",)), available={recorded})
+
+
 def test_unrecorded_targets_are_rejected() -> None:
     with pytest.raises(InvalidTopic, match=r"'t' .*description_from "):
         split(topic(seeds=urls(1), targets=urls(2)), available={*urls(1)})
