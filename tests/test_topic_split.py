@@ -122,7 +122,7 @@ def test_unrecorded_targets_are_rejected() -> None:
 
 
 def test_examples_that_are_all_targets_leave_nothing_to_start_from() -> None:
-    with pytest.raises(InvalidTopic, match=r"'t' .*\b2 examples .*\b2 targets\b"):
+    with pytest.raises(InvalidTopic, match=r"'t' .*\bexamples: 2, targets: 2\b"):
         split(topic(urls(1, 2), targets=urls(1, 2)))
 
 

@@ -84,8 +84,8 @@ def _similar_urls(url: str) -> list[str]:
 def _require_candidates(topic: Topic, candidates: list[str]) -> list[str]:
     if not candidates:
         raise NoStartPage(
-            f"Topic {topic.id!r} has no start page in the recorded web: it has no seeds, {len(topic.examples)} "
-            f"examples and {len(topic.targets)} targets. Add `seeds` or examples that are in the web to the topic."
+            f"Topic {topic.id!r} has no start page in the recorded web (seeds: 0, examples: {len(topic.examples)}, "
+            f"targets: {len(topic.targets)}). Add `seeds` or examples that are in the web to the topic."
         )
     return candidates
 
