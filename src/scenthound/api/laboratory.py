@@ -306,12 +306,14 @@ class Evaluation(Result):
 
     def _headline(self) -> str:
         from scenthound.ui.endings import simulated_text
-        from scenthound.ui.reports.run import defined_metrics, marks_note
+        from scenthound.ui.reports.run import SUMMARY_METRICS, defined_metrics, is_default, marks_note
 
         needs = self.evaluated.needs
+        expected = SUMMARY_METRICS if is_default(self.evaluated) else self.evaluated.metrics
         notes = [
             f"No values for {metric}{f': it needs {needs[metric]}' if metric in needs else ''}."
             for metric in self.evaluated.undefined
+            if metric in expected
         ]
         notes += filter(None, map(simulated_text, self.evaluated.ends))
         if defined_metrics(self.evaluated) and len(self.evaluated.results) > 1:

@@ -97,7 +97,7 @@ def verdict_of(rows: Sequence[RankingRow], found: Evidence) -> Verdict:
 
 def _more_observations(found: Evidence) -> str:
     if found.over_topics:
-        return "--topics-max"
+        return "more topics, by --topics-max or in the topic file"
     if found.given_starts:
         return "so many topics, or examples instead of seeds, from which starts are drawn"
     return "--repeats, or more examples"

@@ -120,7 +120,7 @@ def _conclusion(evaluation: Evaluation, metric: str) -> Iterator[str]:
         return
     after = counted(evaluation.page_budget, "page")
     value = _final_mean(evaluation, metric, test.best)
-    yield f"By {metric_name(metric)} after {after}, {names[test.best]} is best: {value}."
+    yield f"By {metric} after {after}, {names[test.best]} is best: {value}."
     if len(names) < 2:
         return
     if len(evaluation.topics) < observations_needed(len(names)):
