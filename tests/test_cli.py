@@ -191,7 +191,7 @@ TOPIC_FILES = {
     "no keywords": ({"id": "b"}, "keywords"),
     "keywords without a word": ({**TOPIC, "keywords": ["the", "of"], "description": ""}, "stop words"),
     "a seed that is not in the web": ({**TOPIC, "seeds": ["http://w.test/none"]}, "http://w.test/none"),
-    "no example in the web": ({**TOPIC, "examples": ["http://gone.test/"]}, "no example in the recorded web"),
+    "no example in the web": ({**TOPIC, "examples": ["http://gone.test/"]}, "--seed"),
 }
 
 

@@ -184,6 +184,9 @@ def test_observations_are_starts_until_there_are_five_topics():
     assert many.over_topics
     assert re.findall(r"\d+", describe_scope(many)) == ["5", "2"]
     assert "'topic0'" in describe_scope(measured([[[0.1, 0.2]]]))
+    # From given seeds there are no random starts.
+    assert re.findall(r"\d+", describe_scope(few, given_starts=True)) == ["2"]
+    assert re.findall(r"\d+", describe_scope(many, given_starts=True)) == ["5"]
 
 
 def test_one_start_has_no_spread_and_no_test():
@@ -234,7 +237,9 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
         respect_nofollow=False,
         train_from=Path("my pages"),
     )
-    words = shlex.split(live_command(Path("my topics.toml"), "hot air; balloons", "best_first:buffer=8", experiment))
+    words = shlex.split(
+        live_command(TopicChoice(Path("my topics.toml")), "hot air; balloons", "best_first:buffer=8", experiment)
+    )
     assert words[:6] == ["scenthound", "crawl", "--topics", "my topics.toml", "--topic", "hot air; balloons"]
     options = dict(zip(words[6::2], words[7::2], strict=False))
     assert options["--strategy"] == "best_first:buffer=8"
@@ -247,11 +252,11 @@ def test_the_live_command_is_quoted_and_has_options_that_crawl_knows():
 
 def test_the_live_command_trains_a_model_that_was_trained_on_the_web():
     plain = an_experiment(relevance="svm")
-    command = live_command(Path("t"), "a", "otie", plain, Path("out/training"))
+    command = live_command(TopicChoice(Path("t")), "a", "otie", plain, Path("out/training"))
     assert "--strategy otie --relevance svm --train-from out/training --pages" in command
     assert "out/training" in training_note("otie", plain, Path("out/training"))
     # Without a folder a person has to put pages somewhere.
-    assert "--relevance svm --train-from DIR --pages" in live_command(Path("t"), "a", "otie", plain)
+    assert "--relevance svm --train-from DIR --pages" in live_command(TopicChoice(Path("t")), "a", "otie", plain)
     assert "DIR/positive" in training_note("otie", plain)
 
 
@@ -263,10 +268,10 @@ def test_a_model_that_was_not_trained_on_the_web_needs_no_note():
         ("otie", an_experiment()),
     ):
         assert training_note(strategy, experiment, Path("out")) == ""
-        assert "out" not in shlex.split(live_command(Path("t"), "a", strategy, experiment, Path("out")))
+        assert "out" not in shlex.split(live_command(TopicChoice(Path("t")), "a", strategy, experiment, Path("out")))
     for relevance in (None, "svm"):
         trained = an_experiment(train_from=Path("pages"), relevance=relevance)
-        assert "--train-from pages" in live_command(Path("t"), "a", "otie", trained, Path("out"))
+        assert "--train-from pages" in live_command(TopicChoice(Path("t")), "a", "otie", trained, Path("out"))
 
 
 @pytest.mark.parametrize("stem", ["balloon", "agre", "t", "put", "see", "áedán", "1984"])

@@ -64,6 +64,14 @@ def test_too_few_observations_cannot_tell_however_large_the_difference(n_others)
         assert verdict_of(rows, Evidence(needed - 1, over_topics)).doubts == (Doubt.FEW_OBSERVATIONS,)
 
 
+def test_repeats_are_advised_only_where_they_have_other_starts():
+    few = Evidence(1, over_topics=False)
+    assert "--repeats" in verdict(CLEAR, found=few).because
+    given = verdict(CLEAR, found=Evidence(1, over_topics=False, given_starts=True))
+    assert given.doubts == (Doubt.FEW_OBSERVATIONS,)
+    assert "--repeats" not in given.because
+
+
 def test_too_few_known_pages_cannot_tell():
     few = Evidence(10, over_topics=False, n_known_pages=MIN_KNOWN_PAGES - 1)
     assert verdict(CLEAR, found=few).doubts == (Doubt.FEW_PAGES,)

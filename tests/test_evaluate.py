@@ -164,7 +164,7 @@ def test_classifiers_learn_from_the_starts_of_all_topics_of_the_run(tmp_path):
 
 def test_classifiers_are_trained_on_request_only():
     assert {"precision", "rank", "coverage", "recall", "novelty"} <= set(default_metrics())
-    assert not {"classified", "harvest", "area"} & set(default_metrics())
+    assert not {"classified", "harvest", "area", "on_topic", "on_topic_recall"} & set(default_metrics())
 
 
 def test_metrics_without_values_are_left_out_with_a_reason_and_low_ranks_are_best(tmp_path, capsys):

@@ -183,8 +183,79 @@ def test_voters_learn_from_pages_set_aside_and_two_of_three_decide(monkeypatch):
     assert facts().accepted_by("vote") is None
 
 
+# The default relevance model as a judge
+
+OTHER_WORDS = ("cloud", "stone", "music", "winter", "table", "bread")
+
+
+def text_of(i: int) -> str:
+    others = " ".join(OTHER_WORDS[i * k % len(OTHER_WORDS)] for k in (1, 2, 3))
+    return f"{'paper' if i % 4 else 'balloon'} {others}"
+
+
+#: Every fourth page is about balloons.
+MANY = SyntheticWeb({str(i): () for i in range(800)}, texts={str(i): text_of(i) for i in range(800)})
+FIRST, SECOND, FAR = (MANY.recorded.page_of(MANY.url(name)) for name in ("0", "4", "1"))
+BALLOONS = Topic("t", ("balloon",), seeds=(MANY.url("0"),))
+ALL = range(800)
+
+
+def on_topic(topic=BALLOONS, crawls=(ALL,), seeds=(FIRST,)):
+    known = TopicGroundTruth(MANY.recorded, topic, [trace(*pages) for pages in crawls])
+    return known.ground_truth(Start("t", 0, seeds, ())).facts.accepted_by("relevance_model")
+
+
+def test_the_relevance_model_judges_the_pages_of_a_topic_without_examples():
+    assert on_topic().tolist() == [int(MANY.names[page]) % 4 == 0 for page in ALL]
+
+
+def test_the_model_learns_start_pages_first_and_then_pages_of_the_pool_in_an_order_of_their_own(monkeypatch):
+    learned: list[tuple[str, bool]] = []
+    learn = module.RocchioRelevance.learn
+
+    def recorded(model, words, *, is_start):
+        learned.append((words.tobytes(), is_start))
+        learn(model, words, is_start=is_start)
+
+    monkeypatch.setattr(module.RocchioRelevance, "learn", recorded)
+    on_topic()
+    one_crawl = learned.copy()
+    learned.clear()
+    on_topic(crawls=(reversed(range(300, 800)), range(400)))
+    assert learned == one_crawl
+    assert [is_start for _, is_start in learned] == [True] + 640 * [False]
+    # Not in page order, in which the first pages of a recording would be all that is learned.
+    assert [words for words, _ in learned[1:]] != [MANY.recorded.words(page).tobytes() for page in range(1, 641)]
+
+
+def test_all_starts_of_a_topic_have_the_same_judge():
+    topic = Topic("t", ("balloon",), examples=(MANY.url("0"), MANY.url("4")))
+    starts = [Start("t", seed, (page,), ()) for seed, page in enumerate((FIRST, SECOND))]
+    known = TopicGroundTruth(MANY.recorded, topic, [trace(*ALL)])
+    one, other = (known.ground_truth(start, starts).facts.accepted_by("relevance_model") for start in starts)
+    assert one is other
+
+
+def test_start_pages_that_the_topic_does_not_name_teach_nothing(monkeypatch):
+    """Neighbours of examples may be off topic."""
+    taught = []
+    monkeypatch.setattr(module, "_taught_model", lambda _web, _topic, starts, _pool: taught.append(starts))
+    topic = Topic("t", ("balloon",), examples=(MANY.url("0"),))
+    on_topic(topic, seeds=(FAR,))
+    on_topic(topic, seeds=(FAR, FIRST))
+    assert taught == [(), (FIRST,)]
+
+
+def test_seeds_alone_are_enough_to_judge_but_nothing_at_all_is_not():
+    accepted = on_topic(Topic("t", seeds=(MANY.url("0"),)))
+    assert accepted[[FIRST, FAR]].tolist() == [True, False]
+    assert on_topic(Topic("t", ("submarine",)), seeds=()) is None
+    assert on_topic(Topic("t", ("the", "of"))) is None
+
+
 def test_topics_without_visited_pages_have_an_empty_pool():
     ground_truth = TopicGroundTruth(WEB.recorded, TOPIC, [trace()], page_rank=page_rank).ground_truth(START)
     for name in ("rank", "coverage", "mean_similarity", "novelty", "new_relevant_hosts", "rank:by=linkage"):
         assert np.isnan(parse_metric(name).curve(trace(), ground_truth, 3)).all()
-    assert parse_metric("precision").curve(trace(), ground_truth, 2).tolist() == [0, 0]
+    for name in ("precision", "on_topic", "on_topic_recall"):
+        assert parse_metric(name).curve(trace(), ground_truth, 2).tolist() == [0, 0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scenthound.errors import InvalidParameter
 from scenthound.metrics.base import Area, FixedFacts, GroundTruth, PoolVectors
-from scenthound.metrics.classified import Classified, Harvest
+from scenthound.metrics.classified import Classified, Harvest, OnTopic, OnTopicRecall
 from scenthound.metrics.measures import (
     jaccard_curve,
     overlap,
@@ -55,6 +55,21 @@ def test_harvest_is_by_vote_unless_one_judge_is_named():
     ground_truth = judged(accepted=accepted)
     assert Harvest().curve(CRAWL, ground_truth, 4) == pytest.approx([1, 1, 2 / 3, 2 / 4])
     assert Harvest("svm").curve(CRAWL, ground_truth, 4) == pytest.approx([0, 0, 1 / 3, 1 / 4])
+
+
+def test_on_topic_is_the_share_of_pages_that_the_relevance_model_accepts():
+    ground_truth = judged(accepted={"relevance_model": np.array([True, False, True, True])}, relevant=(), targets=())
+    # It accepts pages 1, 7 and 9; page 1 is a seed, so 7 and 9 are to be found.
+    assert OnTopic().curve(CRAWL, ground_truth, 5) == pytest.approx([1, 1, 2 / 3, 3 / 4, 3 / 5])
+    assert OnTopicRecall().curve(CRAWL, ground_truth, 5) == pytest.approx([0, 1 / 2, 1 / 2, 1, 1])
+    for metric in (OnTopic(), OnTopicRecall()):
+        assert np.isnan(metric.curve(CRAWL, judged(), 4)).all()
+        assert Area(str(metric)).caveat == metric.caveat != ""
+
+
+def test_nothing_on_topic_in_the_pool_is_a_recall_of_zero():
+    ground_truth = judged(accepted={"relevance_model": np.array([True, False, False, False])})
+    assert OnTopicRecall().curve(CRAWL, ground_truth, 4).tolist() == [0, 0, 0, 0]
 
 
 def test_new_relevant_hosts_are_counted_once_and_not_those_of_seeds():

@@ -110,13 +110,19 @@ def test_a_given_seed_must_be_recorded() -> None:
         split(topic(seeds=urls(1, 2)), available={*urls(1)})
 
 
+@pytest.mark.parametrize("recorded", ["https://a.test/x", "http://a.test/x/", "https://a.test/x/"])
+def test_a_seed_that_is_not_recorded_is_answered_with_a_similar_url(recorded: str) -> None:
+    with pytest.raises(InvalidTopic, match=rf" {recorded}\?$"):
+        split(topic(seeds=("http://a.test/x",)), available={recorded})
+
+
 def test_unrecorded_targets_are_rejected() -> None:
     with pytest.raises(InvalidTopic, match=r"'t' .*description_from "):
         split(topic(seeds=urls(1), targets=urls(2)), available={*urls(1)})
 
 
 def test_examples_that_are_all_targets_leave_nothing_to_start_from() -> None:
-    with pytest.raises(InvalidTopic, match=r"'t' .*\b2 examples .*\b2 targets\b"):
+    with pytest.raises(InvalidTopic, match=r"'t' .*\bexamples: 2, targets: 2\b"):
         split(topic(urls(1, 2), targets=urls(1, 2)))
 
 

@@ -5,6 +5,7 @@ ScenthoundError
 │   ├── UnknownName       no strategy, metric, parameter or topic of that name
 │   ├── InvalidParameter  a parameter's value has the wrong type or is out of range
 │   ├── InvalidTopic      a topic or topic file that cannot be used
+│   │   └── NoStartPage   a topic with no page that a crawl could start from
 │   ├── InvalidInput      a file or folder that cannot be read as what it should be
 │   │   └── CorruptData   values in a result folder that no version of Scenthound writes
 │   └── MissingExtra      the feature needs an optional dependency
@@ -89,6 +90,10 @@ class InvalidParameter(UsageError):
 
 
 class InvalidTopic(UsageError):
+    pass
+
+
+class NoStartPage(InvalidTopic):
     pass
 
 

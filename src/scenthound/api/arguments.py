@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -252,8 +253,23 @@ def topics_file(topics: TopicsLike) -> Iterator[Path]:
 
     with TemporaryDirectory(prefix="scenthound-") as folder:
         file = Path(folder) / "topics.jsonl"
-        write_topics(file, objects)
-        yield file
+        with _errors_name_topics(file, single=isinstance(topics, Topic)):
+            write_topics(file, objects)
+            yield file
+
+
+@contextmanager
+def _errors_name_topics(file: Path, *, single: bool) -> Iterator[None]:
+    """Let errors that leave the block name the argument `topics`, or an item of it, instead of the file."""
+    try:
+        yield
+    except ScenthoundError as error:
+        named = re.compile(rf"{re.escape(str(file))}(?:, line (\d+))?")
+        text = named.sub(
+            lambda found: f"topics[{int(found[1]) - 1}]" if found[1] and not single else "topics", error.message
+        )
+        error.args = (text, *error.args[1:])
+        raise
 
 
 def seconds(span: str | float | None) -> float | None:

@@ -7,7 +7,7 @@ import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from tempfile import mkdtemp
@@ -31,6 +31,7 @@ from scenthound.api.arguments import (
 from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
 from scenthound.errors import InvalidParameter
+from scenthound.model import Topic
 
 if TYPE_CHECKING:
     from scenthound.experiments.compare.comparison import ComparisonResult
@@ -65,19 +66,23 @@ class ExperimentOptions(TypedDict, total=False):
 
 @contextmanager
 def experiment_setup(
-    web: Any, topics: TopicsLike, strategies: Any, options: ExperimentOptions, **conditions: Any
+    web: Any, topics: TopicsLike, strategies: Any, options: ExperimentOptions, seeds: Any = None, **conditions: Any
 ) -> Iterator[ExperimentSetup]:
-    """What to crawl, from arguments as people write them. Topics that are objects are in a file within the block."""
+    """What to crawl, from arguments as people write them. Topics that are objects are in a file within the block;
+    `seeds` are the start pages of a single topic."""
     from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.starts import TopicChoice, parse_task
     from scenthound.relevance.base import RELEVANCE
     from scenthound.strategies.base import STRATEGIES
 
-    values = {**defaults_of(ExperimentOptions), **options}
+    values, start_pages = {**defaults_of(ExperimentOptions), **options}, tuple(listed(seeds))
+    ids = tuple(listed(values["topic"]))
+    if isinstance(topics, Topic) and start_pages:
+        topics = replace(topics, seeds=start_pages)  # It may have neither keywords nor pages of its own.
     with topics_file(topics) as file:
         yield ExperimentSetup(
             web=web_folder(web),
-            topics=TopicChoice(file, tuple(listed(values["topic"])), values["topics_max"], values["skip_missing"]),
+            topics=TopicChoice(file, ids, values["topics_max"], values["skip_missing"], start_pages),
             strategies=tuple(map(str, STRATEGIES.resolve_all(listed(strategies)))),
             task=parse_task(values["task"]),
             n_start=values["start"],
@@ -99,6 +104,7 @@ def simulate(
     topics: TopicsLike,
     strategies: Any,
     *,
+    seeds: str | Sequence[str] | None = None,
     pages: int = 2000,
     repeats: int = 1,
     mode: str = "sequential",
@@ -109,9 +115,10 @@ def simulate(
 ) -> Run:
     """Let strategies crawl a recorded web, or the pages of a crawl, for each topic, and return the crawls.
 
-    `topics` is a topic file or `Topic` objects; `strategies` are names, classes or instances. Each crawl visits at most
-    `pages` pages; each topic has `repeats` independent starts. `mode` is the order in which requested pages return:
-    "sequential", "roulette" or "polite". `out` keeps the run in a folder; without it the run is temporary.
+    `topics` is a topic file or `Topic` objects; `strategies` are names, classes or instances. `seeds` are the pages to
+    start from, for a single topic, instead of its own seeds or examples. Each crawl visits at most `pages` pages; each
+    topic has `repeats` independent starts. `mode` is the order in which requested pages return: "sequential",
+    "roulette" or "polite". `out` keeps the run in a folder; without it the run is temporary.
     """
     from scenthound.experiments.runs import simulate_topics
 
@@ -120,7 +127,7 @@ def simulate(
         raise InvalidParameter("No strategy is given; see `sh.list_strategies()`.")
     conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
     with (
-        experiment_setup(web, topics, strategies, options, **conditions) as setup,
+        experiment_setup(web, topics, strategies, options, seeds, **conditions) as setup,
         _temporary_unless(out) as (folder, keep),
         show_progress("simulating", progress) as report,
     ):
@@ -299,12 +306,14 @@ class Evaluation(Result):
 
     def _headline(self) -> str:
         from scenthound.ui.endings import simulated_text
-        from scenthound.ui.reports.run import defined_metrics, marks_note
+        from scenthound.ui.reports.run import SUMMARY_METRICS, defined_metrics, is_default, marks_note
 
         needs = self.evaluated.needs
+        expected = SUMMARY_METRICS if is_default(self.evaluated) else self.evaluated.metrics
         notes = [
             f"No values for {metric}{f': it needs {needs[metric]}' if metric in needs else ''}."
             for metric in self.evaluated.undefined
+            if metric in expected
         ]
         notes += filter(None, map(simulated_text, self.evaluated.ends))
         if defined_metrics(self.evaluated) and len(self.evaluated.results) > 1:
@@ -344,7 +353,7 @@ def evaluate(
     one by one or in a list; all that are cheap to compute if there are none. `at` are numbers of pages that the tables
     have columns for. The result prints one table: the most important metrics at the end of the crawls or, with `at` or
     a single metric, its values by the number of pages; `Evaluation.tables` has all tables."""
-    from scenthound.experiments.evaluate import chosen_metrics
+    from scenthound.experiments.evaluate import chosen_metrics, default_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
     from scenthound.metrics.base import METRICS, Point
 
@@ -352,7 +361,7 @@ def evaluate(
     chosen_ones = [metric for each in metrics for metric in listed(each)]
     METRICS.resolve_all(each for each in chosen_ones if not isinstance(each, str | Point))
     names = [_metric_name(each) for each in chosen_ones]
-    found, steps = chosen_metrics(names or None)
+    found, steps = chosen_metrics(names or default_metrics(opened._run))
     with show_progress("evaluating", progress) as report:
         marks = [*listed(at), *steps]
         return Evaluation(opened.folder, evaluate_run(opened._run, found, marks, report), by_pages=bool(marks))
@@ -466,7 +475,8 @@ def compare(
     topics: TopicsLike,
     strategies: Any = None,
     *,
-    by: Any = "target_recall",
+    seeds: str | Sequence[str] | None = None,
+    by: Any = None,
     pages: int = 2000,
     repeats: int | None = None,
     sweep: Mapping[str, Any] | str | Sequence[str] = (),
@@ -478,10 +488,12 @@ def compare(
     """Rank strategies for a topic: all crawl from the same starts, and tests say which differences are certain, and
     whether there is a best one.
 
-    Without `strategies`, all that are installed take part; otherwise also `breadth_first`, as a baseline. `by` is the
-    metric that decides, at the end or after some pages ("precision@500"). Without `mode`, crawls are polite if the web
-    has several hosts, and otherwise sequential. `sweep` tries values of parameters: `sweep={"n": [1, 16, 256]}`. `out`
-    is a folder for the report; crawls that it has already are not made again.
+    Without `strategies`, all that are installed take part; otherwise also `breadth_first`, as a baseline. `seeds` are
+    the pages to start from, for a single topic, instead of its own seeds or examples. `by` is the metric that decides,
+    at the end or after some pages ("precision@500"): "target_recall", or "on_topic" if no topic has pages to find.
+    Without `mode`, crawls are polite if the web has several hosts, and otherwise sequential. `sweep` tries values of
+    parameters: `sweep={"n": [1, 16, 256]}`. `out` is a folder for the report; crawls that it has already are not made
+    again.
     """
     from scenthound.experiments.compare.results import compare_into
     from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
@@ -491,14 +503,17 @@ def compare(
     if isinstance(sweep, Mapping):
         sweep = [f"{name}={','.join(map(format_value, listed(values)))}" for name, values in sweep.items()]
     settings = ComparisonSettings(
-        _metric_name(by), tuple(map(parse_sweep, listed(sweep))), baseline=BASELINE, chooses_mode=mode is None
+        None if by is None else _metric_name(by),
+        tuple(map(parse_sweep, listed(sweep))),
+        baseline=BASELINE,
+        chooses_mode=mode is None,
     )
     folder, workers = path_or_none(out), options.get("workers")
     conditions: dict[str, Any] = {"page_budget": pages, "repeats": repeats}
     if mode is not None:
         conditions["mode"] = mode
     with (
-        experiment_setup(web, topics, strategies, options, **conditions) as setup,
+        experiment_setup(web, topics, strategies, options, seeds, **conditions) as setup,
         show_progress("comparing", progress) as report,
     ):
         done = compare_into(folder, setup, settings, render=RENDERER, workers=workers, progress=report)

@@ -14,6 +14,7 @@ from scenthound.cli import INTERRUPTED
 from scenthound.cli.options import (
     FollowNofollow,
     RandomSeed,
+    SeedPages,
     TopicId,
     TrainFrom,
     api_arguments,
@@ -54,12 +55,7 @@ def crawl(
         list[str] | None,
         typer.Option(metavar="WORDS", help="Keywords of the topic, instead of a topic file; repeatable."),
     ] = None,
-    seed: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="URL", help="A page to start from; repeatable. Replaces the seeds or examples of the topic file."
-        ),
-    ] = None,
+    seed: SeedPages = None,
     contact: Annotated[
         str, typer.Option(metavar="MAIL|URL", help="Who runs the crawl; sent to every host in the user agent.")
     ] = "",

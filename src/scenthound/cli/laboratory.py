@@ -20,6 +20,7 @@ from scenthound.cli.options import (
     Plain,
     Relevance,
     Repeats,
+    SeedPages,
     SkipMissing,
     StartPages,
     Strategies,
@@ -119,6 +120,7 @@ def simulate(
     topics: Topics,
     out: Annotated[Path, typer.Option(help="Folder for the traces.")],
     strategy: Strategies,
+    seed: SeedPages = None,
     pages: PageBudget = 2000,
     repeats: Repeats = 1,
     task: Task = "examples",
@@ -141,12 +143,14 @@ def simulate(
     """Let strategies crawl a recorded web, topic by topic, and write their traces.
 
     scenthound simulate --web web --topics topics.jsonl --strategy breadth_first --strategy best_n_first:n=256 --out run
+
+    scenthound simulate --web web --topics topics.toml --seed https://example.org/ --strategy link_context --out run
     """
     from scenthound.api.laboratory import simulate as simulate_crawls
     from scenthound.cli.results import print_run
 
     note_missing_pages(web)
-    print_run(simulate_crawls(**api_arguments(context, strategy="strategies"), progress=True))
+    print_run(simulate_crawls(**api_arguments(context, strategy="strategies", seed="seeds"), progress=True))
 
 
 def evaluate(
@@ -188,6 +192,7 @@ def compare(
     ] = None,
     topics_max: TopicsMax = None,
     skip_missing: SkipMissing = False,
+    seed: SeedPages = None,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
@@ -202,12 +207,13 @@ def compare(
         ),
     ] = None,
     by: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="METRIC",
             help="The metric that decides, at the end or after some pages: target_recall, precision@500.",
+            show_default="target_recall; on_topic if no topic has examples to find",
         ),
-    ] = "target_recall",
+    ] = None,
     pages: Annotated[int, typer.Option(min=1, help="Page budget of each crawl; at most half of the web.")] = 2000,
     repeats: Annotated[
         int | None,
@@ -241,11 +247,14 @@ def compare(
     scenthound compare --web web --topics topics.jsonl --topic balloons
 
     scenthound compare --web web --topics topics.jsonl --topic balloons --strategy best_n_first --sweep n=1,16,256
+
+    scenthound compare --web web --topics topics.toml --seed https://example.org/
     """
     from scenthound.api.laboratory import compare as compare_strategies
     from scenthound.cli.results import print_comparison
 
-    print_comparison(compare_strategies(**api_arguments(context, strategy="strategies"), progress=True), as_json)
+    arguments = api_arguments(context, strategy="strategies", seed="seeds")
+    print_comparison(compare_strategies(**arguments, progress=True), as_json)
 
 
 def study(

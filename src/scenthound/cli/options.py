@@ -64,6 +64,12 @@ TopicsMax = Annotated[int | None, typer.Option(min=1, help="Only the first N top
 SkipMissing = Annotated[
     bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
 ]
+SeedPages = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="URL", help="A page to start from; repeatable. Replaces the seeds or examples of the topic file."
+    ),
+]
 Strategies = Annotated[list[str], typer.Option(help="name or name:parameter=value,...; repeatable.")]
 PageBudget = Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")]
 Task = Annotated[str, typer.Option(help="Start from `examples`, or from their `neighbours` two links away.")]

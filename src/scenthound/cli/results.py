@@ -127,7 +127,7 @@ def _compiled(done: Simulation) -> str:
 
 def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_all: bool = False) -> None:
     """One table, or all of them: the metrics by the number of pages, the cost, and pages missing from the recording."""
-    from scenthound.ui.reports.run import SUMMARY_METRICS, all_tables, main_table
+    from scenthound.ui.reports.run import SUMMARY_METRICS, all_tables, is_default, main_table
 
     tables = all_tables(evaluation)
     if print_all:
@@ -137,8 +137,7 @@ def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_al
                 print_table(table)
     else:
         print_table(main_table(evaluation, by_pages=by_pages))
-        is_default = set(SUMMARY_METRICS) <= set(evaluation.metrics)
-        _print_metric_notes(evaluation, SUMMARY_METRICS if is_default else evaluation.metrics)
+        _print_metric_notes(evaluation, SUMMARY_METRICS if is_default(evaluation) else evaluation.metrics)
     for text in filter(None, map(simulated_text, evaluation.ends)):
         say(text)
     if not print_all:

@@ -2,7 +2,8 @@
 
 Rules
 - Without a choice of metrics, all installed ones are computed with their default parameters, except those marked
-  `on_request_only`: classifiers that must be trained, and curves derived from other curves.
+  `on_request_only`: classifiers that must be trained, and curves derived from other curves. `on_topic` is computed if a
+  topic has no pages to find.
 - The PageRank that linkage ranks need is over all pages visited by any crawl of the run, along links that may be
   followed. It is computed when a metric first needs it.
 """
@@ -27,6 +28,7 @@ from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, mean_over_topics
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.metrics.base import METRICS, GroundTruth, Metric, Point, parse_metric
+from scenthound.metrics.classified import OnTopic
 from scenthound.model import FloatArray, IntArray, Progress, Trace, silent
 from scenthound.records import from_json, to_json
 from scenthound.simulator.modes import SEQUENTIAL
@@ -72,6 +74,7 @@ class Evaluation:
     mode: str = str(SEQUENTIAL)
     lower_is_better: frozenset[str] = frozenset()  #: metrics
     needs: dict[str, str] = field(default_factory=dict)  #: by metric: what a topic must have
+    caveats: dict[str, str] = field(default_factory=dict)  #: by metric: what readers of its values must know
     topics: tuple[str, ...] = ()
     ends: tuple[CrawlEnds, ...] = ()  #: by strategy
 
@@ -88,9 +91,12 @@ def chosen_metrics(names: Sequence[str] | None = None) -> tuple[list[Metric], li
     return list(metrics.values()), [one.step for one in parsed if isinstance(one, Point)]
 
 
-def default_metrics() -> list[str]:
-    """All installed metrics except those that are computed on request only."""
-    return [name for name in METRICS.names() if not getattr(METRICS.factory(name), "on_request_only", False)]
+def default_metrics(run: RunFolder | None = None) -> list[str]:
+    """All installed metrics except those that are computed on request only; for a run with a start without targets also
+    the one that needs no known pages."""
+    names = [name for name in METRICS.names() if not getattr(METRICS.factory(name), "on_request_only", False)]
+    has_targets = run is None or all(start.targets for start in run.starts())
+    return names if has_targets else [*names, OnTopic.name]
 
 
 def evaluate(
@@ -126,6 +132,7 @@ def evaluate(
         mode=run.mode,
         lower_is_better=frozenset(str(metric) for metric in metrics if metric.lower_is_better),
         needs={str(metric): metric.needs for metric in metrics if metric.needs},
+        caveats={str(metric): metric.caveat for metric in metrics if metric.caveat},
         topics=tuple(topics),
         ends=crawl_ends(crawls, run.page_budget),
     )

@@ -8,6 +8,10 @@ Rules
 - The classifiers of menczer2001 learn the seeds of a start against those of the other topics' starts with the same
   random seed; topics that share a seed page are skipped. Those of wang2009 learn the pages that the start has set aside
   for evaluation. Without positives or negatives there is no classifier.
+- The default relevance model judges all crawls of a topic alike: it learns the start pages of all its starts, as far as
+  the topic names them, in page order, and then pages of the pool in an order that depends on their numbers only. So
+  neither the order of the crawls nor that of the strategies matters. Without words of the topic and without start pages
+  it cannot judge.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,14 +19,17 @@ from functools import cached_property
 
 import numpy as np
 
-from scenthound.errors import PluginError
+from scenthound.errors import InvalidTopic, PluginError
 from scenthound.experiments.starts import Start, known_relevant
 from scenthound.metrics.base import GroundTruth, Metric, PoolVectors
+from scenthound.metrics.classified import RELEVANCE_MODEL
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.metrics.pagerank import pagerank
 from scenthound.metrics.ranks import lexical_ranks, linkage_ranks, similarities
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic, Trace
 from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, Labelled, trained_judge, vote
+from scenthound.relevance.rocchio import ON_TOPIC, Rocchio, RocchioRelevance
+from scenthound.simulator.scores import TopicWords, WebWords, without_pages
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of
 from scenthound.text.vectors import TermRows, count_words, tf_idf_weights
@@ -90,6 +97,7 @@ class Pool:
         self.pages = pages
         self._topic = topic
         self._page_rank = page_rank
+        self._on_topic: dict[tuple[int, ...], BoolArray | None] = {}
 
     @cached_property
     def rows(self) -> TermRows:
@@ -142,6 +150,43 @@ class Pool:
     def _description(self) -> TermRows:
         return count_words(self.web.find_words(stems_of(self._topic.description)))
 
+    def on_topic(self, seeds: Iterable[int]) -> BoolArray | None:
+        """Whether the default relevance model accepts each page, given the seeds of all starts; None if it knows
+        nothing of the topic. Seeds that the topic does not name, such as neighbours of its examples, may be off it."""
+        named = (self.web.page_of(url) for url in (*self._topic.seeds, *self._topic.examples))
+        starts = tuple(sorted(set(seeds).intersection(page for page in named if page is not None)))
+        if starts not in self._on_topic:
+            model = _taught_model(self.web, self._topic, starts, self.pages)
+            self._on_topic[starts] = None if model is None else self._accepted(model)
+        return self._on_topic[starts]
+
+    def _accepted(self, model: RocchioRelevance) -> BoolArray:
+        web = self.web
+        scores = (model.page(web.words(page), float(web.page_norm[page])) for page in self.pages.tolist())
+        return np.fromiter((score >= ON_TOPIC for score in scores), np.bool_, len(self.pages))
+
+
+#: A fixed seed: the same pages are learned in the same order.
+LEARNING_ORDER_SEED = 0
+
+
+def _taught_model(web: RecordedWeb, topic: Topic, starts: Sequence[int], pool: IntArray) -> RocchioRelevance | None:
+    """The default relevance model after it has learned the start pages and as many of the pool as it learns in all."""
+    words = TopicWords.of(topic, web)
+    if not starts and not len(words.keywords) and not len(words.description):
+        return None
+    try:
+        model = Rocchio().for_topic(without_pages(topic), WebWords(web))
+    except InvalidTopic:
+        return None
+    for page in starts:
+        model.learn(web.words(page), is_start=True)
+    position = np.random.default_rng(LEARNING_ORDER_SEED).permutation(web.n_pages)
+    others = np.setdiff1d(pool, starts)
+    for page in others[np.argsort(position[others])][: model.max_learned_pages].tolist():
+        model.learn(web.words(page), is_start=False)
+    return model
+
 
 class StartFacts:
     """The `PoolFacts` of crawls from one start."""
@@ -172,8 +217,14 @@ class StartFacts:
 
     def accepted_by(self, judge: str) -> BoolArray | None:
         if judge not in self._accepted:
-            self._accepted[judge] = self._voted() if judge == VOTE else self._classified(judge)
+            self._accepted[judge] = self._decisions(judge)
         return self._accepted[judge]
+
+    def _decisions(self, judge: str) -> BoolArray | None:
+        if judge == RELEVANCE_MODEL:
+            starts = (start for start in (self._start, *self._starts) if start.topic == self._start.topic)
+            return self._pool.on_topic(page for start in starts for page in start.seeds)
+        return self._voted() if judge == VOTE else self._classified(judge)
 
     def _voted(self) -> BoolArray | None:
         opinions = [opinion for opinion in map(self.accepted_by, VOTING_JUDGES) if opinion is not None]

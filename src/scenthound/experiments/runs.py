@@ -339,7 +339,7 @@ def simulate_topics(
     require_parquet()
     check_replaceable(out, "run", force=force)
     recorded = open_web(setup.web, progress)
-    chosen = setup.choose_topics(recorded)
+    chosen = setup.choose_topics_with_seeds(recorded)
     experiment = setup.experiment(recorded, chosen)
     planned = plan(experiment, recorded)
     counts: Counter[str] = Counter()

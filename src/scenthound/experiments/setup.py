@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.command_line import Option
-from scenthound.errors import InvalidParameter, InvalidTopic
+from scenthound.errors import InvalidParameter, InvalidTopic, NoStartPage
 from scenthound.experiments.starts import (
     DEFAULT_START,
     ChosenTopics,
@@ -106,6 +106,19 @@ class ExperimentSetup(CrawlConditions):
         """Read the topic file and select from it."""
         check_start(self.n_start, web)
         return choose_topics(self.topics, self.starts(web))
+
+    def choose_topics_with_seeds(self, web: RecordedWeb) -> ChosenTopics:
+        """The same for commands with `--seed`. NoStartPage says so if the only topic, which cannot be skipped, has no
+        start page."""
+        if self.topics.seeds and self.task is not Task.EXAMPLES:
+            raise InvalidParameter(f"--seed and --task {self.task} exclude each other; choose one of them.")
+        chosen = self.choose_topics(web)
+        if len(chosen.topics) == 1 and (self.topics.ids or not chosen.others):
+            try:
+                self.starts(web).draw(chosen.topics[0], 0)
+            except NoStartPage as reason:
+                raise NoStartPage(f"{reason} Or give start pages with --seed.") from None
+        return chosen
 
     def starts(self, web: RecordedWeb) -> Starts:
         """Draws start pages, with no example set aside for training."""

@@ -24,6 +24,7 @@ from random import Random
 
 import numpy as np
 
+from scenthound.crawler.settings import canonical_seeds
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, printable
 from scenthound.model import IntArray, Topic
 from scenthound.relevance.base import Training
@@ -274,12 +275,14 @@ def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class TopicChoice:
-    """A topic file and which of its topics to crawl for: given ids, at most `most`, only those with start pages."""
+    """A topic file and which of its topics to crawl for: given ids, at most `most`, only those with start pages.
+    `seeds` are the start pages of the only topic, instead of its own."""
 
     file: Path
     ids: tuple[str, ...] = ()
     most: int | None = None
     skip_missing: bool = False
+    seeds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +301,8 @@ def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
         if wanted not in listed:
             raise UnknownName.among("topic", wanted, listed, printable(choice.file))
     named = [listed[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(listed.values())
+    if choice.seeds:
+        named = [_with_seeds(named[: choice.most], choice.seeds)]
     problems = {topic.id: starts.problem(topic) for topic in named} if choice.skip_missing else {}
     skipped = {topic_id: problem for topic_id, problem in problems.items() if problem}
     usable = [topic for topic in named if topic.id not in skipped]
@@ -309,6 +314,14 @@ def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
     topics = tuple(usable[: choice.most])
     ids = {topic.id for topic in topics}
     return ChosenTopics(topics, tuple(topic for topic in listed.values() if topic.id not in ids), skipped)
+
+
+def _with_seeds(topics: Sequence[Topic], seeds: Sequence[str]) -> Topic:
+    if len(topics) > 1:
+        raise InvalidParameter(
+            f"--seed has start pages of one topic, but there are {len(topics)} topics; choose one with --topic."
+        )
+    return replace(topics[0], seeds=canonical_seeds(seeds))
 
 
 def parse_task(name: str) -> Task:

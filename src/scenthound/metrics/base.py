@@ -54,8 +54,8 @@ class PoolFacts(Protocol):
         """Ranks by number of topic keywords, then by PageRank (pant2002 section 4.2), 1 is best."""
 
     def accepted_by(self, judge: str) -> BoolArray | None:
-        """Whether a judge (`relevance/classifiers`), or the `vote` of three, accepts each page; None: it cannot be
-        trained."""
+        """Whether a judge (`relevance/classifiers`), the `vote` of three, or the default `relevance_model` accepts each
+        page; None: it cannot be trained."""
 
     def hosts(self) -> IntArray:
         """The host number of each page; empty if the web has a single host."""
@@ -98,6 +98,8 @@ class Metric(ABC):
     summary: ClassVar[str] = ""
     #: What the topic must have ("a description", "targets"), to explain missing values.
     needs: str = ""
+    #: What readers of its values must know; printed with them.
+    caveat: str = ""
     #: Whether it is computed only if it is named, because it is slow or derived from another metric.
     on_request_only: ClassVar[bool] = False
     #: Whether low values are better.
@@ -186,6 +188,7 @@ class Area(Metric):
         self._metric = METRICS.make(of)
         self.of = str(self._metric)
         self.needs = self._metric.needs
+        self.caveat = self._metric.caveat
         self.lower_is_better = self._metric.lower_is_better
 
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:

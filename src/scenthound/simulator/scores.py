@@ -65,10 +65,14 @@ def scores_for(
     """Scores for one topic. The model learns the keywords and the description of the topic, but not its pages, which
     are to be found. A model that trains also gets the words of the pages in `training`. `learn_seeds` is whether a
     model may learn from the seeds of a crawl as from pages of the topic."""
-    about = replace(topic, examples=(), seeds=(), targets=(), description_from=())
-    words = WebWords(web)
+    about, words = without_pages(topic), WebWords(web)
     made = model.for_topic(about, words) if training is None else model.for_topic(about, words, training)
     return PageScores(web, made, learn_seeds=learn_seeds)
+
+
+def without_pages(topic: Topic) -> Topic:
+    """What a relevance model may know of a topic before a crawl."""
+    return replace(topic, examples=(), seeds=(), targets=(), description_from=())
 
 
 class PageScores:

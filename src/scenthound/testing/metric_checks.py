@@ -14,7 +14,8 @@ from scenthound.text.vectors import TermRows
 
 N_TRACES = 20
 N_PAGES, N_HOSTS, N_WORDS = 200, 30, 50
-JUDGES = ("rocchio", "widrow_hoff", "exponentiated_gradient", "svm", "naive_bayes", "neural_net", "vote")
+LINEAR, VOTING = ("rocchio", "widrow_hoff", "exponentiated_gradient"), ("svm", "naive_bayes", "neural_net", "vote")
+JUDGES = (*LINEAR, *VOTING, "relevance_model")
 
 
 def check_metric(metric: Metric) -> None:

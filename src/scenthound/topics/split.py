@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.errors import InvalidParameter, InvalidTopic
+from scenthound.errors import InvalidParameter, InvalidTopic, NoStartPage
 from scenthound.model import IntArray, LongArray, Topic
 
 Available = Callable[[str], bool] | Container[str]
@@ -67,18 +67,25 @@ def _given_seeds(topic: Topic, is_available: Callable[[str], bool]) -> list[str]
     seeds = list(dict.fromkeys(topic.seeds))
     for url in seeds:
         if not is_available(url):
-            raise InvalidTopic(
-                f"Seed {url} of topic {topic.id!r} is not in the recorded web. "
-                "Remove it from the topic's seeds, or record a web that contains it."
-            )
+            similar = next(filter(is_available, _similar_urls(url)), None)
+            advice = f"Did you mean {similar}?" if similar else "Give another one, or record a web that contains it."
+            raise InvalidTopic(f"Seed {url} of topic {topic.id!r} is not in the recorded web. {advice}")
     return seeds
+
+
+def _similar_urls(url: str) -> list[str]:
+    """The URL with the other scheme, and with or without a slash at its end."""
+    scheme, _, rest = url.partition("://")
+    other = "http" if scheme == "https" else "https"
+    slash = rest.removesuffix("/") if rest.endswith("/") else f"{rest}/"
+    return [f"{other}://{rest}", f"{scheme}://{slash}", f"{other}://{slash}"]
 
 
 def _require_candidates(topic: Topic, candidates: list[str]) -> list[str]:
     if not candidates:
-        raise InvalidTopic(
-            f"Topic {topic.id!r} has no example in the recorded web to start from: it has "
-            f"{len(topic.examples)} examples and {len(topic.targets)} targets. Add examples that are in the web."
+        raise NoStartPage(
+            f"Topic {topic.id!r} has no start page in the recorded web (seeds: 0, examples: {len(topic.examples)}, "
+            f"targets: {len(topic.targets)}). Add `seeds` or examples that are in the web to the topic."
         )
     return candidates
 

@@ -128,7 +128,7 @@ class ComparisonResult:
     mode: str
     relevance: str | None = None
     sweeps: Mapping[str, tuple[str, ...]]
-    says: str  #: what was observed, and what the result applies to
+    says: str  #: what was observed, what the result applies to, and what to know about the metric
     reading: str
     marks: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...]
@@ -240,7 +240,7 @@ def _ranked(
     verdict = verdict_of(ranking, evidence(ready, measured))
     command, command_note = "", ""
     if verdict.best:
-        command = live_command(setup.topics.file, measured.topics[0], verdict.best, experiment, training_folder)
+        command = live_command(setup.topics, measured.topics[0], verdict.best, experiment, training_folder)
         command_note = training_note(verdict.best, experiment, training_folder) if command else CANNOT_BE_NAMED
     return ComparisonResult(
         scenthound=version("scenthound"),
@@ -258,7 +258,7 @@ def _ranked(
         mode=experiment.mode,
         relevance=experiment.relevance,
         sweeps={sweep.parameter: sweep.values for sweep in settings.sweeps},
-        says=describe_scope(measured),
+        says=f"{describe_scope(measured, given_starts=ready.has_given_starts)} {ready.point.metric.caveat}".rstrip(),
         reading=READING,
         marks={str(mark): meaning for mark, meaning in MARKS.items()},
         notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
@@ -274,7 +274,7 @@ def _ranked(
         left_out=dict(ready.left_out),
         command=command,
         command_note=command_note,
-        repeat=reproduce_command(setup, settings, experiment),
+        repeat=reproduce_command(setup, replace(settings, by=settings.by or str(ready.point.metric)), experiment),
         crawls_made=n_made,
     )
 
@@ -308,6 +308,7 @@ def reproduce_command(setup: ExperimentSetup, settings: ComparisonSettings, expe
             ("--web", experiment.web),
             ("--topics", setup.topics.file.absolute()),
             ("--topic", tuple(topic.id for topic in experiment.topics)),
+            ("--seed", setup.topics.seeds),
             ("--strategy", setup.strategies),
             ("--sweep", tuple(f"{each.parameter}={','.join(each.values)}" for each in settings.sweeps)),
             ("--by", settings.by),

@@ -17,6 +17,7 @@ from scenthound.command_line import command_line
 from scenthound.errors import printable
 from scenthound.experiments.compare.settings import Prepared
 from scenthound.experiments.setup import Experiment
+from scenthound.experiments.starts import TopicChoice
 from scenthound.relevance.base import RELEVANCE, accepts_training, trains
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of
@@ -28,7 +29,7 @@ CANNOT_BE_NAMED = "It cannot be started from a command line: a name has a NUL ch
 
 
 def live_command(
-    topics: Path, topic_id: str, strategy: str, experiment: Experiment, training_folder: Path | None = None
+    topics: TopicChoice, topic_id: str, strategy: str, experiment: Experiment, training_folder: Path | None = None
 ) -> str:
     """`scenthound crawl` with the strategy, its relevance model and page budget, quoted for a shell. Empty if it cannot
     be written. `training_folder` is the folder with the training pages."""
@@ -39,8 +40,9 @@ def live_command(
     return command_line(
         ("scenthound", "crawl"),
         [
-            ("--topics", topics),
+            ("--topics", topics.file),
             ("--topic", topic_id),
+            ("--seed", topics.seeds),
             ("--strategy", strategy),
             ("--relevance", relevance_model if experiment.relevance is not None or learns else None),
             ("--train-from", (accepts_training(model) and experiment.train_from) or own_folder),

@@ -31,6 +31,7 @@ from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MIN_TOPICS, PairedSample
 from scenthound.metrics.base import Metric, Point
+from scenthound.metrics.classified import OnTopic
 from scenthound.metrics.retrieval import Precision, Recall
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
 from scenthound.store.recorded_web import RecordedWeb
@@ -188,8 +189,8 @@ def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
     needs = f", which needs {point.metric.needs}" if point.metric.needs else ""
     judges = "set examples aside with --judge N, or " if "harvest" in str(point.metric) else ""
     return InvalidTopic(
-        f"There is no {point.metric} for {where}{needs}: {judges}choose another metric with --by; `scenthound metrics` "
-        "lists them."
+        f"There is no {point.metric} for {where}{needs}: {judges}choose another metric with --by, such as "
+        f"{OnTopic.name}, which needs no known pages; `scenthound metrics` lists all."
     )
 
 

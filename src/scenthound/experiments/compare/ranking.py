@@ -34,6 +34,7 @@ from scenthound.experiments.statistics import (
     wins_ties_losses,
 )
 from scenthound.experiments.topic_analysis import against_field
+from scenthound.metrics.classified import OnTopic
 from scenthound.metrics.measures import share_of_gap_closed
 from scenthound.model import FloatArray
 from scenthound.records import column
@@ -227,9 +228,12 @@ def topics_won(measured: Measurements, order: Sequence[int], *, lower_is_better:
     return TopicsWon(*wins_ties_losses(against_field(values, str(order[0]))))
 
 
-def describe_scope(measured: Measurements) -> str:
-    """What was observed, and what the result applies to."""
+def describe_scope(measured: Measurements, *, given_starts: bool = False) -> str:
+    """What was observed, and what the result applies to. `given_starts`: all crawls of a topic start from the seeds
+    that the user gave."""
     n_topics, n_seeds = measured.values.shape[1:]
+    if given_starts:
+        return _scope_of_given_starts(measured)
     starts = f"{n_seeds} random starts" if n_seeds > 1 else "one random start"
     if measured.over_topics:
         each = f"the mean of {starts}" if n_seeds > 1 else f"with {starts}"
@@ -245,13 +249,23 @@ def describe_scope(measured: Measurements) -> str:
     )
 
 
+def _scope_of_given_starts(measured: Measurements) -> str:
+    n_topics = len(measured.topics)
+    if measured.over_topics:
+        return f"The observations are {n_topics} topics, each from its seeds: the result applies to topics like these."
+    of = f"One topic, {measured.topics[0]!r}, was" if n_topics == 1 else f"{n_topics} topics were"
+    return f"{of} observed from the given seeds: the result applies to these start pages only."
+
+
 def reading_notes(ready: Prepared, measured: Measurements, rows: Sequence[RankingRow]) -> list[str]:
     """Notes on skipped topics and strategies with equal crawls. Values of a sweep with equal crawls share a row instead
     of a note."""
     notes, metric, by_spec = [], ready.point.metric, {each.spec: each for each in ready.contestants}
     if measured.lacking:
         skipped = f"Topics without {metric} are skipped: {', '.join(map(printable, measured.lacking))}."
-        notes.append(f"{skipped} It needs {metric.needs}." if metric.needs else skipped)
+        needs = f" It needs {metric.needs}." if metric.needs else ""
+        other = "" if isinstance(metric, OnTopic) else f" {OnTopic.name} needs no known pages: choose it with --by."
+        notes.append(f"{skipped}{needs}{other}")
     notes += [
         f"{printable(other)} crawled the same pages in the same order as {printable(row.strategy)}."
         for row in rows

@@ -3,6 +3,9 @@
 If no strategy is given, all installed ones take part, except those that fail or cannot crawl for the topics, which are
 left out with the reason. A strategy that is given explicitly must work; the baseline then takes part too.
 
+The metric that decides is the recall of targets. If no topic has targets, it is the share of pages on topic, which
+needs no known pages; otherwise topics without targets are skipped, as for any metric that a topic has no value for.
+
 Sweeps are written `parameter=value,value,...`; several sweeps form a grid. Every swept strategy must have the
 parameter, and must not set it already. A strategy with a parameter `max_pages` gets the page budget, unless it is set.
 """
@@ -18,10 +21,12 @@ from scenthound.crawler.settings import DEFAULT_CONNECTIONS, DEFAULT_PATIENCE
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
 from scenthound.experiments.pipeline import Planned, PlannedCrawls, plan
 from scenthound.experiments.setup import Experiment, ExperimentSetup, fitting_pages
-from scenthound.experiments.starts import Start, Starts, TopicChoice
+from scenthound.experiments.starts import Start, Starts, Task, TopicChoice
 from scenthound.experiments.statistics import MIN_TOPICS
 from scenthound.experiments.trace_cache import Provenance
 from scenthound.metrics.base import Metric, Point, parse_metric
+from scenthound.metrics.classified import OnTopic
+from scenthound.metrics.retrieval import TargetRecall
 from scenthound.registry import Value, format_value
 from scenthound.simulator.modes import MODES, SEQUENTIAL
 from scenthound.store.recorded_web import RecordedWeb
@@ -146,9 +151,9 @@ DEFAULT_REPEATS = 10
 @dataclass(frozen=True, slots=True)
 class ComparisonSettings:
     """What a comparison adds to an experiment: `by` is the metric that decides, at the end or after some pages
-    (`precision@500`); `sweeps` are parameters to try with several values."""
+    (`precision@500`), None for the default one; `sweeps` are parameters to try with several values."""
 
-    by: str = "target_recall"
+    by: str | None = None
     sweeps: tuple[Sweep, ...] = ()
     baseline: str | None = None  #: takes part whichever strategies are named
     chooses_mode: bool = False  #: the mode is that of `mode_for`, whatever the setup says
@@ -170,6 +175,11 @@ def repeats_for(setup: ExperimentSetup, n_topics: int) -> int:
     if setup.repeats is not None:
         return setup.repeats
     return DEFAULT_REPEATS if n_topics < MIN_TOPICS else max(1, DEFAULT_REPEATS // n_topics)
+
+
+def default_metric(planned: Iterable[Planned]) -> str:
+    """The metric that decides if nobody chose one."""
+    return TargetRecall.name if any(start.targets for _, start in planned) else OnTopic.name
 
 
 def deciding_point(by: str, page_budget: int) -> Point:
@@ -205,16 +215,20 @@ class Prepared(PlannedCrawls):
     def starts(self) -> list[Start]:
         return [*(start for _, start in self.planned), *self.other_starts]
 
+    @property
+    def has_given_starts(self) -> bool:
+        """Whether all crawls of a topic start from the seeds that the user gave, however many starts there are."""
+        return self.experiment.task is Task.EXAMPLES and all(topic.seeds for topic, _ in self.planned)
+
 
 def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSettings) -> Prepared:
     """Check everything before the first crawl."""
     _check_choice(setup.topics)
-    chosen = setup.choose_topics(web)
+    chosen = setup.choose_topics_with_seeds(web)
     starts = Starts(web, setup.task, setup.n_start, n_judge=setup.n_judge)
-    if len(chosen.topics) == 1 and (setup.topics.ids or not chosen.others):
-        starts.draw(chosen.topics[0], 0)  # The only topic cannot be skipped, so its message must not suggest it.
     pages = fitting_pages(setup.page_budget, web.n_pages)
-    point = deciding_point(settings.by, pages)
+    if settings.by is not None:
+        deciding_point(settings.by, pages)  # Invalid ones raise before the starts are drawn.
     is_chosen = bool(setup.strategies or settings.sweeps)
     usable, left_out = ([*setup.strategies], dict[str, str]()) if is_chosen else _installed()
     entrants = contestants_of(usable, settings.sweeps, pages)
@@ -238,6 +252,9 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
         repeats=repeats_for(setup, len(chosen.topics)),
     )
     experiment, planned, unusable = _planned(requested, web, may_skip=not setup.strategies)
+    point = deciding_point(settings.by or default_metric(planned), pages)
+    if settings.by is None and isinstance(point.metric, OnTopic):
+        notes.append(f"No topic has examples to find, so {point.metric} decides instead of {TargetRecall.name}.")
     for _, start in planned:
         check_length(start, point, pages, web.n_pages)
     return Prepared(

@@ -4,7 +4,7 @@ Rules
 - A strategy is the best only if it is significantly better than every other (`Mark.WORSE`), after correction. Others
   that are shown to be as good make it a tie, and others that are not clear either way leave it open.
 - A test can be significant only with enough observations. Starts from the same pages are one observation, so that a
-  topic with few examples has few.
+  topic with few examples has few, and a topic with seeds of its own has one, however many repeats there are.
 - A metric of known pages says nothing if there are few of them: with fewer than ten, one page more or less changes the
   recall by more than ten percent, twice the difference that counts as negligible.
 - Without anything to compare with there is no best.
@@ -48,11 +48,12 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What the ranking is based on: distinct observations, topics or starts, and the known pages that a metric of known
-    pages counts (None for other metrics)."""
+    pages counts (None for other metrics). `given_starts`: all crawls of a topic start from the same given seeds."""
 
     n_observations: int
     over_topics: bool
     n_known_pages: int | None = None
+    given_starts: bool = False
 
 
 def evidence(ready: Prepared, measured: Measurements) -> Evidence:
@@ -60,7 +61,7 @@ def evidence(ready: Prepared, measured: Measurements) -> Evidence:
     if ready.point.metric.needs.startswith(KNOWN_PAGES):
         targets = {(topic.id, page) for topic, start in ready.planned for page in start.targets}
         n_known = sum(topic in measured.topics for topic, _ in targets)
-    return Evidence(measured.observations.shape[1], measured.over_topics, n_known)
+    return Evidence(measured.observations.shape[1], measured.over_topics, n_known, ready.has_given_starts)
 
 
 def verdict_of(rows: Sequence[RankingRow], found: Evidence) -> Verdict:
@@ -79,9 +80,8 @@ def verdict_of(rows: Sequence[RankingRow], found: Evidence) -> Verdict:
     needed = observations_needed(len(rows))
     if len(rows) > 1 and found.n_observations < needed:
         observed = _counted(found.n_observations, "topic" if found.over_topics else "distinct start")
-        more = "--topics-max" if found.over_topics else "--repeats, or more examples"
         reasons[Doubt.FEW_OBSERVATIONS] = (
-            f"{observed} cannot tell {len(rows)} strategies apart (at least {needed}: {more})"
+            f"{observed} cannot tell {len(rows)} strategies apart (at least {needed}: {_more_observations(found)})"
         )
     elif unclear:
         reasons[Doubt.UNCLEAR] = (
@@ -93,6 +93,14 @@ def verdict_of(rows: Sequence[RankingRow], found: Evidence) -> Verdict:
     if not reasons:
         return Verdict(rows[0].strategy, candidates)
     return Verdict("", candidates, tuple(reasons), "; ".join(reasons.values()))
+
+
+def _more_observations(found: Evidence) -> str:
+    if found.over_topics:
+        return "more topics, by --topics-max or in the topic file"
+    if found.given_starts:
+        return "so many topics, or examples instead of seeds, from which starts are drawn"
+    return "--repeats, or more examples"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -167,8 +167,11 @@ def conclusion_lines(compared: ComparisonResult) -> Iterator[str]:
 
 
 def spread_text(compared: ComparisonResult) -> str:
-    """What means and standard errors are over."""
-    return describe_spread([PairedSample(np.zeros((len(compared.topics), compared.seeds)))])
+    """What means and standard errors are over. Starts from the same pages count once."""
+    n_starts = len(compared.observed.names) if compared.observed.of == "starts" else compared.seeds
+    if all(isnan(row.standard_error) for row in compared.ranking):
+        n_starts = 1
+    return describe_spread([PairedSample(np.zeros((len(compared.topics), n_starts)))])
 
 
 def _direction(compared: ComparisonResult) -> str:

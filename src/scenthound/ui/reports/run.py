@@ -43,11 +43,13 @@ from scenthound.ui.formats import (
 )
 from scenthound.ui.reports.study import curve_series
 
-#: The metric of the summary, if it has values; else the first one that has.
-MAIN_METRIC = "target_recall"
+#: The metric of the summary is the first of these that has values, else the first of all that has.
+MAIN_METRICS = ("target_recall", "recall", "on_topic")
 #: The metrics of the summary table, if nobody chose others: how many of the pages to be found and of all known ones
-#: were found, and how close the visited pages are to the topic, by examples and by words.
-SUMMARY_METRICS = ("target_recall", "recall", "precision", "mean_similarity")
+#: were found, and how close the visited pages are to the topic, by examples, by the relevance model and by words.
+SUMMARY_METRICS = ("target_recall", "recall", "precision", "on_topic", "mean_similarity")
+#: Those that are computed whatever the topics are.
+USUAL_METRICS = frozenset(SUMMARY_METRICS) - {"on_topic"}
 #: More curves would cover each other; the others appear when the reader selects them.
 MAX_VISIBLE_CURVES = 8
 #: Marks a strategy that is significantly worse than the best of the column.
@@ -66,7 +68,7 @@ def run_report(folder: Path) -> Document:
 
 def evaluation_report(evaluation: Evaluation, about: Mapping[str, Any], folder: Path) -> Document:
     """`about` is the content of `run.json`."""
-    metrics = sorted(defined_metrics(evaluation), key=lambda metric: metric != MAIN_METRIC)
+    metrics = sorted(defined_metrics(evaluation), key=_importance)
     return Document(
         kind="run",
         title=_title(len(evaluation.results), about),
@@ -74,6 +76,10 @@ def evaluation_report(evaluation: Evaluation, about: Mapping[str, Any], folder: 
         sections=(*_sections(evaluation, metrics), _settings(about, folder)),
         key_facts=tuple(_key_facts(evaluation, metrics)),
     )
+
+
+def _importance(metric: str) -> int:
+    return MAIN_METRICS.index(metric) if metric in MAIN_METRICS else len(MAIN_METRICS)
 
 
 def _title(n_strategies: int, about: Mapping[str, Any]) -> str:
@@ -100,7 +106,7 @@ def _sections(evaluation: Evaluation, metrics: list[str]) -> Iterator[Section]:
 
 def _summary(evaluation: Evaluation, metrics: list[str]) -> Iterator[str]:
     if metrics:
-        yield " ".join(_conclusion(evaluation, metrics[0]))
+        yield " ".join((*_conclusion(evaluation, metrics[0]), *_caveats(evaluation, metrics[:1])))
     n_crawls = sum(result.n_crawls for result in evaluation.results)
     yield (
         f"{counted(len(evaluation.results), 'strategy')} crawled for {counted(len(evaluation.topics), 'topic')}: "
@@ -115,7 +121,7 @@ def _conclusion(evaluation: Evaluation, metric: str) -> Iterator[str]:
         return
     after = counted(evaluation.page_budget, "page")
     value = _final_mean(evaluation, metric, test.best)
-    yield f"By {metric_name(metric)} after {after}, {names[test.best]} is best: {value}."
+    yield f"By {metric} after {after}, {names[test.best]} is best: {value}."
     if len(names) < 2:
         return
     if len(evaluation.topics) < observations_needed(len(names)):
@@ -144,6 +150,11 @@ def _key_facts(evaluation: Evaluation, metrics: list[str]) -> Iterator[tuple[str
 
 def metric_name(metric: str) -> str:
     return metric.replace("_", " ")
+
+
+def _caveats(evaluation: Evaluation, metrics: Sequence[str]) -> list[str]:
+    """What readers of these metrics must know, each once."""
+    return list(dict.fromkeys(evaluation.caveats[metric] for metric in metrics if metric in evaluation.caveats))
 
 
 def undefined_notes(evaluation: Evaluation, among: Sequence[str] | None = None) -> Iterator[str]:
@@ -179,16 +190,25 @@ def metric_table(evaluation: Evaluation, metric: str) -> Table:
         caption=f"{metric_name(metric)}{'; lower is better' if metric in evaluation.lower_is_better else ''}",
         columns=("strategy", *(f"after {step:,} pages" for step in evaluation.checkpoints)),
         rows=tuple(zip(names, *columns, strict=True)),
-        note=f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "One topic.",
+        note=_note(evaluation, n_topics, [metric]),
         best_sign="*",
     )
 
 
+def _note(evaluation: Evaluation, n_topics: int, metrics: Sequence[str]) -> str:
+    spread = f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "One topic."
+    return " ".join((spread, *_caveats(evaluation, metrics)))
+
+
+def is_default(evaluation: Evaluation) -> bool:
+    """Whether nobody chose the metrics."""
+    return set(evaluation.metrics) >= USUAL_METRICS
+
+
 def summary_metrics(evaluation: Evaluation) -> list[str]:
     """The metrics of the summary table that have values: the usual ones, or all if one of these is not evaluated."""
-    usual = set(SUMMARY_METRICS) <= set(evaluation.metrics)
     defined = defined_metrics(evaluation)
-    chosen = [metric for metric in SUMMARY_METRICS if metric in defined] if usual else defined
+    chosen = [metric for metric in SUMMARY_METRICS if metric in defined] if is_default(evaluation) else defined
     return chosen or defined
 
 
@@ -209,7 +229,7 @@ def summary_table(evaluation: Evaluation) -> Table:
         caption=f"After {counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}",
         columns=("strategy", *columns),
         rows=tuple(zip([Cell(result.strategy) for result in evaluation.results], *columns.values(), strict=True)),
-        note=f"Mean ± standard error over {n_topics} topics." if n_topics > 1 else "One topic.",
+        note=_note(evaluation, n_topics, metrics),
         best_sign="*",
     )
 
@@ -217,7 +237,8 @@ def summary_table(evaluation: Evaluation) -> Table:
 def main_table(evaluation: Evaluation, *, by_pages: bool) -> Table:
     """The one table that is printed: the summary, or a single metric by the number of pages."""
     metrics = summary_metrics(evaluation)
-    if metrics and (by_pages or len(defined_metrics(evaluation)) == 1):
+    is_single = len(defined_metrics(evaluation)) == 1 and not is_default(evaluation)
+    if metrics and (by_pages or is_single):
         return metric_table(evaluation, metrics[0])
     return summary_table(evaluation)
 
