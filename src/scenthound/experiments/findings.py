@@ -339,6 +339,7 @@ class Finding:
     says: str
     protocol: str
     claims: tuple[Claim, ...]
+    remark: str = ""  #: what a reader of the verdict must know about the crawls
 
     @property
     def verdict(self) -> Verdict:
@@ -352,6 +353,10 @@ class Finding:
     @property
     def why(self) -> str:
         """The reason for the verdict, in a sentence or two."""
+        return f"{self._why} {self.remark}".strip()
+
+    @property
+    def _why(self) -> str:
         claim = self.deciding_claim
         if claim is None:
             return "None of its claims could be tested."
@@ -362,9 +367,11 @@ class Finding:
         return f"{which}{', the first' if n_alike > 1 else ''}: {claim.says}. {claim.why}"
 
 
-def finding_of(name: str, says: str, protocol: str, claims: Iterable[PendingClaim | Claim]) -> Finding:
+def finding_of(
+    name: str, says: str, protocol: str, claims: Iterable[PendingClaim | Claim], remark: str = ""
+) -> Finding:
     """Correct and decide the claims of a finding."""
-    return Finding(name, says, protocol, decided_claims(list(claims)))
+    return Finding(name, says, protocol, decided_claims(list(claims)), remark)
 
 
 def decided_claims(claims: Sequence[PendingClaim | Claim]) -> tuple[Claim, ...]:

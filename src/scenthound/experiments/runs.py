@@ -13,10 +13,11 @@ without a clock. Folders of older versions may lack training pages, modes and ti
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
+from statistics import fmean
 from typing import IO, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ RUN_FILE = "run.json"
 START_PAGES = tuple(each.name for each in fields(Start)[2:])
 LATER_START_PAGES = START_PAGES[2:]
 #: Fields that older folders lack.
-LATER_CRAWL_FIELDS = ("running_s", "evicted")
+LATER_CRAWL_FIELDS = ("running_s", "evicted", "diagnostics")
 
 
 def require_parquet() -> Any:
@@ -63,12 +64,13 @@ class CrawlRow:
     repeated: int
     running_s: float | None = None  #: in simulated time
     evicted: int = 0  #: links that a full frontier dropped
+    diagnostics: Mapping[str, float] = field(default_factory=dict)  #: of the strategy
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlEnds:
     """How the crawls of a strategy ended: how many before their page budget, and, of these, requested pages that were
-    not visited. Evictions are those of all crawls."""
+    not visited. Evictions are those of all crawls, diagnostics are means over them."""
 
     strategy: str
     page_budget: int
@@ -77,19 +79,37 @@ class CrawlEnds:
     n_not_recorded: int
     n_repeated: int
     n_evicted: int
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+
+
+def mean_diagnostics(crawls: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The means of the diagnostics that crawls have."""
+    values: dict[str, list[float]] = {}
+    for crawl in crawls:
+        for name, value in crawl.items():
+            values.setdefault(name, []).append(value)
+    return {name: fmean(found) for name, found in values.items()}
 
 
 def crawl_ends(rows: Iterable[CrawlRow], page_budget: int) -> tuple[CrawlEnds, ...]:
     """By strategy, in the order of the rows."""
     counts: dict[str, Counter[str]] = {}
+    diagnostics: dict[str, list[Mapping[str, float]]] = {}
     for row in rows:
+        diagnostics.setdefault(row.strategy, []).append(row.diagnostics)
         tally = counts.setdefault(row.strategy, Counter())
         tally.update(n_crawls=1, n_evicted=row.evicted)
         if row.pages < page_budget:
             tally.update(n_early=1, n_not_recorded=row.not_recorded, n_repeated=row.repeated)
-    names = [each.name for each in fields(CrawlEnds)[2:]]
+    names = [each.name for each in fields(CrawlEnds)[2:] if each.type is int]
     return tuple(
-        CrawlEnds(strategy, page_budget, **{name: tally[name] for name in names}) for strategy, tally in counts.items()
+        CrawlEnds(
+            strategy,
+            page_budget,
+            **{name: tally[name] for name in names},
+            diagnostics=mean_diagnostics(diagnostics[strategy]),
+        )
+        for strategy, tally in counts.items()
     )
 
 
@@ -264,6 +284,7 @@ def _crawl_row(done: Run) -> CrawlRow:
         repeated=crawl.n_repeated,
         running_s=None if crawl.time_s is None else float(crawl.time_s[-1]),
         evicted=crawl.n_evicted,
+        diagnostics=dict(crawl.diagnostics),
     )
 
 

@@ -252,12 +252,9 @@ class InfoSpiders(Strategy):
         return Spider(seed, self._theta / 2, keywords, net, [Choice(seed, host, np.zeros(len(keywords)))])
 
     def diagnostics(self) -> dict[str, float]:
-        return {
-            "choice_entropy": self._counts.mean_entropy,
-            "births": self._population.n_born,
-            "deaths": self._population.n_died,
-            "agents": len(self._population),
-        }
+        population = self._population
+        counts = {"births": population.n_born, "deaths": population.n_died, "agents": len(population)}
+        return {**({"choice_entropy": self._counts.mean_entropy} if self._counts.n_choices else {}), **counts}
 
     @property
     def account(self) -> EnergyAccount:

@@ -33,23 +33,40 @@ POINTS = (0.1, 0.5, 1.0)
 EARLY, MIDDLE, END = POINTS
 #: Mean ranks that differ by less than this share of BestFirst's are equivalent.
 NEAR = 0.05
+#: Choices are random if their mean entropy is at least this share of that of random ones.
+RANDOM_ENTROPY = 0.99
 RANK, SIMILARITY = "rank:by=lexical", "mean_similarity"
 
 
 def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
     """All four: over visited pages, and if crawls ended early also with missing pages counted."""
     for arm in arms[0].padded_or_visited():
-        over = arm.over
-        yield finding_of("H1", "BestFirst > InfoSpiders > PageRank under each classifier", over, _classified(arm))
+        over, remark = arm.over, _randomness(arm)
+        yield finding_of(
+            "H1", "BestFirst > InfoSpiders > PageRank under each classifier", over, _classified(arm), remark
+        )
         yield finding_of(
             "H2",
             "mean lexical rank: at a tenth BestFirst about InfoSpiders, both better than PageRank; later BestFirst "
             "better than InfoSpiders, InfoSpiders than PageRank",
             over,
             _ranked(arm),
+            remark,
         )
-        yield finding_of("H3", "mean similarity: the same order, from early on", over, _similar(arm))
+        yield finding_of("H3", "mean similarity: the same order, from early on", over, _similar(arm), remark)
         yield finding_of("H4", "mean lexical rank: PageRank's distance narrows late", over, _narrowing(arm))
+
+
+def _randomness(arm: ArmMeasurements) -> str:
+    """A remark if the choices of InfoSpiders were those of a random walk."""
+    found = arm.diagnostics.get(SPIDERS, {})
+    entropy = found.get("choice_entropy", 0.0)
+    if entropy < RANDOM_ENTROPY:
+        return ""
+    return (
+        f"InfoSpiders walked at random: the entropy of its choices is {entropy:.3f} of that of random ones, and "
+        f"{found.get('deaths', 0.0):.1f} agents died per crawl; its net and its population decided nothing."
+    )
 
 
 def _in_order(arm: ArmMeasurements, measure: str, step: int, context: str) -> Iterator[PendingClaim]:

@@ -22,6 +22,7 @@ from scenthound.experiments.bounds import BOUNDED, StartBounds
 from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
 from scenthound.experiments.ground_truth import VOTE, TopicGroundTruth, checked_curve, curve_steps, page_rank_among
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
+from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
 from scenthound.experiments.study.arms import Arm, hosts_of_pages
 from scenthound.experiments.study.settings import ArmSettings
@@ -96,6 +97,7 @@ class ArmMeasurements:
     search_lengths: FloatArray | None = None
     agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of classifiers, by topic
     n_accepted: FloatArray = field(default_factory=lambda: np.zeros(0))  #: pages of the pool that the judges accept
+    diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: by crawler, means over crawls
     #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
     by_visited_pages: bool = False
 
@@ -204,6 +206,7 @@ class _MeasuredTopic:
     search_lengths: FloatArray | None
     agreement: Mapping[str, float]
     n_accepted: float
+    diagnostics: tuple[tuple[str, Mapping[str, float]], ...]  #: of each crawl, with the name of its crawler
 
 
 class _TopicMeasurer:
@@ -246,6 +249,12 @@ class _TopicMeasurer:
             search_lengths=lengths,
             agreement=_classifier_agreement(truths[0], _classifiers_of(settings)),
             n_accepted=_n_accepted(truths[0]) if "harvest" in self._metrics else np.nan,
+            diagnostics=tuple(
+                (label, run.crawl.diagnostics)
+                for by_strategy in crawls
+                for label, run in zip(settings.strategies, by_strategy, strict=True)
+                if run.crawl.diagnostics
+            ),
         )
 
     def _values(self, crawls: list[Run], ground_truth: GroundTruth) -> dict[str, FloatArray]:
@@ -384,4 +393,11 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
             for name in dict.fromkeys(name for topic in topics for name in topic.agreement)
         },
         n_accepted=np.array([topic.n_accepted for topic in topics]),
+        diagnostics=_diagnostics([crawl for topic in topics for crawl in topic.diagnostics]),
     )
+
+
+def _diagnostics(crawls: Sequence[tuple[str, Mapping[str, float]]]) -> dict[str, dict[str, float]]:
+    """The means by crawler."""
+    labels = dict.fromkeys(label for label, _ in crawls)
+    return {label: mean_diagnostics(found for each, found in crawls if each == label) for label in labels}

@@ -6,13 +6,13 @@ A figure of a paper is named by its number and has the paper's axes; other figur
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import Literal
 
 import numpy as np
 
 from scenthound.experiments.closed_world import Interval, closed_world_report
-from scenthound.experiments.significance import compare_pairs, sign_flip_p
+from scenthound.experiments.significance import compare_pairs, mean_test
 from scenthound.experiments.statistics import Alternative, defined, paired_t, standard_error
 from scenthound.experiments.study.measures import FOUND_PERCENT, ArmMeasurements
 from scenthound.experiments.topic_analysis import TopicAnalysis, analyse_topics
@@ -110,8 +110,9 @@ def _end(arm: ArmMeasurements, measure: str, label: str) -> FloatArray:
 def t_test_table(
     arm: ArmMeasurements, measure: str, head: str, shares: Sequence[float], *, one_tailed: bool = False
 ) -> Table:
-    """Paired t-tests between all crawlers, as published, beside a test that assumes no normal distribution. If they are
-    one-tailed, crawlers listed later in the settings, which a study is about, are compared with earlier ones."""
+    """Paired t-tests between all crawlers, as published, beside `mean_test`, which assumes no normal distribution. If
+    they are one-tailed, crawlers listed later in the settings, which a study is about, are compared with earlier
+    ones."""
     labels = arm.labels[::-1] if one_tailed else arm.labels
     alternative: Alternative = "greater" if one_tailed else "two-sided"
     rows = tuple(
@@ -120,14 +121,23 @@ def t_test_table(
         for pair in combinations(labels, 2)
     )
     tails = "one-sided: that the first is better" if one_tailed else "two-sided"
-    heads = ("pages", "crawlers", "better by", "t", "p of t", "p of sign flips", "Hedges' d_z", "wins / ties / losses")
+    heads = (
+        "pages",
+        "crawlers",
+        "better by",
+        "t",
+        "p of t",
+        "p without normality",
+        "Hedges' d_z",
+        "wins / ties / losses",
+    )
     return Table(
         name=f"t-tests-{file_name(head)}",
         caption=f"{head}: paired tests between crawlers",
         heads=heads,
         rows=rows,
         note=f"How much better the first crawler is, in the mean over topics. As published, p are {tails}, and not "
-        "corrected.",
+        "corrected. The mean test is by sign flips, for skewed differences also by a studentised bootstrap.",
     )
 
 
@@ -142,7 +152,7 @@ def _test_row(
         format_number(compared.mean_difference),
         format_number(tested.t, 2),
         format_p(tested.p),
-        format_p(sign_flip_p(better, alternative)),
+        format_p(mean_test(better, alternative).p),
         format_number(compared.d_z, 2),
         f"{compared.wins} / {compared.ties} / {compared.losses}",
     )
@@ -174,6 +184,7 @@ def extra_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure:
         if arm.bounds:
             yield gap_table(arm)
         yield from search_length_table(arm)
+        yield from diagnostics_tables(arm)
         yield from agreement_table(arm)
         yield closed_world_table(arm)
         yield from topics_tables(arm, one, other, measure)
@@ -217,6 +228,22 @@ def overlap_table(arm: ArmMeasurements) -> Table:
         note=f"Jaccard coefficient after {arm.page_budget:,} pages, mean ± standard error over {len(arm.topics)} "
         "topics.",
     )
+
+
+def diagnostics_tables(arm: ArmMeasurements) -> Iterator[Table]:
+    """How crawlers behaved, if any of them tells."""
+    names = list(dict.fromkeys(name for found in arm.diagnostics.values() for name in found))
+    if names:
+        yield Table(
+            name=f"diagnostics-{file_name(arm.settings.name)}",
+            caption=f"{arm.settings.name}: how crawlers behaved",
+            heads=("crawler", *(name.replace("_", " ") for name in names)),
+            rows=tuple(
+                (label, *(format_number(found.get(name, nan)) for name in names))
+                for label, found in arm.diagnostics.items()
+            ),
+            note="Means over crawls. A choice entropy of 1 is that of random choices.",
+        )
 
 
 def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:

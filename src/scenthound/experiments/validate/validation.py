@@ -145,7 +145,7 @@ def _weight_verdict(weight: dict[str, float], size: SearchSize | None) -> tuple[
     return Verdict.NOT_REPRODUCED, "; they are not in this order"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValidatedFinding(Finding):
     """A finding of the study for one strategy on one group of topics (empty: none)."""
 
@@ -168,7 +168,7 @@ def findings(settings: ValidationSettings, measurements: Measurements) -> list[V
 
 
 def _finding(name: str, strategy: str, topics: str, claims: Iterator[PendingClaim | Claim]) -> ValidatedFinding:
-    return ValidatedFinding(name, SAYS[name], PROTOCOL, decided_claims(list(claims)), strategy, topics)
+    return ValidatedFinding(name, SAYS[name], PROTOCOL, decided_claims(list(claims)), strategy=strategy, topics=topics)
 
 
 @dataclass(frozen=True, slots=True)

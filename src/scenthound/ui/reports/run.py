@@ -96,7 +96,8 @@ def _sections(evaluation: Evaluation, metrics: list[str]) -> Iterator[Section]:
     yield Section("Values", (*marks, *(metric_table(evaluation, metric) for metric in metrics)))
     yield Section("Topic by topic", tuple(_win_loss_grids(evaluation, metrics[:1])))
     yield Section("Cost", (cost_table(evaluation),))
-    missing = missing_table(evaluation)
+    missing, diagnosed = missing_table(evaluation), diagnostics_table(evaluation)
+    yield Section("Diagnostics", (diagnosed,) if diagnosed else ())
     yield Section("Pages missing from the recording", (missing,) if missing else ())
     yield notes_section((*filter(None, map(simulated_text, evaluation.ends)), *undefined_notes(evaluation)))
 
@@ -244,10 +245,11 @@ def main_table(evaluation: Evaluation, *, by_pages: bool) -> Table:
 
 
 def all_tables(evaluation: Evaluation) -> dict[str, Table]:
-    """All tables: by the number of pages for each metric that has values, `cost`, and `missing` if pages were."""
+    """All tables: by the number of pages for each metric that has values, `cost`, `diagnostics` if a strategy has any,
+    and `missing` if pages were."""
     tables = {metric: metric_table(evaluation, metric) for metric in defined_metrics(evaluation)}
-    missing = missing_table(evaluation)
-    return {**tables, "cost": cost_table(evaluation), **({"missing": missing} if missing else {})}
+    more = {"diagnostics": diagnostics_table(evaluation), "missing": missing_table(evaluation)}
+    return {**tables, "cost": cost_table(evaluation), **{name: table for name, table in more.items() if table}}
 
 
 def _column(curves: Sequence[MeanCurve], at: int, test: AgainstBest) -> list[Cell]:
@@ -304,6 +306,28 @@ def _simulated_minutes(result: StrategyResult) -> str:
         return NO_VALUE
     spread = f" ± {time.standard_error_s / 60:,.2f}" if isfinite(time.standard_error_s) else ""
     return f"{time.mean_s / 60:,.2f}{spread}"
+
+
+def diagnostics_table(evaluation: Evaluation) -> Table | None:
+    """How strategies behaved, as means over crawls; None if none of them tells."""
+    diagnosed = [ends for ends in evaluation.ends if ends.diagnostics]
+    if not diagnosed:
+        return None
+    names = list(dict.fromkeys(name for ends in diagnosed for name in ends.diagnostics))
+    rows = [
+        (
+            Cell(ends.strategy),
+            *(Cell(format_number(ends.diagnostics[name]) if name in ends.diagnostics else NO_VALUE) for name in names),
+        )
+        for ends in diagnosed
+    ]
+    return Table(
+        name="diagnostics",
+        caption="How strategies behaved",
+        columns=("strategy", *(name.replace("_", " ") for name in names)),
+        rows=tuple(rows),
+        note="Means over crawls. A choice entropy of 1 is that of random choices.",
+    )
 
 
 def missing_table(evaluation: Evaluation) -> Table | None:
