@@ -26,6 +26,8 @@ SEPARATE_NAMES = (
     "default_strategy",
     "documentation_sites",
     "patience",
+    "significance",
+    "many_hosts",
     "traps",
     "document_frequencies",
     "live",

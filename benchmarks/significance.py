@@ -2,8 +2,7 @@
 
 Differences are drawn from distributions whose mean is 0; `left` has a long tail below 0, `right` above. `greater` is
 the one-sided test of findings. Sign flips assume symmetry; `mean_test` adds a studentised bootstrap if the differences
-of the sample are skewed. The last column is the power of `mean_test` relative to sign flips for normal differences
-with a mean of 0.6 standard deviations.
+of the sample are skewed. The last rows are the power for normal differences with a mean of 0.6 standard deviations.
 """
 
 import sys

@@ -1,17 +1,20 @@
 """The four studies on real collections: the verdict on every finding, and the time of each study (estimated 2 hours).
 
-wpschools is the collection on which settings of classifiers were chosen; the others were not used for that. A page
+wpschools is the collection on which settings of classifiers were chosen; the others were not used for that. The webs of
+many hosts are described in `benchmarks.many_hosts`. A page
 budget other than the study's own is appended to the name of the study.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 from benchmarks import command_parser
 from benchmarks.data import collection, recorded
+from benchmarks.many_hosts import DEBDOCS, MADE_UP, many_host_web
 from scenthound.api.progress import show_progress
 from scenthound.experiments.johnson2003.results import johnson2003_into
 from scenthound.experiments.study.results import study_into
@@ -19,7 +22,9 @@ from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.study.study import FinishedStudy
 from scenthound.ui.reports import johnson2003, study
 
-COLLECTIONS = ("wpschools", "nlab", "mdn")
+COLLECTIONS = ("wpschools", "nlab", DEBDOCS, MADE_UP)
+#: Webs of many hosts are for studies in which hosts matter.
+MANY_HOSTS = {DEBDOCS: ("menczer2001", "wang2009"), MADE_UP: ("menczer2001", "wang2009")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +57,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as temporary:
         for name in options.collections or COLLECTIONS:
-            pages = collection(name)
-            if pages is not None:
-                with recorded(pages) as web:
-                    for choice in STUDIES:
-                        _study(name, choice, web, pages / "topics.jsonl", options.out or Path(temporary))
+            with _web(name) as found:
+                for choice in STUDIES if found else ():
+                    if choice.study in MANY_HOSTS.get(name, (choice.study,)):
+                        _study(name, choice, *found, options.out or Path(temporary))
+
+
+@contextmanager
+def _web(name: str) -> Iterator[tuple[Path, Path] | None]:
+    """A temporary recorded web and its topic file; None if the collection is absent."""
+    if name in MANY_HOSTS:
+        with many_host_web(name) as made:
+            yield made
+        return
+    pages = collection(name)
+    if pages is None:
+        yield None
+        return
+    with recorded(pages) as web:
+        yield web, pages / "topics.jsonl"
 
 
 def _study(name: str, choice: StudyChoice, web: Path, topics: Path, folder: Path) -> None:
@@ -76,7 +95,8 @@ def _study(name: str, choice: StudyChoice, web: Path, topics: Path, folder: Path
         print(f"    {note}")
     for finding in done.findings:
         protocol = f" ({finding.protocol})" if finding.protocol else ""
-        print(f"    {finding.name:4}{finding.verdict.value:15}{finding.says}{protocol}", flush=True)
+        print(f"    {finding.name:4}{finding.verdict.value:21}{finding.says}{protocol}", flush=True)
+        print(f"        {finding.why}", flush=True)
 
 
 if __name__ == "__main__":
