@@ -58,9 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as temporary:
         for name in options.collections or COLLECTIONS:
             with _web(name) as found:
-                for choice in STUDIES if found else ():
+                if found is None:
+                    continue
+                web, topics = found
+                for choice in STUDIES:
                     if choice.study in MANY_HOSTS.get(name, (choice.study,)):
-                        _study(name, choice, *found, options.out or Path(temporary))
+                        _study(name, choice, web, topics, options.out or Path(temporary))
 
 
 @contextmanager
