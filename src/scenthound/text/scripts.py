@@ -8,6 +8,8 @@ analysis of Lucene. This needs no dictionary, and a keyword is found wherever it
 - Digits of these scripts count as letters. Fullwidth Latin letters and digits are words like all others.
 """
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 
@@ -40,3 +42,11 @@ def mark_unspaced(codes: npt.NDArray[np.uint32]) -> None:
     for first, last in _RANGES:
         end = min(last + 1, len(codes))
         codes[first:end] = np.arange(first, max(first, end), dtype=np.uint32) | np.uint32(UNSPACED)
+
+
+_UNSPACED_LETTER = re.compile(f"[{UNSPACED_CLASS}]")
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a word of the tokenizer consists of unspaced letters. If its first letter is one, all are."""
+    return _UNSPACED_LETTER.match(word) is not None
