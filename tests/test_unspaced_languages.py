@@ -1,4 +1,4 @@
-"""Crawls of pages in languages without spaces between words: on-topic pages are found, called so, and can be searched."""
+"""Pages in languages without spaces between words: they are found, called on topic, searched and compared."""
 
 import itertools
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ from scenthound.store.search_index import PageSearch
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
-from scenthound.web.near_duplicates import fingerprint_of, plain_fingerprint_of
+from scenthound.web.near_duplicates import fingerprint_of
+from scenthound.web.parse import parse_html
 from scenthound.web.soft_404 import is_soft_404
 from scenthound.web.static_server import StaticServer, pages_of
 from timing import cpu_ratio
@@ -86,3 +87,57 @@ def test_pages_of_a_live_crawl_are_called_on_topic_and_can_be_searched(tmp_path:
         search.index_on(stored)
         hits = {visited[hit.visit] for hit in search.search("熱気球", limit=N_PAGES)}
         assert hits == {url for url in visited if "熱気球" in html_of(here[url], pages)}
+
+
+def test_cosines_compare_bigrams() -> None:
+    scanner = WordScanner()
+    relevance = Cosine().for_topic(Topic("t", ("熱気球", "バーナー")), scanner)
+
+    def score(text: str) -> float:
+        words = scanner.scan(text)
+        return relevance.page(words, word_norm(words))
+
+    assert score("熱気球のバーナー") > score("熱気球の大会です") > score("陶芸の教室です") == 0
+
+
+def japanese(n_characters: int) -> str:
+    """Varied text of this length."""
+    sentences = "".join(JAPANESE.values()).split()
+    text = "".join(itertools.islice(itertools.cycle(sentences), n_characters // 10))
+    assert len(text) >= n_characters
+    return text[:n_characters]
+
+
+def test_short_pages_have_no_fingerprint_and_long_ones_do() -> None:
+    scanner = WordScanner()
+    for n_characters, has_fingerprint in ((50, False), (90, False), (120, True), (100_000, True)):
+        words = scanner.scan(japanese(n_characters))
+        n_unspaced = scanner.count_unspaced(words)
+        assert n_unspaced >= 0.9 * len(words)
+        assert (fingerprint_of(words, n_unspaced=n_unspaced) is not None) == has_fingerprint
+
+
+def test_two_bigrams_count_as_one_word_of_a_soft_404() -> None:
+    title = "ページが見つかりません"
+    assert is_soft_404(title, 700, "http://a.test/x", n_unspaced=650)
+    assert not is_soft_404(title, 700, "http://a.test/x")
+    assert not is_soft_404(title, 1_000, "http://a.test/x", n_unspaced=1_000)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_large_page_takes_time_in_proportion_to_its_length(compiled: bool) -> None:
+    if compiled:
+        pytest.importorskip("compiled_code")
+    scanner = WordScanner()
+    if compiled:
+        scanner.use_compiled()
+
+    def read(html: bytes) -> None:
+        page = parse_html(html, "http://a.test/", scanner, http_charset="utf-8")
+        fingerprint_of(page.words, n_unspaced=page.n_unspaced)
+
+    # A megabyte in UTF-8, with and without punctuation, and an eighth of it.
+    for text in (japanese(350_000), "".join(filter(str.isalnum, japanese(380_000)))):
+        large, small = f"<p>{text}".encode(), f"<p>{text[: len(text) // 8]}".encode()
+        read(large)
+        assert cpu_ratio(lambda html=large: read(html), lambda html=small: [read(html) for _ in range(8)], 3) < 3

@@ -29,9 +29,8 @@ from typing import Self
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
-from scenthound.relevance.base import Training, WordIndex
+from scenthound.relevance.base import Training, WordIndex, no_words
 from scenthound.relevance.document_frequencies import CrawlWeights, WordWeights
 from scenthound.text.scripts import is_unspaced
 from scenthound.text.tokenizer import stems_of
@@ -91,9 +90,8 @@ class Rocchio:
         stems = [stems_of(keyword) for keyword in topic.keywords]
         description = stems_of(topic.description)
         if not description and not any(stems) and (topic.keywords or topic.description):
-            raise InvalidTopic(
-                f"Topic {topic.id!r}: its keywords and description have no words except stop words and single letters."
-            )
+            what = " and ".join(name for name in ("keywords", "description") if getattr(topic, name))
+            raise no_words(topic, what, ", or start from pages about it without keywords")
         weights = WordWeights(index, self.background)
         relevance = RocchioRelevance(TopicWords.of(stems, description, index, weights), weights)
         for page in training.positives if training else ():

@@ -193,6 +193,7 @@ def _folded(text: str) -> str:
 
 @lru_cache(4096)
 def _folded_character(character: str) -> str:
-    base, *marks = unicodedata.normalize("NFD", character)
+    decomposed = unicodedata.normalize("NFD", character)
     # The parts of a Hangul syllable are no marks.
-    return (base if all(map(unicodedata.combining, marks)) else character).lower()[0]
+    has_marks_only = all(map(unicodedata.combining, decomposed[1:]))
+    return (decomposed[0] if has_marks_only else character).lower()[0]

@@ -44,9 +44,10 @@ def mark_unspaced(codes: npt.NDArray[np.uint32]) -> None:
         codes[first:end] = np.arange(first, max(first, end), dtype=np.uint32) | np.uint32(UNSPACED)
 
 
+_FIRST_LETTER = chr(FIRST_UNSPACED)
 _UNSPACED_LETTER = re.compile(f"[{UNSPACED_CLASS}]")
 
 
 def is_unspaced(word: str) -> bool:
     """Whether a word of the tokenizer consists of unspaced letters. If its first letter is one, all are."""
-    return _UNSPACED_LETTER.match(word) is not None
+    return word >= _FIRST_LETTER and _UNSPACED_LETTER.match(word) is not None

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import Stemmer
 
-from scenthound.model import IntArray, LongArray
-from scenthound.text.scripts import UNSPACED_CLASS
+from scenthound.model import BoolArray, IntArray, LongArray
+from scenthound.text.scripts import UNSPACED_CLASS, is_unspaced
 from scenthound.text.word_lookup import Bytes, FoundWords, LookupTables, WordLookup
 from scenthound.text.word_table import MAX_WORD_CHARACTERS
 
@@ -106,6 +106,8 @@ STOP_WORDS = frozenset(
 
 
 STOP = 0
+#: Of the rules by which texts are split into words.
+VERSION = 2
 
 _WORD = re.compile(r"[^\W_]+")
 #: Bigrams overlap, so they are found by looking ahead; a letter alone has neither a neighbour before nor after it.
@@ -150,6 +152,8 @@ class WordScanner:
         self.stems: list[str] = [""]
         self._number_of_stem: dict[str, int] = {"": STOP}
         self._stem = _stemmer().stemWord
+        #: Whether each stem, as far as it was asked for, consists of unspaced letters.
+        self._is_unspaced: BoolArray = np.zeros(0, np.bool_)
         self._lookup = WordLookup(secrets.randbits(_SALT_BITS) if salt is None else salt, STOP)
 
     @property
@@ -166,6 +170,13 @@ class WordScanner:
     def stems_from(self, first: int) -> list[str]:
         """The stems numbered `first` and above."""
         return self.stems[first:]
+
+    def count_unspaced(self, words: IntArray) -> int:
+        """How many of the words are bigrams, or single letters, of scripts without spaces."""
+        if int(words.max(initial=0)) >= len(self._is_unspaced):
+            more = np.fromiter(map(is_unspaced, self.stems_from(len(self._is_unspaced))), np.bool_)
+            self._is_unspaced = np.concatenate((self._is_unspaced, more))
+        return int(np.count_nonzero(self._is_unspaced.take(words)))
 
     def scan(self, text: str) -> IntArray:
         """The number of every word in order."""
