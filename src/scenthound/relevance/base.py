@@ -90,7 +90,7 @@ WHAT_TO_WRITE = 'Write words that pages about the topic have, as in "R programmi
 def no_words(topic: Topic, what: str, alternative: str = "") -> InvalidTopic:
     """The error for a topic whose keywords or description have no words."""
     return InvalidTopic(
-        f"Topic {topic.id!r} has no words in its {what}: {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
+        f"Topic {topic.id!r}: no words in its {what}; {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
     )
 
 
