@@ -1,8 +1,9 @@
 """Pages in languages without spaces between words: they are found, called on topic, searched and compared."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -19,74 +20,80 @@ from scenthound.web.parse import parse_html
 from scenthound.web.soft_404 import is_soft_404
 from scenthound.web.static_server import StaticServer, pages_of
 from timing import cpu_ratio
-from unspaced_texts import BALLOONS, JAPANESE, JapanesePage, html_of, japanese_web
+from unspaced_texts import BALLOONS, JAPANESE, japanese_web
 
 N_PAGES = 20
+ADDRESS = "127.63.0.1"
 
 
-@pytest.fixture(scope="module")
-def pages() -> dict[str, JapanesePage]:
-    return japanese_web()
+#: By URL, without a port.
+PAGES = {f"http://ja.test/{name}": page for name, page in japanese_web().items()}
 
 
-@pytest.fixture(scope="module")
-def web(pages: dict[str, JapanesePage], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("japanese")
-    lines = (orjson.dumps({"url": url, "html": html_of(page, pages)}) for url, page in pages.items())
+def about_balloons(url: str) -> bool:
+    return PAGES[f"http://ja.test/{url.rpartition('/')[2]}"].topic == BALLOONS
+
+
+def start_pages() -> list[str]:
+    return [url for url, page in PAGES.items() if page.topic == BALLOONS and "熱気球" in page.text][:3]
+
+
+def recorded(folder: Path, url_of: Callable[[str], str] = str) -> Path:
+    """A recorded web of the pages."""
+    lines = (orjson.dumps({"url": url_of(url), "html": page.html}) for url, page in PAGES.items())
     (folder / "pages.jsonl").write_bytes(b"\n".join(lines))
     sh.record([folder / "pages.jsonl"], folder / "web", progress=False)
     return folder / "web"
 
 
-def start_pages(pages: dict[str, JapanesePage]) -> Iterator[str]:
-    about = (url for url, page in pages.items() if page.topic == BALLOONS and "熱気球" in page.text)
-    return itertools.islice(about, 3)
+@pytest.fixture(scope="module")
+def server() -> Iterator[StaticServer]:
+    with StaticServer(pages_of({url: page.html for url, page in PAGES.items()}), [ADDRESS]) as served:
+        yield served
 
 
-def n_on_topic(crawl: sh.Crawl, pages: dict[str, JapanesePage]) -> int:
-    return sum(pages[row.url].topic == BALLOONS for row in crawl.pages)
+def crawl_from(seed: str, out: Path, **options: Any) -> sh.Crawl:
+    where = {"hosts": {"ja.test": ADDRESS}, "allow_private": True, "delay": 0, "progress": False}
+    return sh.crawl(sh.Topic(keywords=["熱気球"]), seed, out=out, pages=N_PAGES, **where, **options)
 
 
-def test_a_crawl_finds_more_pages_of_a_japanese_topic_than_breadth_first(
-    web: Path, pages: dict[str, JapanesePage], tmp_path: Path
-) -> None:
-    topic = sh.Topic(keywords=["熱気球"])
-    found, breadth_first = [], []
-    for number, seed in enumerate(start_pages(pages)):
-        options = {"web": web, "offline": True, "connections": 1, "pages": N_PAGES, "progress": False}
-        crawl = sh.crawl(topic, seed, out=tmp_path / f"default-{number}", **options)
-        found.append(n_on_topic(crawl, pages))
-        other = sh.crawl(topic, seed, out=tmp_path / f"other-{number}", strategy="breadth_first", **options)
-        breadth_first.append(n_on_topic(other, pages))
-        called = [row.url for row in crawl.on_topic]
-        assert sum(pages[url].topic == BALLOONS for url in called) >= 0.9 * found[-1]
-        assert sum(pages[url].topic != BALLOONS for url in called) <= 3
-    assert sum(found) >= 1.5 * sum(breadth_first)
-
-
-def test_pages_of_a_live_crawl_are_called_on_topic_and_can_be_searched(tmp_path: Path) -> None:
-    pages = japanese_web()
-    with StaticServer(pages_of({url: html_of(page, pages) for url, page in pages.items()}), ["127.63.0.1"]) as server:
-        here = {server.url(url): page for url, page in pages.items()}
-        seed = server.url(next(start_pages(pages)))
-        crawl = sh.crawl(
-            sh.Topic(keywords=["熱気球"]),
-            seed,
-            out=tmp_path / "crawl",
-            pages=N_PAGES,
-            hosts={"ja.test": "127.63.0.1"},
-            allow_private=True,
-            delay=0,
-            progress=False,
+def test_a_crawl_finds_more_pages_of_a_japanese_topic_than_breadth_first(tmp_path: Path) -> None:
+    # With one connection: the links of a few pages would keep more of them busy, in any order.
+    options = {"web": recorded(tmp_path), "offline": True, "connections": 1}
+    n_found = n_breadth_first = 0
+    for number, seed in enumerate(start_pages()):
+        crawl = crawl_from(seed, tmp_path / f"default-{number}", **options)
+        found = sum(about_balloons(row.url) for row in crawl.pages)
+        other = crawl_from(seed, tmp_path / f"other-{number}", strategy="breadth_first", **options)
+        n_found, n_breadth_first = (
+            n_found + found,
+            n_breadth_first + sum(about_balloons(row.url) for row in other.pages),
         )
-        visited = [row.url for row in crawl.pages]
-        assert len(visited) == N_PAGES
-        called = [here[row.url].topic for row in crawl.on_topic]
-        assert called.count(BALLOONS) >= 0.75 * len(called) > 0
+        called = [about_balloons(row.url) for row in crawl.on_topic]
+        assert called.count(True) >= 0.9 * found
+        assert called.count(False) <= 3
+    assert n_found >= 1.5 * n_breadth_first
+
+
+def test_pages_of_a_live_crawl_are_called_on_topic_and_can_be_searched(server: StaticServer, tmp_path: Path) -> None:
+    crawl = crawl_from(server.url(start_pages()[0]), tmp_path / "crawl")
+    visited = [row.url for row in crawl.pages]
+    assert len(visited) == N_PAGES
+    called = [about_balloons(row.url) for row in crawl.on_topic]
+    assert called.count(True) >= 0.75 * len(called) > 0
     with StoredCrawl.open(tmp_path / "crawl") as stored, PageSearch.open(stored) as search:
         search.index_on(stored)
         hits = {visited[hit.visit] for hit in search.search("熱気球", limit=N_PAGES)}
-        assert hits == {url for url in visited if "熱気球" in html_of(here[url], pages)}
+    html_of = {server.url(url): page.html for url, page in PAGES.items()}
+    assert hits == {url for url in visited if "熱気球" in html_of[url]}
+
+
+def test_a_live_crawl_visits_and_scores_pages_like_one_of_a_recording(server: StaticServer, tmp_path: Path) -> None:
+    seed, web = server.url(start_pages()[0]), recorded(tmp_path, server.url)
+    live = crawl_from(seed, tmp_path / "live", strict_order=True)
+    offline = crawl_from(seed, tmp_path / "offline", strict_order=True, web=web, offline=True)
+    scores = [[(row.url, row.relevance) for row in crawl.pages] for crawl in (live, offline)]
+    assert scores[0] == scores[1]
 
 
 def test_cosines_compare_bigrams() -> None:

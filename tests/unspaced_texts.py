@@ -149,32 +149,25 @@ def page_text(topic: str, rng: Random, texts: dict[str, str] = JAPANESE, general
 @dataclass(frozen=True, slots=True)
 class JapanesePage:
     topic: str
-    title: str
     text: str
-    links: tuple[str, ...]  #: URLs
+    html: str
 
 
-def japanese_web(host: str = "http://ja.test", n_pages: int = 60) -> dict[str, JapanesePage]:
-    """Pages by URL. A third of them is about each topic; the first is about balloons. Half of the links of a page lead
-    to pages on its topic."""
+def japanese_web(n_pages: int = 60) -> dict[str, JapanesePage]:
+    """Pages by name. A third of them is about each topic; half of the links of a page lead to pages on its topic, each
+    followed by the first sentence of its page."""
     rng, topics = Random(7), list(JAPANESE)
-    topic_of = {f"{host}/{number}": topics[number % len(topics)] for number in range(n_pages)}
-    titles = {url: rng.choice(JAPANESE_TITLES[topic].split()) for url, topic in topic_of.items()}
-    pages = {}
-    for url, topic in topic_of.items():
-        same = [other for other in topic_of if topic_of[other] == topic and other != url]
-        others = [other for other in topic_of if topic_of[other] != topic]
+    topic_of = {str(number): topics[number % len(topics)] for number in range(n_pages)}
+    titles = {name: rng.choice(JAPANESE_TITLES[topic].split()) for name, topic in topic_of.items()}
+    texts = {name: page_text(topic, rng) for name, topic in topic_of.items()}
+
+    def html_of(name: str) -> str:
+        same = [other for other in topic_of if topic_of[other] == topic_of[name] and other != name]
+        others = [other for other in topic_of if topic_of[other] != topic_of[name]]
         links = [*rng.sample(same, 3), *rng.sample(others, 3)]
         rng.shuffle(links)
-        pages[url] = JapanesePage(topic, titles[url], page_text(topic, rng), tuple(links))
-    return pages
+        items = (f'<li><a href="{link}">{titles[link]}</a> {texts[link].partition("。")[0]}。' for link in links)
+        head = f"<title>{titles[name]}</title><h1>{titles[name]}</h1><p>ホーム | サイトマップ | お問い合わせ</p>"
+        return f"<!doctype html>{head}<p>{texts[name]}</p><ul>{''.join(items)}</ul>"
 
-
-def html_of(page: JapanesePage, web: dict[str, JapanesePage]) -> str:
-    """Each link is followed by the first sentence of its page."""
-    links = "".join(
-        f'<li><a href="{url.rpartition("/")[2]}">{web[url].title}</a> {web[url].text.partition("。")[0]}。</li>'
-        for url in page.links
-    )
-    menu = "<p>ホーム | サイトマップ | お問い合わせ</p>"
-    return f"<!doctype html><title>{page.title}</title><h1>{page.title}</h1>{menu}<p>{page.text}</p><ul>{links}</ul>"
+    return {name: JapanesePage(topic, texts[name], html_of(name)) for name, topic in topic_of.items()}
