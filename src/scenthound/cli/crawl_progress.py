@@ -124,6 +124,7 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
 
 def summary_values(summary: CrawlSummary) -> dict[str, Any]:
     """The values of the last JSON line."""
+    from scenthound.records import to_json
     from scenthound.ui.endings import ending_text
 
     values = status_values(summary.status, None)
@@ -136,6 +137,7 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
         "why": ending_text(summary.ending),
         **values,
         "compiled": summary.is_compiled,
+        **to_json(summary.topic_notes),
         "reasons": reasons,
     }
 

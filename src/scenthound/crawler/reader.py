@@ -85,7 +85,7 @@ class PageFilter:
     def rejection(self, task: Task, facts: PageFacts, page: ParsedPage) -> Failed | None:
         """Why the page is skipped; None if it is accepted."""
         if self._soft_404s is not None and (
-            is_soft_404(page.title, len(page.words), task.requested_url)
+            is_soft_404(page.title, len(page.words), task.requested_url, n_unspaced=page.n_unspaced)
             or self._soft_404s.is_error_page(host_of(task.url), page.words, task.requested_url)
         ):
             return Failed(SkipReason.SOFT_404, status=facts.status)
@@ -197,7 +197,7 @@ class Reader:
             status=response.status,
             title=page.title,
             content_bytes=len(response.content),
-            simhash=signed_simhash(fingerprint_of(page.words)),
+            simhash=signed_simhash(fingerprint_of(page.words, n_unspaced=page.n_unspaced)),
             noindex=page.noindex or noindex,
             truncated=response.truncated,
         )
