@@ -9,6 +9,7 @@ import pytest
 from scenthound.crawler import assembly as crawl_parts
 from scenthound.crawler import throttle
 from scenthound.frontier.politeness import PolitenessSettings
+from scenthound.model import generator_seed
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.scores import TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
@@ -29,7 +30,7 @@ def simulated_urls(site: VirtualSite, strategy: str, relevance: str, seeds: tupl
         STRATEGIES.make(strategy),
         [page for page in map(web.page_of, seeds) if page is not None],
         scores_for(TOPIC, RELEVANCE.make(relevance), web),
-        rng=Random(3),
+        rng=Random(generator_seed(3, TOPIC.id)),
         page_budget=PAGES,
         topic=TopicWords.of(TOPIC, web),
     )

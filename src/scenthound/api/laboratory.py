@@ -101,6 +101,7 @@ def simulate(
     *,
     pages: int = 2000,
     repeats: int = 1,
+    random_seed: int = 0,
     mode: str = "sequential",
     out: PathLike | None = None,
     force: bool = False,
@@ -110,15 +111,16 @@ def simulate(
     """Let strategies crawl a recorded web, or the pages of a crawl, for each topic, and return the crawls.
 
     `topics` is a topic file or `Topic` objects; `strategies` are names, classes or instances. Each crawl visits at most
-    `pages` pages; each topic has `repeats` independent starts. `mode` is the order in which requested pages return:
-    "sequential", "roulette" or "polite". `out` keeps the run in a folder; without it the run is temporary.
+    `pages` pages; each topic has `repeats` independent starts, with random seeds from `random_seed` on. `mode` is the
+    order in which requested pages return: "sequential", "roulette" or "polite". `out` keeps the run in a folder;
+    without it the run is temporary.
     """
     from scenthound.experiments.runs import simulate_topics
 
     strategies = listed(strategies)
     if not strategies:
         raise InvalidParameter("No strategy is given; see `sh.list_strategies()`.")
-    conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
+    conditions = {"page_budget": pages, "repeats": repeats, "random_seed": random_seed, "mode": mode}
     with (
         experiment_setup(web, topics, strategies, options, **conditions) as setup,
         _temporary_unless(out) as (folder, keep),

@@ -20,7 +20,7 @@ from scenthound.strategies.base import Strategy
 TOPIC_FILE = "topic.jsonl"
 HOSTS_FILE = "hosts"
 #: Settings that only programs can set.
-_WITHOUT_OPTION = ("tries", "also_allowed", "ca_file", "only_hosts")
+_WITHOUT_OPTION = ("tries", "also_allowed", "ca_file", "only_hosts", "random_as_simulated")
 _POLITENESS_OPTIONS = ("delay_s", "pages_per_host", "pages_per_domain")
 _LIMIT_OPTIONS = ("total_s", "headers_s", "connect_s", "body_bytes")
 

@@ -287,7 +287,7 @@ def start_or_replay(
 ) -> Replayed:
     """Start the crawl, and replay the journal of its folder."""
     crawl = parts.crawl
-    crawl.engine.start(settings.seeds, Random(settings.random_seed))
+    crawl.engine.start(settings.seeds, Random(settings.generator_seed))
     try:
         replayed = _Replay(crawl, store).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
