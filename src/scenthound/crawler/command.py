@@ -73,7 +73,7 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--strategy", unless(settings.strategy, default.strategy)),
         ("--relevance", unless(settings.relevance, Strategy.relevance_model)),
         ("--train-from", settings.train_from),
-        ("--patience", _number(unless(settings.patience, default.patience))),
+        ("--patience", _patience(settings, default)),
         ("--strict-order", settings.strict_order),
         ("--random-seed", unless(settings.random_seed, 0) if isinstance(settings.random_seed, int) else None),
         ("--web", settings.web),
@@ -103,6 +103,11 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--keep-duplicates", not settings.near_duplicates),
         ("--keep-soft-404s", not settings.soft_404s),
     ]
+
+
+def _patience(settings: CrawlSettings, default: CrawlSettings) -> object:
+    """None in strict order, where it has no effect."""
+    return None if settings.strict_order else _number(unless(settings.patience, default.patience))
 
 
 def _number(value: object) -> object:
