@@ -271,6 +271,8 @@ def test_a_bounded_frontier_that_runs_empty_is_the_reason(tmp_path: Path, scenth
     assert opened.failure == ""
     assert summary["why"] in repr(opened)
     assert summary["why"] in " ".join(crawl_report(folder).summary)
+    with StoredCrawl.open(folder) as stored:
+        assert _ended(crawl_state(stored)) == summary["why"]
 
 
 def test_an_offline_crawl_says_that_crawl_delays_are_not_applied(tmp_path: Path, scenthound) -> None:

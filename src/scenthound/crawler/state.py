@@ -61,6 +61,11 @@ class Ending:
         """Whether the crawl ended without a page, and not because a user stopped it."""
         return is_failure(self.ended, self.n_pages)
 
+    @property
+    def ran_dry(self) -> bool:
+        """Whether the frontier was empty before the page budget was reached."""
+        return self.ended is EndReason.FRONTIER and self.n_pages < self.page_budget
+
 
 def is_failure(ended: EndReason | None, n_pages: int) -> bool:
     return ended not in (None, EndReason.STOPPED) and not n_pages

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scenthound.crawler.state import Ending
 from scenthound.errors import ScenthoundError, printable
 from scenthound.experiments.runs import CrawlEnds
-from scenthound.reasons import EndReason, SkipReason
+from scenthound.reasons import SkipReason
 from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.formats import counted
 
@@ -115,7 +115,7 @@ def ending_text(ending: Ending) -> str:
     """Why a crawl failed, or why its frontier ran empty; empty for other ends without evictions."""
     if ending.is_failure:
         return failure_text(ending)
-    if ending.ended is EndReason.FRONTIER and ending.n_pages < ending.page_budget:
+    if ending.ran_dry:
         return empty_frontier_text(ending.reasons, ending.n_evicted, ending.strategy)
     return evicted_text(ending.n_evicted)
 

@@ -146,7 +146,8 @@ def _settings(plan: CrawlSettings, crawl: StoredCrawl) -> tuple[responses.Fact, 
 def _ended(state: CrawlState) -> str | None:
     if state.ended is not None:
         more = ending_text(state.ending) if state.ending is not None else ""
-        return more if state.state is State.FAILED and more else f"{_ENDED[state.ended]} {more}".rstrip()
+        says_why = state.ending is not None and (state.ending.is_failure or state.ending.ran_dry)
+        return more if says_why else f"{_ENDED[state.ended]} {more}".rstrip()
     return _DIED if state.state is State.DIED else None
 
 
