@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scenthound.crawler import throttle
+from scenthound.crawler.scheduler import Scheduler
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import Hosts, Job, Kind
 from scenthound.crawler.throttle import (
@@ -305,6 +306,45 @@ def test_pages_in_flight_have_earned_nothing_yet(pages: Pages) -> None:
     pages.start("http://again.a.test/")
     pages.throttle.ended(jobs[1], SkipReason.NEAR_DUPLICATE)
     assert pages.is_held("http://new.a.test/")
+
+
+def test_hosts_that_are_known_to_be_held_are_held() -> None:
+    """Whatever happens to their pages and to those of others."""
+    rng = Random(1)
+    urls = [f"http://w{number % 3}.d{number // 3}.test/" for number in range(18)]
+    n_forgotten = 0
+    for _ in range(20):
+        pages, in_flight = Pages(urls[0]), []
+        known = pages.throttle.known_held
+        for _ in range(1_500):
+            url, kind = rng.choice(urls), rng.random()
+            if kind < 0.2:
+                in_flight.append(pages.start(url))
+            elif kind < 0.4 and in_flight:
+                reason = rng.choice([SkipReason.NEAR_DUPLICATE, SkipReason.CLIENT_ERROR])
+                pages.throttle.ended(in_flight.pop(rng.randrange(len(in_flight))), reason)
+            else:
+                pages.visit(url, rng.choice((0.0, 0.0, 0.9)) if url < urls[9] else 0.01)
+            n_forgotten += not known
+            assert all(map(pages.throttle.is_held, known))
+            known.update(host for host in map(pages.hosts.of_url, urls) if pages.throttle.is_held(host))
+    assert 0 < n_forgotten < 20 * 1_500
+
+
+@pytest.mark.parametrize("strategy", ["link_context", "breadth_first", "best_n_first:n=8:buffer=60", "infospiders"])
+@pytest.mark.parametrize("patience", [0.0, 0.7])
+def test_what_is_known_of_held_hosts_changes_no_decision(
+    strategy: str, patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"strategy": strategy.replace(":buffer", ",buffer"), "patience": patience, "page_budget": 300}
+    visits = []
+    for name in ("known", "forgotten"):
+        if name == "forgotten":
+            monkeypatch.setattr(Scheduler, "known_held", property(lambda _: set()))
+        crawled(tmp_path / name, trap_site(TRAPS["wildcard hosts"]), throttle=True, **settings)
+        with CrawlStore.open(tmp_path / name) as store:
+            visits.append([(row.url, row.time_s, row.rank, row.queue_size, row.regret) for row in store.visits()])
+    assert visits[0] == visits[1]
 
 
 def test_ending_a_job_twice_or_before_its_start_changes_nothing(pages: Pages) -> None:
