@@ -1,7 +1,6 @@
 """Off-topic throttling: traps without a sign in their URLs get few pages, and nothing on topic is lost."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,7 +28,7 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics
 from trap_sites import OTHER, SEA, SEED, TRAPS, is_on_topic, is_trap, text_of, trap_site
-from virtual_site import Killed, VirtualSite, crawl_virtually, plan, visited_urls
+from virtual_site import VirtualSite, crawl_virtually, crawl_with_kills, plan, visited_urls
 
 N_PAGES = 500
 LIVE = {
@@ -68,19 +67,9 @@ def test_a_throttled_crawl_killed_again_and_again_equals_one_that_was_not(tmp_pa
     settings = plan((SEED,), **LIVE | {"throttle": True, "page_budget": 160})
     site = TRAPS["wildcard hosts"]
     crawl_virtually(tmp_path / "complete", settings, trap_site(site), commit=lambda: False)
-    rng = Random(1)
-    n_kills = 0
-    for _ in range(50):
-        with suppress(Killed):
-            crawl_virtually(
-                tmp_path / "killed",
-                settings,
-                trap_site(site),
-                commit=lambda: rng.random() < 0.2,
-                kill=lambda: rng.random() < 0.005,
-            )
-            break
-        n_kills += 1
+    n_kills = crawl_with_kills(
+        tmp_path / "killed", settings, lambda: trap_site(site), Random(1), commits=0.2, kills=0.005
+    )
     assert n_kills > 2
     complete = visited_urls(tmp_path / "complete")
     assert visited_urls(tmp_path / "killed") == complete
