@@ -121,6 +121,11 @@ def new_run(
     for option, value, minimum in minima:
         if value is not None and not minimum <= value < math.inf:
             raise InvalidParameter(f"--{option} {value} must be at least {minimum}, and finite.")
+    if strict_order and patience is not None:
+        raise UsageError(
+            "--patience has no effect with --strict-order, which waits for the best page however long it takes: remove "
+            "one of them."
+        )
     found = one_topic(topic, topic_id)
     for url in listed(seeds):
         if not isinstance(url, str):

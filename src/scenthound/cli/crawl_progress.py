@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scenthound.store.crawl_records import CrawlStatus
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_UNTIL_RESUMING = 1.0
 SECONDS_BETWEEN_JSON = 1.0
 #: Skip reasons listed while a crawl runs; the summary lists all.
 REASONS_LISTED = 3
@@ -232,9 +233,12 @@ class PlainLines(CrawlWatcher):
         super().__init__(time_s)
         self._last_s = monotonic()
         self._ending = ""
+        self._is_resuming = False
 
     def progress(self, share: float, text: str) -> None:
-        if self._is_due():
+        """The first line comes soon, because nothing else shows that the crawl is not stuck."""
+        if self._is_due(SECONDS_BETWEEN_LINES if self._is_resuming else SECONDS_UNTIL_RESUMING):
+            self._is_resuming = True
             self._print(f"resuming: {share:4.0%}  {printable(text)}")
 
     def watch(self, status: CrawlStatus) -> None:
@@ -250,8 +254,8 @@ class PlainLines(CrawlWatcher):
             )
         self._ending = ending
 
-    def _is_due(self) -> bool:
-        return monotonic() - self._last_s >= SECONDS_BETWEEN_LINES
+    def _is_due(self, after_s: float = SECONDS_BETWEEN_LINES) -> bool:
+        return monotonic() - self._last_s >= after_s
 
     def _print(self, line: str) -> None:
         self._last_s = monotonic()

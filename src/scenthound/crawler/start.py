@@ -59,7 +59,7 @@ class RunOptions:
     commit_s: float = 1.0
     watch: Watch = ignore
     watch_s: float = 0.5
-    progress: Progress = silent  #: of the replay
+    progress: Progress = silent  #: of the replay, and of what the relevance model learns again
     handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the crawl
     on_start: OnStart = ignore
 
@@ -274,7 +274,7 @@ def start_or_replay(
 ) -> Replayed:
     """Start the crawl, and replay the journal of its folder."""
     crawl = parts.crawl
-    crawl.engine.start(settings.seeds, Random(settings.random_seed))
+    crawl.engine.start(settings.seeds, Random(settings.generator_seed))
     try:
         replayed = _Replay(crawl, store).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
@@ -283,7 +283,7 @@ def start_or_replay(
             f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
         ) from reason
     crawl.reasons.update(store.reasons())
-    parts.relearn()
+    parts.relearn(progress)
     last_status = store.status()
     crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
     crawl.begin_journal()
