@@ -245,7 +245,7 @@ class PlainLines(CrawlWatcher):
         ending = ending_text(status)
         if ending and not self._ending:
             self._print(ending)
-        elif self._is_due():
+        elif self._is_due(SECONDS_BETWEEN_LINES):
             left = time_left(status, self._time_s)
             self._print(
                 f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; {on_topic(status)}"
@@ -254,7 +254,7 @@ class PlainLines(CrawlWatcher):
             )
         self._ending = ending
 
-    def _is_due(self, after_s: float = SECONDS_BETWEEN_LINES) -> bool:
+    def _is_due(self, after_s: float) -> bool:
         return monotonic() - self._last_s >= after_s
 
     def _print(self, line: str) -> None:
