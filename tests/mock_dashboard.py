@@ -72,7 +72,7 @@ def status(**changes: Any) -> CrawlStatus:
 def crawl(name: str = "balloons", **changes: Any) -> Crawl:
     values = Crawl(
         id=name, name=name, path=f"/data/{name}", topic=HOSTILE, keywords=(HOSTILE,), strategy="otie",
-        relevance_model="cosine",
+        relevance_model="cosine", on_topic=None,
         scored_by="cosine for balloons", state=State.RUNNING, ended=None, end_reason=None, resume_command=None,
         status=status(), reasons=REASONS,
         relevance_models=(),

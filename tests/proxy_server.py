@@ -26,6 +26,8 @@ class ProxyServer:
     hosts: dict[str, str] = field(default_factory=dict)
     credentials: str = ""
     refuses: int = 0
+    #: The head of its own response to all requests but CONNECT, if it is set.
+    responds: str = ""
     #: The certificate of an https proxy.
     certificate: Path | None = None
     #: Request lines; for SOCKS5 the host that it is asked for.
@@ -60,6 +62,8 @@ class ProxyServer:
             elif method == "CONNECT":
                 self._connect(client, target)
                 return
+            elif self.responds:
+                client.sendall(f"{self.responds}\r\nContent-Length: 0\r\n\r\n".encode())
             else:
                 self._forward(client, target, head)
             head = _head(client)

@@ -240,6 +240,48 @@ def test_what_a_proxy_reports_about_a_host(scheme: str, refuses: int, reason: Sk
     assert result.reason is reason
 
 
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        ("HTTP/1.1 403 No\r\nX-Squid-Error: ERR_ACCESS_DENIED 0", SkipReason.PROXY_REFUSED),
+        ("HTTP/1.1 503 No\r\nX-Squid-Error: ERR_CONNECT_FAIL 111", SkipReason.CONNECT_FAILED),
+        ("HTTP/1.1 502 No\r\nProxy-Status: p.test; error=dns_error", SkipReason.CONNECT_FAILED),
+    ],
+)
+def test_a_proxy_may_say_that_a_response_is_its_own(head: str, reason: SkipReason) -> None:
+    with proxy_server(responds=head) as proxy:
+        result = fetched(through(proxy.url()), "http://a.test/", ("93.184.216.34",))
+    assert isinstance(result, NotFetched)
+    assert result.reason is reason
+
+
+@pytest.mark.parametrize(
+    "head", ["HTTP/1.1 403 No\r\nVia: 1.1 p.test", "HTTP/1.1 404 No\r\nProxy-Status: p.test; received-status=404"]
+)
+def test_other_errors_that_come_through_a_proxy_are_those_of_the_host(head: str) -> None:
+    with proxy_server(responds=head) as proxy:
+        result = fetched(through(proxy.url()), "http://a.test/", ("93.184.216.34",))
+    assert isinstance(result, Response)
+
+
+def test_a_crawl_whose_seeds_fail_behind_a_proxy_names_the_proxy(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    for number, (head, says) in enumerate(
+        [
+            ("HTTP/1.1 403 No\r\nX-Squid-Error: ERR_ACCESS_DENIED 0", SkipReason.PROXY_REFUSED.text),
+            # Nothing tells whether the site or the proxy has sent it.
+            ("HTTP/1.1 403 No", SkipReason.CLIENT_ERROR.text),
+        ]
+    ):
+        with proxy_server(responds=head) as proxy:
+            out = tmp_path / str(number)
+            code, _, err = scenthound(*site.crawl("--proxy", proxy.url(), "--out", out))
+        assert code == 1
+        assert says in err
+        assert "proxy" in err
+
+
 @pytest.mark.parametrize("url", ["http://a.test/", "https://a.test/"])
 def test_a_proxy_that_rejects_our_credentials_has_failed(url: str) -> None:
     with proxy_server(credentials="me:right") as proxy:

@@ -255,6 +255,10 @@ WRONG_USE = {
     "no header": (["crawl", "FILE", "--topic", "b", "--header", "Authorization"], "--header"),
     "a header of the crawler": (["crawl", "FILE", "--topic", "b", "--header", "Host: b.test"], "Host"),
     "no cookies": (["crawl", "FILE", "--topic", "b", "--cookie-file", "FILE"], "line 1"),
+    "patience in strict order": (
+        ["crawl", "FILE", "--topic", "b", "--strict-order", "--patience", "0.7"],
+        "--patience",
+    ),
     "another scope": (["crawl", "--resume", "x", "--max-depth", "3"], "--max-depth"),
     "nothing to resume": (["crawl", "--resume", "nowhere"], "nowhere"),
     "another strategy": (["crawl", "--resume", "x", "--strategy", "otie"], "--strategy"),

@@ -238,12 +238,45 @@ def test_both_paths_read_any_text_alike(html: str) -> None:
 
 
 WORD_PIECES = ("a", "Bc", "0", "abcdefg", "ABCDEFGH", "h" * 39, "\u00c9", "&eacute;", "\u65e5", "\U0001d49c", " ", "-")
-TAG_PIECES = ("<b>", "</b>", "<!--x-->", "<br>", "<a href=x>", "</a>")
+# Letters of scripts without spaces, written in all ways.
+UNSPACED_PIECES = (
+    "\u71b1",
+    "\u6c17\u7403",
+    "&#x3042;",
+    "&#12450;",
+    "\u0e35",
+    "\u0e01",
+    "\uac00",
+    "\U00020000",
+    "\u3001",
+)
+TAG_PIECES = ("<b>", "</b>", "<!--x-->", "<br>", "<a href=x>", "</a>", "<p>", "<img alt=\u71b1>")
 
 
 @given(st.lists(st.sampled_from(WORD_PIECES + TAG_PIECES), max_size=20).map("".join))
 def test_both_paths_read_any_words_alike(html: str) -> None:
     ScannerPair().read(html)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from((*UNSPACED_PIECES, "a", "Bc", " ", *TAG_PIECES)), max_size=24).map("".join))
+def test_both_paths_read_any_bigrams_alike(html: str) -> None:
+    ScannerPair().read(html)
+    ScannerPair().read(f"<title>{html}</title>{html}".encode(), "utf-8")
+
+
+def test_the_compiled_path_reads_bigrams_across_inline_tags_but_not_across_blocks_and_links() -> None:
+    scanner = WordScanner()
+    page = read_compiled("<p>熱<b>気</b>球<p>山<br>川<a href=x>東京</a>都A社", None, scanner, MAX_LINKS)
+    assert page is not None
+    stems = [scanner.stems[number] for number in page.words.tolist()]
+    assert stems == ["熱気", "気球", "山", "川", "東京", "都", "", "社"]
+    assert (page.start.tolist(), page.end.tolist()) == ([4], [5])
+
+
+def test_the_words_of_unspaced_letters_have_room() -> None:
+    for html in ("a熱" * 500, "熱a" * 500, "熱" * 1_000, "\U00020000a" * 300, "熱 a" * 300):
+        ScannerPair().read(html)
 
 
 @pytest.mark.parametrize("compile_characters", [COMPILED, PLAIN])

@@ -32,7 +32,6 @@ PLANS = {
             max_depth=3,
         ),
         "proxy": "socks5://127.0.0.1:1",
-        "patience": 0.0,
         "random_seed": 7,
         "contact": "me@example.org",
         "agent": "Hound",
@@ -47,6 +46,7 @@ PLANS = {
         "redirects": 2,
         "politeness": PolitenessSettings(delay_s=0.25, pages_per_host=9, pages_per_domain=20),
     },
+    "patience": {"patience": 0.0},
     "neither sitemaps nor a proxy of its own": {"sitemaps": False, "proxy_from_environment": True},
     "limits of the studies": {"limits": STUDY_LIMITS, "topic": Topic("a 'quoted' id", ("two words", "-dash"))},
     "a topic from a file": {
@@ -88,6 +88,13 @@ def test_options_that_are_as_usual_are_left_out() -> None:
         "scenthound crawl --topic ballooning --keywords 'hot air balloon' --keywords ballooning "
         f"--seed {SEEDS[0]} --seed {SEEDS[1]} --pages 1000 --out again"
     )
+
+
+def test_strict_order_leaves_no_patience_to_choose() -> None:
+    earlier = plan(strict_order=True, sitemaps=False, patience=0.0)
+    line = reproduce_command(earlier, StopConditions(), "again").line
+    assert "--strict-order" in line
+    assert "--patience" not in line
 
 
 def test_settings_without_an_option_are_listed() -> None:

@@ -3,7 +3,9 @@
 import io
 import json
 import re
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +21,12 @@ from scenthound.cli.crawl_progress import (
     seconds_left,
     skipped,
 )
+from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.start import start_or_replay
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus
+from scenthound.store.crawl_store import CrawlStore
+from virtual_site import crawl_virtually, plan, random_site
 
 STATUS = CrawlStatus(
     time_s=0.0,
@@ -130,6 +136,29 @@ def test_plain_lines_are_rare_but_the_end_is_reported_at_once(
         "skipped 18: not-html 9, client-error 4, robots 3, others 2"
     )
     assert second.startswith(EndReason.STOPPED)
+
+
+def test_the_first_line_of_a_resumed_crawl_comes_after_a_second(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 100.0
+    monkeypatch.setattr(crawl_progress, "monotonic", lambda: now_s)
+    with PlainLines(None) as lines:
+        for moment_s in (100.9, 101.0, 105.9, 106.0):
+            now_s = moment_s
+            lines.progress(0.5, f"at {moment_s}")
+    assert [line.split()[-1] for line in capsys.readouterr().err.splitlines()] == ["101.0", "106.0"]
+
+
+def test_what_a_relevance_model_learns_again_is_reported(tmp_path: Path) -> None:
+    site = random_site(1)
+    settings = plan(tuple(list(site.pages)[:2]), relevance="rocchio", page_budget=30)
+    crawl_virtually(tmp_path / "crawl", settings, site)
+    reports: list[tuple[float, str]] = []
+    with closing(CrawlStore.open(tmp_path / "crawl")) as store, closing(CrawlParts(settings, store)) as parts:
+        start_or_replay(parts, settings, store, lambda *report: reports.append(report))
+    replayed = [share for share, _ in reports].index(1.0)
+    assert [share for share, _ in reports[replayed + 1 :]] == [0.0, pytest.approx(20 / 30)]
 
 
 def test_json_lines_come_once_a_second_and_when_the_crawl_is_to_end(

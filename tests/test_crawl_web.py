@@ -78,6 +78,16 @@ def test_a_damaged_web_is_made_again(tmp_path: Path) -> None:
     assert web_of_crawl(folder).n_pages == 3
 
 
+def test_a_web_whose_words_were_split_by_other_rules_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = small_crawl(tmp_path / "crawl")
+    web_of_crawl(folder)
+    made = noted_makings(monkeypatch)
+    monkeypatch.setattr("scenthound.store.record.TOKENIZER_VERSION", 99)
+    assert (web_of_crawl(folder).n_pages, web_of_crawl(folder).n_pages, len(made)) == (3, 3, 1)
+
+
 def test_of_several_that_want_the_web_at_once_one_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = small_crawl(tmp_path / "crawl")
     made = noted_makings(monkeypatch)

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 
-from dashboard_client import RELEVANCE, Client, begin_crawl, ended_crawl, store_page
+from dashboard_client import RELEVANCE, Client, begin_crawl, ended_crawl, status_values, store_page
 from scenthound.crawler.settings import StopConditions
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import RelevanceRecord
@@ -42,6 +43,25 @@ def test_a_crawl_has_its_topic_strategy_state_and_status(client: Client) -> None
     assert [(each["reason"], each["pages"]) for each in crawl["reasons"]] == [("not-html", 2), ("robots", 1)]
     assert crawl["reasons"][1]["text"] == SkipReason.ROBOTS.text
     assert status["host_statistics"][0] == {"host": "a.test", "state": "waiting", "waits_s": 0.8, "n_pages": 3}
+
+
+def test_a_crawl_says_how_many_pages_are_on_topic_and_how_that_was_decided(tmp_path: Path) -> None:
+    with begin_crawl(tmp_path / "crawl", relevance="rocchio", on_topic_from=0.5) as store:
+        store.set_status(orjson.dumps(status_values(4, n_on_topic=3)))
+        store.commit()
+        client = Client(tmp_path / "crawl")
+        (folder,) = client.get("/api/folders").json["folders"]
+        crawl = client.get(CRAWL).json
+        assert (folder["n_on_topic"], crawl["status"]["n_on_topic"]) == (3, 3)
+        assert crawl["on_topic"] == {"relevance_model": "rocchio", "threshold": 0.5}
+        store.add(RelevanceRecord(4, NOON_S, "svm", "relevance_models/1", 3, 3))
+        store.commit()
+        assert client.get(CRAWL).json["on_topic"]["relevance_model"] == "rocchio, then svm"
+
+
+def test_scores_that_are_no_probabilities_do_not_tell_what_is_on_topic(client: Client) -> None:
+    assert {folder["n_on_topic"] for folder in client.get("/api/folders").json["folders"]} == {None}
+    assert client.get(CRAWL).json["on_topic"] is None
 
 
 def test_settings_are_facts_for_people(client: Client) -> None:

@@ -48,10 +48,16 @@ def test_a_strategy_without_scores_has_no_regret(tmp_path: Path) -> None:
         assert samples(Client(tmp_path / "crawl"))["scenthound_regret"] == []
 
 
+def test_pages_on_topic_are_counted_if_the_relevance_model_can_tell(tmp_path: Path) -> None:
+    assert metrics_while_running(tmp_path / "crawl")["scenthound_on_topic_pages"] == []
+    metrics = metrics_while_running(tmp_path / "another", n_on_topic=3)
+    assert metrics["scenthound_on_topic_pages"] == [({"crawl": "another"}, 3.0)]
+
+
 def test_every_metric_has_help_and_type(tmp_path: Path) -> None:
     text = Client(ended_crawl(tmp_path / "crawl")).get("/metrics").text
     families = list(text_string_to_metric_families(text))
-    assert len(families) == 12
+    assert len(families) == 13
     assert all(family.documentation and family.type in ("gauge", "counter") for family in families)
 
 

@@ -132,7 +132,7 @@ def test_the_key_numbers_of_a_crawl_are_shown(dashboard: MockDashboard) -> None:
     texts = {
         "harvest": "0.412",
         "recent_harvest": "0.380",
-        "pages_per_s": "4.20",
+        "pages_per_s": "4.20/s",
         "seconds_left": "5 min",
         "frontier": "9,876",
         "n_skipped": "7",
@@ -171,9 +171,11 @@ def test_the_resume_command_of_a_dead_crawl_can_be_copied(browser: Browser, addr
 
 
 def test_a_crawl_without_a_page_is_shown_as_failed_with_the_reason(dashboard: MockDashboard) -> None:
-    failed = crawl(state="failed", ended="0 pages: 1 of 1 seed failed.", resume_command=None)
-    dashboard.responses |= {"/api/crawls/balloons": failed, "/api/crawls/balloons/events": live(failed, curves(10))}
+    ended = "0 pages: 1 of 1 seed failed."
+    failed = crawl(state="failed", ended=ended, resume_command=None, status=status(n_pages=0))
+    dashboard.responses |= {"/api/crawls/balloons": failed, "/api/crawls/balloons/events": live(failed, curves())}
     dashboard.open("/crawls/balloons")
+    expect(dashboard.page.get_by_label("Curves")).to_be_hidden()
     expect(dashboard.page.locator(".state.failed")).to_contain_text("failed")
     expect(dashboard.page.locator(".outcome .box.failed")).to_contain_text("0 pages: 1 of 1 seed failed.")
 

@@ -6,18 +6,21 @@ from random import Random
 
 import pytest
 
+from dashboard_client import status_values
 from live_site import live_site
 from ring_web import N
 from scenthound.api.crawls import open_crawl
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.state import Ending, State, crawl_state
+from scenthound.crawler.state import Ending, State, crawl_state, ending_of
 from scenthound.experiments.runs import CrawlEnds, CrawlRow, RunFolder, crawl_ends
 from scenthound.experiments.study.settings import STUDIES, read_settings
 from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.records import from_json
 from scenthound.simulator.scores import Observation
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import SimulatedWeb
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.old_defaults import DEFAULTS_OF_0_7, with_defaults_of_0_7
@@ -34,6 +37,7 @@ from scenthound.ui.endings import (
     simulated_text,
 )
 from scenthound.ui.reports.crawl import crawl_report
+from stored_crawls import new_crawl
 
 # Unbounded frontiers
 
@@ -155,6 +159,35 @@ def test_a_crawl_without_a_page_names_the_reasons_of_its_seeds():
     assert EndReason.TIME in failure_text(ending(EndReason.TIME))
 
 
+@pytest.mark.parametrize(
+    ("settings", "has_http_proxy"),
+    [
+        ({}, False),
+        ({"proxy": "http://p.test:1"}, True),
+        ({"proxy": "https://p.test:1"}, True),
+        ({"proxy": "socks5h://p.test:1"}, False),
+        ({"proxy_from_environment": True}, True),
+        ({"proxy": "http://p.test:1", "seeds": ("https://a.test/",)}, False),
+    ],
+)
+def test_only_http_proxies_may_send_the_responses_of_seeds(tmp_path, settings, has_http_proxy):
+    plan = CrawlSettings(Topic("balloons"), **{"seeds": ("http://a.test/",), **settings})
+    with new_crawl(tmp_path / "crawl", **plan.as_settings()) as store:
+        status = from_json(CrawlStatus, status_values(0), "status")
+        found = ending_of(store, EndReason.FRONTIER, status, 0)
+    assert found.has_http_proxy == has_http_proxy
+
+
+def test_the_proxy_is_named_only_if_the_reasons_of_all_seeds_are_error_statuses():
+    refused, timeout = {SkipReason.CLIENT_ERROR: 1}, {SkipReason.HEADERS_TIMEOUT: 1}
+    texts = [
+        failure_text(ending(seed_reasons=reasons, has_http_proxy=has_proxy))
+        for reasons in (refused, timeout, refused | timeout)
+        for has_proxy in (True, False)
+    ]
+    assert ["proxy" in text for text in texts] == [True, *[False] * 5]
+
+
 def test_other_ends_are_no_failures():
     assert failure_text(ending(EndReason.STOPPED)) == failure_text(ending(n_pages=1)) == ""
     assert ending_text(ending(EndReason.BUDGET, n_pages=10)) == ""
@@ -238,6 +271,8 @@ def test_a_bounded_frontier_that_runs_empty_is_the_reason(tmp_path: Path, scenth
     assert opened.failure == ""
     assert summary["why"] in repr(opened)
     assert summary["why"] in " ".join(crawl_report(folder).summary)
+    with StoredCrawl.open(folder) as stored:
+        assert _ended(crawl_state(stored)) == summary["why"]
 
 
 def test_an_offline_crawl_says_that_crawl_delays_are_not_applied(tmp_path: Path, scenthound) -> None:

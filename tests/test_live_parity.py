@@ -1,25 +1,32 @@
 """Live and simulated crawls visit the same pages in the same order, also after a kill."""
 
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from scenthound.crawler import assembly as crawl_parts
 from scenthound.crawler import throttle
 from scenthound.frontier.politeness import PolitenessSettings
+from scenthound.model import generator_seed
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.scores import TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.base import STRATEGIES
-from virtual_site import TOPIC, Killed, VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
+from virtual_site import (
+    TOPIC,
+    VirtualSite,
+    alternate_compiled,
+    busy_site,
+    crawl_virtually,
+    crawl_with_kills,
+    plan,
+    random_site,
+    visited_urls,
+)
 
 STRATEGY_NAMES = STRATEGIES.names()
 PAGES = 40
-#: From how many pages on a crawl uses compiled code, if there is numba: always, and never.
-COMPILED, PLAIN = 1, 1 << 30
 
 
 def simulated_urls(site: VirtualSite, strategy: str, relevance: str, seeds: tuple[str, ...]) -> list[str]:
@@ -29,7 +36,7 @@ def simulated_urls(site: VirtualSite, strategy: str, relevance: str, seeds: tupl
         STRATEGIES.make(strategy),
         [page for page in map(web.page_of, seeds) if page is not None],
         scores_for(TOPIC, RELEVANCE.make(relevance), web),
-        rng=Random(3),
+        rng=Random(generator_seed(3, TOPIC.id)),
         page_budget=PAGES,
         topic=TopicWords.of(TOPIC, web),
     )
@@ -42,7 +49,7 @@ def test_live_visits_are_the_simulated_ones(
     strategy: str, relevance: str, delay_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(3):
-        monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[seed % 2])
+        alternate_compiled(monkeypatch)(seed)
         site = random_site(seed)
         seeds = tuple(list(site.pages)[:2])
         polite = PolitenessSettings(delay_s=delay_s)
@@ -70,18 +77,14 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
         "page_budget": PAGES,
     }
     crawl_virtually(tmp_path / "complete", plan(seeds, **settings), site)
-    rng = Random(1)
-    for part in range(200):
-        monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
-        with suppress(Killed):
-            crawl_virtually(
-                tmp_path / "killed",
-                plan(seeds, **settings),
-                site,
-                commit=lambda: rng.random() < 0.4,
-                kill=lambda: rng.random() < 0.1,
-            )
-            break
+    crawl_with_kills(
+        tmp_path / "killed",
+        plan(seeds, **settings),
+        lambda: site,
+        Random(1),
+        kills=0.1,
+        before_part=alternate_compiled(monkeypatch),
+    )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 
 
@@ -110,18 +113,14 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
     site = busy_site(seed)
     seeds = tuple(list(site.pages)[:1] + list(site.redirects)[:2])
     crawl_virtually(tmp_path / "complete", plan(seeds, **settings), site)
-    rng = Random(seed)
-    for part in range(300):
-        monkeypatch.setattr(crawl_parts, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
-        with suppress(Killed):
-            crawl_virtually(
-                tmp_path / "killed",
-                plan(seeds, **settings),
-                busy_site(seed),
-                commit=lambda: rng.random() < 0.4,
-                kill=lambda: rng.random() < 0.08,
-            )
-            break
+    crawl_with_kills(
+        tmp_path / "killed",
+        plan(seeds, **settings),
+        lambda: busy_site(seed),
+        Random(seed),
+        kills=0.08,
+        before_part=alternate_compiled(monkeypatch),
+    )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 
 

@@ -165,6 +165,15 @@ def test_scores_below_0_have_no_share(tmp_path: Path) -> None:
         assert np.isnan(crawl_curves(store).regret).all()
 
 
+def test_the_frontier_is_that_of_the_order_of_requests(tmp_path: Path) -> None:
+    """A page whose host had to wait was requested when the frontier was another one."""
+    with planned_crawl(tmp_path / "crawl") as store:
+        for number, (rank, queue_size) in enumerate(((0, 1), (2, 30), (3, 40), (1, 20))):
+            store.add(visit(number, rank=rank, queue_size=queue_size))
+        store.commit()
+        assert visit_curves(store).frontier.tolist() == [1, 20, 30, 40]
+
+
 def test_curves_are_thinned_and_keep_their_ends(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [0.5] * 1000)

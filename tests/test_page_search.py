@@ -104,6 +104,12 @@ def test_excerpts_match_other_forms_and_ignore_accents() -> None:
     assert "montgolfi\u00e8res" in excerpt(text, "montgolfieres", 60)
 
 
+def test_excerpts_match_words_without_spaces_within_others() -> None:
+    text = "자동차 저자거리 " + "가나 " * 200 + "새 자전거를 샀다"
+    assert "자전거를" in excerpt(text, "자전거", 40)
+    assert "機械学習" in excerpt("機械の学習。" + "あいう、" * 100 + "最近の機械学習の本", "機械学習", 40)
+
+
 def test_a_word_does_not_match_inside_another_unless_as_a_prefix() -> None:
     text = "overheated and heated " + "c " * 300 + "heat"
     assert excerpt(text, '"heat"', 80).endswith("heat")
@@ -191,6 +197,18 @@ def found(search: PageSearch, typed: str) -> list[int]:
 def test_queries_find_pages(search: PageSearch, typed: str, visits: set[int]) -> None:
     assert set(found(search, typed)) == visits
     assert search.count(typed) == len(visits)
+
+
+def test_words_without_spaces_are_found_within_others(tmp_path: Path) -> None:
+    texts = ["최근에 자전거를 타고 달립니다", "자동차로 전거리를 달립니다", "เราชอบปีนเขาในฤดูหนาว", "熱気球の大会"]
+    with new_crawl(tmp_path / "crawl") as store:
+        for number, text in enumerate(texts):
+            add_text(store, number, text)
+        store.commit()
+    with StoredCrawl.open(tmp_path / "crawl") as crawl, PageSearch.open(crawl) as search:
+        index_all(search, crawl)
+        queries = {"자전거": {0}, "달립니다": {0, 1}, "ปีนเขา": {2}, "เขาปีน": set(), "気球": {3}, "球気": set()}
+        assert {typed: set(found(search, typed)) for typed in queries} == queries
 
 
 def test_pages_with_the_words_as_typed_come_before_those_with_other_forms(search: PageSearch) -> None:

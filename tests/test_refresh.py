@@ -16,8 +16,8 @@ from scenthound.store.record import open_web
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import parse_html
 from scenthound.web.refresh import MAX_REDIRECT_DELAY_S, Refresh, refresh_of
-from test_live_parity import COMPILED, PLAIN, simulated_urls
-from virtual_site import VirtualSite, crawl_virtually, page_of_words, plan, random_site, visited_urls
+from test_live_parity import simulated_urls
+from virtual_site import COMPILED, PLAIN, VirtualSite, crawl_virtually, page_of_words, plan, random_site, visited_urls
 
 A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 

@@ -3,6 +3,7 @@
 import gzip
 import math
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ import pytest
 from scenthound.errors import InvalidInput, InvalidTopic
 from scenthound.model import Topic
 from scenthound.relevance.base import LearningRelevance, Training
+from scenthound.relevance.document_frequencies import CrawlWeights
 from scenthound.relevance.rocchio import (
     ASSUMED_SCORES,
     CONTEXT_TRANSITION,
     FIRST_FIT,
+    FIRST_WEIGHTING,
     MAX_LEARNED_PAGES,
     ON_TOPIC_CONTEXT,
     ON_TOPIC_DEVIATIONS,
@@ -21,6 +24,7 @@ from scenthound.relevance.rocchio import (
     Rocchio,
 )
 from scenthound.text.tokenizer import WordScanner
+from unspaced_texts import BALLOONS, CHINESE, CHINESE_GENERAL, JAPANESE, JAPANESE_GENERAL, page_text
 
 
 def scanned(scanner: WordScanner, text: str) -> np.ndarray:
@@ -167,15 +171,25 @@ def test_words_of_other_pages_of_the_crawl_count_less():
     assert deviations(score(scanner, relevance, text)) < before
 
 
+def changes(scanner: WordScanner, relevance: LearningRelevance, common: str) -> list[int]:
+    """The numbers of pages after which the score of another page changes. All have some words in common."""
+    scores = []
+    for page in range(2 * FIRST_FIT):
+        relevance.learn(scanned(scanner, f"{common} w{page}"), is_start=False)
+        scores.append(score(scanner, relevance, "menu"))
+    return [n + 1 for n in range(1, len(scores)) if scores[n] != scores[n - 1]]
+
+
+def test_in_other_languages_words_are_weighted_earlier():
+    scanner, relevance = model(Topic("t", ("ballonfahrt",)))
+    relevance.learn(scanned(scanner, "ballonfahrt korb menu"), is_start=True)
+    assert changes(scanner, relevance, "menu qxa qxb") == [FIRST_WEIGHTING, FIRST_FIT, 2 * FIRST_FIT]
+
+
 def test_the_model_is_fitted_at_doublings_and_then_no_more():
     scanner, relevance = model(Topic("t", ("balloon",)))
     relevance.learn(scanned(scanner, "balloon basket menu"), is_start=True)
-    scores = []
-    for page in range(2 * FIRST_FIT):
-        relevance.learn(scanned(scanner, f"menu {numbers(100 * page, 100 * page + 5)}"), is_start=False)
-        scores.append(score(scanner, relevance, "menu"))
-    changes = [n + 1 for n in range(1, len(scores)) if scores[n] != scores[n - 1]]
-    assert changes == [FIRST_FIT, 2 * FIRST_FIT]
+    assert changes(scanner, relevance, "menu page about") == [FIRST_FIT, 2 * FIRST_FIT]
     assert relevance.max_learned_pages == MAX_LEARNED_PAGES
 
 
@@ -194,6 +208,61 @@ def test_other_languages_are_weighted_by_the_pages_of_the_crawl():
     for page in range(2 * FIRST_FIT):
         relevance.learn(scanned(scanner, f"und der die qx{page} qy{page} qz{page}"), is_start=False)
     assert score(scanner, relevance, rare) > 0.5 > score(scanner, relevance, common)
+
+
+def test_keywords_count_as_rare_even_if_most_pages_of_the_crawl_have_them():
+    scanner, relevance = model(Topic("t", ("ballonfahrt",), description="und der"))
+    for page in range(FIRST_FIT):
+        relevance.learn(scanned(scanner, f"und der ballonfahrt {numbers(20 * page, 20 * page + 20)}"), is_start=False)
+    # The words of the description are weighted by their frequencies.
+    rest = numbers(5000, 5020)
+    keyword, description = (deviations(score(scanner, relevance, f"{text} {rest}")) for text in ("ballonfahrt", "und"))
+    assert keyword > description + 1
+    weights = CrawlWeights([np.array([1, 2]), np.array([1, 2, 3])], 4, rare=np.array([1]))
+    keyword, common, once, new = weights.root_idf(np.array([1, 2, 3, 9]))
+    assert keyword == new > once > common
+
+
+@pytest.mark.parametrize(
+    ("keyword", "texts", "general"),
+    [("熱気球", JAPANESE, JAPANESE_GENERAL), ("热气球", CHINESE, CHINESE_GENERAL)],
+    ids=["Japanese", "Chinese"],
+)
+def test_it_tells_topics_apart_in_languages_without_spaces(keyword, texts, general):
+    rng = Random(3)
+    scanner, relevance = model(Topic("t", (keyword,)))
+    start = next(text for _ in range(100) if keyword in (text := page_text(BALLOONS, rng, texts, general)))
+    relevance.learn(scanned(scanner, start), is_start=True)
+    is_on, scores = [], []
+    for _ in range(60):
+        topic = rng.choice(list(texts))
+        words = scanned(scanner, page_text(topic, rng, texts, general))
+        is_on.append(topic == BALLOONS)
+        scores.append(relevance.page(words, 0.0))
+        relevance.learn(words, is_start=False)
+    found, expected = np.array(scores) >= 0.5, np.array(is_on)
+    # Before the first fit words have no frequencies.
+    for part, recall, false_share in ((slice(FIRST_FIT), 0.6, 0.35), (slice(FIRST_FIT, None), 0.8, 0.05)):
+        assert found[part][expected[part]].mean() >= recall
+        assert found[part][~expected[part]].mean() <= false_share
+
+
+def test_a_keyword_without_spaces_counts_where_it_is_written():
+    rest = "駅前の広場で朝市が開かれて野菜を売る人が集まりました"
+    scanner, relevance = model(Topic("t", ("機械学習",)))
+    written = score(scanner, relevance, f"機械学習、{rest}")
+    apart = score(scanner, relevance, f"機械、{rest}、学習")
+    assert written > apart > score(scanner, relevance, rest)
+
+
+def test_a_long_keyword_is_found_and_does_not_hide_a_short_one():
+    long = "インターネット検索エンジン最適化"
+    rest = "駅前の広場で朝市が開かれて野菜を売る人"
+    scanner, relevance = model(Topic("t", (long, "陶芸")))
+    found = [similarity(score(scanner, relevance, f"{text}、{rest}")) for text in (long, "陶芸", "")]
+    parts = similarity(score(scanner, relevance, f"{long[:8]}、{rest}、{long[7:]}"))
+    assert found[0] > 1.5 * parts
+    assert found[1] - found[2] > 0.1 * (found[0] - found[2])
 
 
 def test_windows_are_scored_by_their_words():

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,7 +10,6 @@ import networkx as nx
 import pytest
 
 from live_site import N_PAGES, live_site
-from scenthound.crawler import assembly
 from scenthound.crawler.explain import Outcome, explain
 from scenthound.crawler.scope import Scope, ScopeFilter
 from scenthound.crawler.settings import StopConditions
@@ -24,8 +22,18 @@ from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.dashboard.crawl_views import explanation_response
 from scenthound.ui.reports.crawl import settings_facts
 from scenthound.web.urls import host_of
-from test_live_parity import COMPILED, PLAIN, rows_of, simulated_urls
-from virtual_site import Killed, VirtualSite, busy_site, crawl_virtually, page_of_words, plan, random_site, visited_urls
+from test_live_parity import rows_of, simulated_urls
+from virtual_site import (
+    VirtualSite,
+    alternate_compiled,
+    busy_site,
+    crawl_virtually,
+    crawl_with_kills,
+    page_of_words,
+    plan,
+    random_site,
+    visited_urls,
+)
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -109,7 +117,7 @@ def test_live_visits_are_the_simulated_ones_with_the_same_visible_links(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(2):
-        monkeypatch.setattr(assembly, "MANY_PAGES", (PLAIN, COMPILED)[seed % 2])
+        alternate_compiled(monkeypatch)(seed)
         site = random_site(seed)
         # Redirects out of scope are skipped, which no recording repeats.
         site.redirects = {url: target for url, target in site.redirects.items() if host_of(target) != "h2.test"}
@@ -267,7 +275,7 @@ def test_every_strategy_visits_what_is_in_reach_and_nothing_else(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed, max_depth in ((1, 2), (2, 3)):
-        monkeypatch.setattr(assembly, "MANY_PAGES", (PLAIN, COMPILED)[seed % 2])
+        alternate_compiled(monkeypatch)(seed)
         site = random_site(seed, n_pages=120)
         site.redirects = {}
         seeds = tuple(list(site.pages)[:2])
@@ -306,16 +314,12 @@ def test_a_crawl_with_a_scope_killed_again_and_again_equals_one_that_was_not(
     allowed = ScopeFilter(Scope.of(deny_domain=["h3.test"], exclude=["*5"]))
     seeds = tuple([url for url in [*site.pages, *site.redirects] if allowed.exclusion(url) is None][:3])
     crawl_virtually(tmp_path / "complete", plan(seeds, **settings), site)
-    rng = Random(seed)
-    for part in range(300):
-        monkeypatch.setattr(assembly, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
-        with suppress(Killed):
-            crawl_virtually(
-                tmp_path / "killed",
-                plan(seeds, **settings),
-                busy_site(seed),
-                commit=lambda: rng.random() < 0.4,
-                kill=lambda: rng.random() < 0.08,
-            )
-            break
+    crawl_with_kills(
+        tmp_path / "killed",
+        plan(seeds, **settings),
+        lambda: busy_site(seed),
+        Random(seed),
+        kills=0.08,
+        before_part=alternate_compiled(monkeypatch),
+    )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")

@@ -1,7 +1,6 @@
 """Off-topic throttling: traps without a sign in their URLs get few pages, and nothing on topic is lost."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from scenthound.crawler import throttle
+from scenthound.crawler.scheduler import Scheduler
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import Hosts, Job, Kind
 from scenthound.crawler.throttle import (
@@ -28,7 +28,7 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics
 from trap_sites import OTHER, SEA, SEED, TRAPS, is_on_topic, is_trap, text_of, trap_site
-from virtual_site import Killed, VirtualSite, crawl_virtually, plan, visited_urls
+from virtual_site import VirtualSite, crawl_virtually, crawl_with_kills, plan, visited_urls
 
 N_PAGES = 500
 LIVE = {
@@ -67,19 +67,9 @@ def test_a_throttled_crawl_killed_again_and_again_equals_one_that_was_not(tmp_pa
     settings = plan((SEED,), **LIVE | {"throttle": True, "page_budget": 160})
     site = TRAPS["wildcard hosts"]
     crawl_virtually(tmp_path / "complete", settings, trap_site(site), commit=lambda: False)
-    rng = Random(1)
-    n_kills = 0
-    for _ in range(50):
-        with suppress(Killed):
-            crawl_virtually(
-                tmp_path / "killed",
-                settings,
-                trap_site(site),
-                commit=lambda: rng.random() < 0.2,
-                kill=lambda: rng.random() < 0.005,
-            )
-            break
-        n_kills += 1
+    n_kills = crawl_with_kills(
+        tmp_path / "killed", settings, lambda: trap_site(site), Random(1), commits=0.2, kills=0.005
+    )
     assert n_kills > 2
     complete = visited_urls(tmp_path / "complete")
     assert visited_urls(tmp_path / "killed") == complete
@@ -305,6 +295,45 @@ def test_pages_in_flight_have_earned_nothing_yet(pages: Pages) -> None:
     pages.start("http://again.a.test/")
     pages.throttle.ended(jobs[1], SkipReason.NEAR_DUPLICATE)
     assert pages.is_held("http://new.a.test/")
+
+
+def test_hosts_that_are_known_to_be_held_are_held() -> None:
+    """Whatever happens to their pages and to those of others."""
+    rng = Random(1)
+    urls = [f"http://w{number % 3}.d{number // 3}.test/" for number in range(18)]
+    n_forgotten = 0
+    for _ in range(20):
+        pages, in_flight = Pages(urls[0]), []
+        known = pages.throttle.known_held
+        for _ in range(1_500):
+            url, kind = rng.choice(urls), rng.random()
+            if kind < 0.2:
+                in_flight.append(pages.start(url))
+            elif kind < 0.4 and in_flight:
+                reason = rng.choice([SkipReason.NEAR_DUPLICATE, SkipReason.CLIENT_ERROR])
+                pages.throttle.ended(in_flight.pop(rng.randrange(len(in_flight))), reason)
+            else:
+                pages.visit(url, rng.choice((0.0, 0.0, 0.9)) if url < urls[9] else 0.01)
+            n_forgotten += not known
+            assert all(map(pages.throttle.is_held, known))
+            known.update(host for host in map(pages.hosts.of_url, urls) if pages.throttle.is_held(host))
+    assert 0 < n_forgotten < 20 * 1_500
+
+
+@pytest.mark.parametrize("strategy", ["link_context", "breadth_first", "best_n_first:n=8:buffer=60", "infospiders"])
+@pytest.mark.parametrize("patience", [0.0, 0.7])
+def test_what_is_known_of_held_hosts_changes_no_decision(
+    strategy: str, patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"strategy": strategy.replace(":buffer", ",buffer"), "patience": patience, "page_budget": 300}
+    visits = []
+    for name in ("known", "forgotten"):
+        if name == "forgotten":
+            monkeypatch.setattr(Scheduler, "known_held", property(lambda _: set()))
+        crawled(tmp_path / name, trap_site(TRAPS["wildcard hosts"]), throttle=True, **settings)
+        with CrawlStore.open(tmp_path / name) as store:
+            visits.append([(row.url, row.time_s, row.rank, row.queue_size, row.regret) for row in store.visits()])
+    assert visits[0] == visits[1]
 
 
 def test_ending_a_job_twice_or_before_its_start_changes_nothing(pages: Pages) -> None:

@@ -1,6 +1,7 @@
 """The tokenizer: words, stop words, stems, and equal results of all implementations."""
 
 import itertools
+import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from scenthound.files import opened
 from scenthound.model import IntArray, LongArray
 from scenthound.text import word_lookup
+from scenthound.text.scripts import FIRST_UNSPACED, UNSPACED, mark_unspaced
 from scenthound.text.tokenizer import STOP, STOP_WORDS, WordScanner, plain_words, stems_of
 from scenthound.text.word_table import ABSENT, HashArray, WordTable
 from timing import cpu_ratio
@@ -22,7 +24,18 @@ UNUSUAL = (
     "\u0130\u0131Ii\u00df\u1e9e\u212aKk\u212b\u03a3\u03c3\u03c2\u01c5\ufb01\u0307\u0301\u0345_-'\u2019\u00ad\u200b"
     "\u0663\u0969\u00b2\u00bd\u2167\u8a9e\u3002\U00010400\U0001d7d8\ud800\udfff\x00\x01\x02 \n\t.aAbB09"
 )
-TEXTS = st.one_of(st.text(max_size=200), st.text(st.sampled_from(UNUSUAL), max_size=200), st.text("ab -", max_size=300))
+# Letters of scripts without spaces, with marks and neighbours of their ranges, among others.
+UNSPACED_LETTERS = (
+    "\u71b1\u6c17\u7403\u3042\u30a2\u30fc\u3005\u3007\uff71\uff9e\u3099\u0e01\u0e35\u0e48\u0e40\u0e50\u0e82\u0eb4\u1780\u17b7\u1019"
+    "\u103c\uac00\ud7a3\u1112\u3105\U00020000\U0003fffd"
+)
+MIXED = UNSPACED_LETTERS + "\u30fb\u3001\u3002\u0e3f\u0e4f\u3000\u200b\uff21\u3231\u03a3\u0130 -aB9é_"
+TEXTS = st.one_of(
+    st.text(max_size=200),
+    st.text(st.sampled_from(UNUSUAL), max_size=200),
+    st.text("ab -", max_size=300),
+    st.text(st.sampled_from(MIXED), max_size=200),
+)
 
 
 @pytest.fixture(params=["numpy", "compiled"], autouse=True, scope="module")
@@ -58,6 +71,50 @@ def test_underscores_and_apostrophes_separate_words_and_digits_do_not() -> None:
 def test_a_very_long_word_is_a_stop_word() -> None:
     assert plain_words("x" * 40 + " " + "x" * 41) == ["x" * 40, ""]
     assert scanned(WordScanner(), "x" * 40 + " " + "x" * 41 + " " + "y" * 100_000) == ["x" * 40, "", ""]
+
+
+def test_letters_of_scripts_without_spaces_count_as_overlapping_bigrams() -> None:
+    assert plain_words("熱気球の歴史。山") == ["熱気", "気球", "球の", "の歴", "歴史", "山"]
+    assert plain_words("热气球 자전거를 カタカナー") == [
+        "热气",
+        "气球",
+        "자전",
+        "전거",
+        "거를",
+        "カタ",
+        "タカ",
+        "カナ",
+        "ナー",
+    ]
+
+
+def test_vowel_signs_do_not_split_words() -> None:
+    assert plain_words("ที่ปีน") == ["ที", "ี่", "่ป", "ปี", "ีน"]
+    assert plain_words("ខ្មែរ") == ["ខ្", "្ម", "មែ", "ែរ"]
+
+
+def test_words_end_where_scripts_with_and_without_spaces_meet() -> None:
+    assert plain_words("第3回Pythonの会") == ["第", "3", "回", "python", "の会"]
+    assert plain_words("\uff21\uff22社") == ["\uff41\uff42", "社"]
+
+
+def test_a_cut_separates_bigrams() -> None:
+    scanner = WordScanner()
+    words, before = scanner.scan_cut("熱気球の歴史", np.array([3, 3, 4], np.int64))
+    assert [scanner.stems[number] for number in words.tolist()] == ["熱気", "気球", "の", "歴史"]
+    assert before.tolist() == [2, 2, 3]
+
+
+def test_the_ranges_of_unspaced_letters_have_all_letters_and_no_punctuation() -> None:
+    marked = np.zeros(0x110000, np.uint32)
+    mark_unspaced(marked)
+    scripts = "CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "THAI", "LAO"
+    for code in range(FIRST_UNSPACED, 0x40000):
+        category = unicodedata.category(chr(code))
+        is_letter = category[0] in "LM" and unicodedata.name(chr(code), "").startswith((*scripts, "KHMER", "MYANMAR"))
+        assert bool(marked[code]) >= is_letter, hex(code)
+        assert not marked[code] or (category[0] in "LMN" or category == "Cn"), hex(code)
+    assert not marked[:FIRST_UNSPACED].any()
 
 
 def test_stop_words_are_words_of_the_scanner() -> None:
@@ -106,7 +163,7 @@ def test_special_lower_cases(text: str) -> None:
     assert scanned(WordScanner(), text) == plain_words(text)
 
 
-@pytest.mark.parametrize("filler", ["ab ", "語。", "x", "Σ", "𐐀,"])
+@pytest.mark.parametrize("filler", ["ab ", "語。", "x", "Σ", "𐐀,", "語句", "ที่", "語x"])
 def test_long_texts_are_not_split_within_words(filler: str) -> None:
     text = filler * (200_000 // len(filler)) + " the end"
     scanner = WordScanner()
@@ -151,7 +208,10 @@ def test_cuts_of_a_long_text_count_the_words_of_all_pieces() -> None:
     assert words_before(text, cuts) == [3 * number + position for number in range(25_000) for position in (1, 2)]
 
 
-@given(st.text(st.sampled_from("abS \u00e9\u0130\u03a3\u03b1"), max_size=40), st.lists(st.integers(0, 40), max_size=6))
+@given(
+    st.text(st.sampled_from("abS \u00e9\u0130\u03a3\u03b1\u71b1\u6c17\u7403"), max_size=40),
+    st.lists(st.integers(0, 40), max_size=6),
+)
 def test_a_text_with_cuts_is_scanned_like_its_parts(text: str, anywhere: list[int]) -> None:
     cuts = sorted(min(cut, len(text)) for cut in anywhere)
     parts = [text[start:end] for start, end in itertools.pairwise([0, *cuts, len(text)])]
@@ -180,7 +240,10 @@ def test_the_lower_case_of_every_character_is_that_of_python() -> None:
     table = word_lookup._lower_case(0x110000)
     for code in range(0, 0x110000, 7):
         lower = chr(code).lower()
-        assert table[code] == (ord(lower) if len(lower) == 1 and lower.isalnum() else 0)
+        if not table[code] & UNSPACED:
+            assert table[code] == (ord(lower) if len(lower) == 1 and lower.isalnum() else 0)
+        else:
+            assert (table[code] ^ UNSPACED, lower) == (code, chr(code))
 
 
 def test_scan_equals_plain_words_on_real_pages(shared: Path) -> None:

@@ -3,13 +3,16 @@
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
+from scenthound.crawler import assembly
 from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.live_crawl import LiveCrawl, RawResult
 from scenthound.crawler.settings import CrawlSettings
@@ -30,6 +33,9 @@ from scenthound.web.urls import host_of
 WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef", "rope")
 TOPIC = Topic("sea", keywords=("sea", "wave"), description="Waves and storms at sea.")
 ADDRESS = "192.0.2.1"
+#: From how many pages on a crawl uses compiled code, if there is numba: always, and never.
+COMPILED, PLAIN = 1, 1 << 30
+MAX_KILLS = 300
 
 
 @dataclass
@@ -248,6 +254,33 @@ def crawl_virtually(
             ended = run.run(after_event)
             parts.crawl.commit()
             return ended
+
+
+def crawl_with_kills(
+    folder: Path,
+    plan: CrawlSettings,
+    make_site: Callable[[], VirtualSite],
+    rng: Random,
+    *,
+    commits: float = 0.4,
+    kills: float,
+    before_part: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Resume a crawl until it ends, and return how often it was killed. `commits` and `kills` are the shares of events
+    that are followed by one; `before_part` receives the number of each part."""
+    for part in range(MAX_KILLS):
+        before_part(part)
+        with suppress(Killed):
+            crawl_virtually(
+                folder, plan, make_site(), commit=lambda: rng.random() < commits, kill=lambda: rng.random() < kills
+            )
+            return part
+    raise AssertionError(f"not ended after {MAX_KILLS} kills")
+
+
+def alternate_compiled(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Lets every other part of a crawl use compiled code, if there is numba."""
+    return lambda part: monkeypatch.setattr(assembly, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
 
 
 def visited_urls(folder: Path) -> list[str]:

@@ -21,6 +21,11 @@ def silent(_fraction: float, _text: str) -> None:
     """Report nothing."""
 
 
+def generator_seed(random_seed: int, topic_id: str) -> str:
+    """The seed of all randomness of a crawl, live or simulated."""
+    return f"crawl/{random_seed}/{topic_id}"
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Topic:
     """What a crawl is about. `examples` are pages known to belong to it; seeds and targets are drawn from them unless

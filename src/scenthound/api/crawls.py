@@ -121,6 +121,11 @@ def new_run(
     for option, value, minimum in minima:
         if value is not None and not minimum <= value < math.inf:
             raise InvalidParameter(f"--{option} {value} must be at least {minimum}, and finite.")
+    if strict_order and patience is not None:
+        raise UsageError(
+            "--patience has no effect with --strict-order, which waits for the best page however long it takes: remove "
+            "one of them."
+        )
     found = one_topic(topic, topic_id)
     for url in listed(seeds):
         if not isinstance(url, str):
@@ -407,6 +412,18 @@ class Crawl(Result):
 
         ending = self._ending()
         return with_arguments(failure_text(ending), {}) if ending else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Lines about keywords that are ignored, and start pages that do not look on topic; empty if all is well."""
+        from scenthound.crawler.topic_notes import topic_notes
+        from scenthound.store.stored_crawl import StoredCrawl
+        from scenthound.ui.topic_notes import note_texts
+
+        if self.summary:
+            return tuple(note_texts(self.summary.topic_notes))
+        with StoredCrawl.open(self.folder) as stored:
+            return tuple(note_texts(topic_notes(self.settings, stored)))
 
     def _ending(self) -> Ending | None:
         from scenthound.crawler.state import crawl_state

@@ -107,6 +107,7 @@ def simulate(
     seeds: str | Sequence[str] | None = None,
     pages: int = 2000,
     repeats: int = 1,
+    random_seed: int = 0,
     mode: str = "sequential",
     out: PathLike | None = None,
     force: bool = False,
@@ -117,15 +118,16 @@ def simulate(
 
     `topics` is a topic file or `Topic` objects; `strategies` are names, classes or instances. `seeds` are the pages to
     start from, for a single topic, instead of its own seeds or examples. Each crawl visits at most `pages` pages; each
-    topic has `repeats` independent starts. `mode` is the order in which requested pages return: "sequential",
-    "roulette" or "polite". `out` keeps the run in a folder; without it the run is temporary.
+    topic has `repeats` independent starts, with random seeds from `random_seed` on. `mode` is the order in which
+    requested pages return: "sequential", "roulette" or "polite". `out` keeps the run in a folder; without it the run is
+    temporary.
     """
     from scenthound.experiments.runs import simulate_topics
 
     strategies = listed(strategies)
     if not strategies:
         raise InvalidParameter("No strategy is given; see `sh.list_strategies()`.")
-    conditions = {"page_budget": pages, "repeats": repeats, "mode": mode}
+    conditions = {"page_budget": pages, "repeats": repeats, "random_seed": random_seed, "mode": mode}
     with (
         experiment_setup(web, topics, strategies, options, seeds, **conditions) as setup,
         _temporary_unless(out) as (folder, keep),

@@ -264,6 +264,7 @@ def _new_run(context: typer.Context) -> CrawlRun:
     run = new_run(**{**arguments, "topic": topic, "seeds": seeds}, progress=True)
     _note_contact(run.settings)
     _note_relevance_model(run.settings)
+    _note_keywords(run.settings)
     return run
 
 
@@ -308,6 +309,16 @@ def _note_relevance_model(settings: CrawlSettings) -> None:
             f"Without --train-from, {used} is used instead.",
             err=True,
         )
+
+
+def _note_keywords(settings: CrawlSettings) -> None:
+    from scenthound.crawler.topic_notes import ignored_keywords
+    from scenthound.ui.topic_notes import ignored_keywords_text
+
+    topic, ignored = settings.topic, ignored_keywords(settings.topic)
+    # If nothing is left, an error follows.
+    if ignored and (len(ignored) < len(topic.keywords) or topic.description):
+        typer.echo(f"Note: {ignored_keywords_text(ignored)}", err=True)
 
 
 def _note_offline(settings: CrawlSettings) -> None:

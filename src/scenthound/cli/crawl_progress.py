@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scenthound.store.crawl_records import CrawlStatus
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_UNTIL_RESUMING = 1.0
 SECONDS_BETWEEN_JSON = 1.0
 #: Skip reasons listed while a crawl runs; the summary lists all.
 REASONS_LISTED = 3
@@ -124,6 +125,7 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
 
 def summary_values(summary: CrawlSummary) -> dict[str, Any]:
     """The values of the last JSON line."""
+    from scenthound.records import to_json
     from scenthound.ui.endings import ending_text
 
     values = status_values(summary.status, None)
@@ -136,6 +138,7 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
         "why": ending_text(summary.ending),
         **values,
         "compiled": summary.is_compiled,
+        **to_json(summary.topic_notes),
         "reasons": reasons,
     }
 
@@ -230,16 +233,19 @@ class PlainLines(CrawlWatcher):
         super().__init__(time_s)
         self._last_s = monotonic()
         self._ending = ""
+        self._is_resuming = False
 
     def progress(self, share: float, text: str) -> None:
-        if self._is_due():
+        """The first line comes soon, because nothing else shows that the crawl is not stuck."""
+        if self._is_due(SECONDS_BETWEEN_LINES if self._is_resuming else SECONDS_UNTIL_RESUMING):
+            self._is_resuming = True
             self._print(f"resuming: {share:4.0%}  {printable(text)}")
 
     def watch(self, status: CrawlStatus) -> None:
         ending = ending_text(status)
         if ending and not self._ending:
             self._print(ending)
-        elif self._is_due():
+        elif self._is_due(SECONDS_BETWEEN_LINES):
             left = time_left(status, self._time_s)
             self._print(
                 f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; {on_topic(status)}"
@@ -248,8 +254,8 @@ class PlainLines(CrawlWatcher):
             )
         self._ending = ending
 
-    def _is_due(self) -> bool:
-        return monotonic() - self._last_s >= SECONDS_BETWEEN_LINES
+    def _is_due(self, after_s: float) -> bool:
+        return monotonic() - self._last_s >= after_s
 
     def _print(self, line: str) -> None:
         self._last_s = monotonic()

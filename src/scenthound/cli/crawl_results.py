@@ -25,6 +25,7 @@ from scenthound.store.crawl_records import PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
+from scenthound.ui.topic_notes import off_topic_texts
 
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation, Parent
@@ -55,8 +56,8 @@ def print_summary(summary: CrawlSummary) -> None:
             "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
-    if summary.off_topic_seeds:
-        say(off_topic_text(summary.off_topic_seeds))
+    for text in off_topic_texts(summary.topic_notes):
+        say(text)
     if summary.reasons:
         reasons = progress.most_frequent(summary.reasons)
         print_rows(
@@ -82,16 +83,6 @@ def on_topic_facts(summary: CrawlSummary) -> dict[str, str]:
         return {}
     how = f"{printable(summary.relevance, 60)} gives them a probability of {summary.on_topic_from:g} or more"
     return {"on topic": f"{counted(n_on_topic, 'page')}, {n_on_topic / n_pages:.0%}: {how}"}
-
-
-def off_topic_text(seeds: tuple[str, ...]) -> str:
-    """A note on start pages that are not on topic: the topic was not learned from those without any of its words."""
-    one = printable(seeds[0], 200)
-    which = f"The start page {one} does" if len(seeds) == 1 else f"{len(seeds):,} start pages (such as {one}) do"
-    return (
-        f"{which} not look on topic: few or none of the topic's words were found there. Check the keywords and their "
-        "language, or start from pages about the topic."
-    )
 
 
 def _given_up(status: CrawlStatus) -> dict[str, str]:

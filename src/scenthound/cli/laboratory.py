@@ -123,6 +123,9 @@ def simulate(
     seed: SeedPages = None,
     pages: PageBudget = 2000,
     repeats: Repeats = 1,
+    random_seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the random generator for the first start; others have the next ones.")
+    ] = 0,
     task: Task = "examples",
     start: StartPages = 10,
     topic: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this topic; repeatable.")] = None,

@@ -46,7 +46,8 @@ def threshold(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="The model to find a threshold for; `scenthound relevance` lists them.",
+            help="The model to find a threshold for; `scenthound relevance` lists them. rocchio, the default of "
+            "crawls, needs none: its scores are probabilities, with the threshold 0.5, and it learns during a crawl.",
             show_default="cosine",
         ),
     ] = None,

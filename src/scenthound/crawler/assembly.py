@@ -24,6 +24,7 @@ from scenthound.files import DAMAGE, opened
 from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.priority import UnboundedFrontier
 from scenthound.frontier.url_table import UrlTable
+from scenthound.model import Progress
 from scenthound.reasons import SkipReason
 from scenthound.relevance.base import RELEVANCE, Relevance, accepts_training, on_topic_from, trains
 from scenthound.simulator.scores import TopicWords
@@ -172,9 +173,9 @@ class CrawlParts:
         """Score further pages with the relevance model of these settings; it learns only from pages to come."""
         self._reader.scorer = PageScorer(relevance_of(settings, self._scanner), self._strategy)
 
-    def relearn(self) -> None:
+    def relearn(self, progress: Progress) -> None:
         """Let the relevance model learn from the pages that were visited before the crawl was resumed."""
-        self._reader.relearn(self.crawl.engine.web.visits, self._stored)
+        self._reader.relearn(self.crawl.engine.web.visits, self._stored, progress)
 
     @property
     def is_compiled(self) -> bool:

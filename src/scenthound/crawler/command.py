@@ -20,7 +20,7 @@ from scenthound.strategies.base import Strategy
 TOPIC_FILE = "topic.jsonl"
 HOSTS_FILE = "hosts"
 #: Settings that only programs can set.
-_WITHOUT_OPTION = ("tries", "also_allowed", "ca_file", "only_hosts")
+_WITHOUT_OPTION = ("tries", "also_allowed", "ca_file", "only_hosts", "random_as_simulated")
 _POLITENESS_OPTIONS = ("delay_s", "pages_per_host", "pages_per_domain")
 _LIMIT_OPTIONS = ("total_s", "headers_s", "connect_s", "body_bytes")
 
@@ -73,7 +73,7 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--strategy", unless(settings.strategy, default.strategy)),
         ("--relevance", unless(settings.relevance, Strategy.relevance_model)),
         ("--train-from", settings.train_from),
-        ("--patience", _number(unless(settings.patience, default.patience))),
+        ("--patience", _patience(settings, default)),
         ("--strict-order", settings.strict_order),
         ("--random-seed", unless(settings.random_seed, 0) if isinstance(settings.random_seed, int) else None),
         ("--web", settings.web),
@@ -103,6 +103,11 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--keep-duplicates", not settings.near_duplicates),
         ("--keep-soft-404s", not settings.soft_404s),
     ]
+
+
+def _patience(settings: CrawlSettings, default: CrawlSettings) -> object:
+    """None in strict order, where it has no effect."""
+    return None if settings.strict_order else _number(unless(settings.patience, default.patience))
 
 
 def _number(value: object) -> object:

@@ -276,12 +276,12 @@ class Engine:
             return self.strategy.ask(n)
         if self._scheduler.is_throttling:
             turns = Turns(self._scheduler)
-            pages = self._ask_ready(n, turns)
-            if pages or not turns.held or turns.has_others or self._scheduler.expects_others():
+            ready = ReadyHosts(turns.is_ready, self.settings.max_better, turns.waits_long, turns.known_held)
+            pages = self.strategy.ask(n, ready)
+            has_held = turns.has_held or ready.has_held
+            if pages or not has_held or turns.has_others or self._scheduler.expects_others():
                 return pages
-        return self._ask_ready(n, self._scheduler)
-
-    def _ask_ready(self, n: int, hosts: Turns | Scheduler) -> list[int]:
+        hosts = self._scheduler
         return self.strategy.ask(n, ReadyHosts(hosts.is_ready, self.settings.max_better, hosts.waits_long))
 
     def _n_wanted(self, room: int, page_budget: int) -> int:

@@ -37,7 +37,7 @@ from scenthound.crawler.tasks import (
 )
 from scenthound.errors import Failure, printable
 from scenthound.frontier.url_index import NEW, FoundUrls
-from scenthound.model import BoolArray, FloatArray, IntArray
+from scenthound.model import BoolArray, FloatArray, IntArray, Progress, silent
 from scenthound.reasons import SkipReason
 from scenthound.relevance.base import LearningRelevance, Relevance
 from scenthound.simulator.scores import checked_link_scores, checked_score
@@ -62,6 +62,8 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PAGES = frozenset({200, 203})
 LATER = frozenset({429, 503})
 GONE = frozenset({404, 410})
+#: Pages between two reports of progress.
+PAGES_PER_REPORT = 20
 #: The longest wait that a Retry-After header can ask for: ten years.
 MAX_RETRY_AFTER_S = 10 * 365.25 * 86_400.0
 _SECONDS = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?")
@@ -85,7 +87,7 @@ class PageFilter:
     def rejection(self, task: Task, facts: PageFacts, page: ParsedPage) -> Failed | None:
         """Why the page is skipped; None if it is accepted."""
         if self._soft_404s is not None and (
-            is_soft_404(page.title, len(page.words), task.requested_url)
+            is_soft_404(page.title, len(page.words), task.requested_url, n_unspaced=page.n_unspaced)
             or self._soft_404s.is_error_page(host_of(task.url), page.words, task.requested_url)
         ):
             return Failed(SkipReason.SOFT_404, status=facts.status)
@@ -197,7 +199,7 @@ class Reader:
             status=response.status,
             title=page.title,
             content_bytes=len(response.content),
-            simhash=signed_simhash(fingerprint_of(page.words)),
+            simhash=signed_simhash(fingerprint_of(page.words, n_unspaced=page.n_unspaced)),
             noindex=page.noindex or noindex,
             truncated=response.truncated,
         )
@@ -227,15 +229,25 @@ class Reader:
         if not self.is_start(page):
             self.scorer.learn(words, is_start=False)
 
-    def relearn(self, pages: Iterable[int], stored: "StoredPages") -> None:
+    def relearn(self, pages: Iterable[int], stored: "StoredPages", progress: Progress = silent) -> None:
         """Learn from pages that were visited before the crawl was resumed, in the order of their visits."""
+        learned = self._learned_pages(pages)
+        for n_done, page in enumerate(learned):
+            if n_done % PAGES_PER_REPORT == 0:
+                progress(n_done / len(learned), f"relevance model: {n_done:,} of {len(learned):,} pages read again")
+            with suppress(Failure):
+                self.scorer.learn(stored.text(page).words, is_start=self.is_start(page))
+
+    def _learned_pages(self, pages: Iterable[int]) -> list[int]:
+        """Those of the visited pages that the relevance model learned from: all start pages, and the first others."""
         n_left = self.scorer.max_learned_pages
+        learned = []
         for page in pages if n_left else ():
             is_start = self.is_start(page)
             if n_left > 0 or is_start:
-                with suppress(Failure):
-                    self.scorer.learn(stored.text(page).words, is_start=is_start)
+                learned.append(page)
             n_left -= not is_start
+        return learned
 
     def is_recorded(self, url: str) -> bool:
         """Whether no request is made for the page: it is in the recorded web, or the crawl is offline."""

@@ -210,6 +210,11 @@ class Scheduler:
         """Whether pages of some hosts have to wait for those of others."""
         return self._throttle is not None and self._throttle.is_active
 
+    @property
+    def known_held(self) -> set[int]:
+        """Some of the hosts that are held, by the strategy's numbers."""
+        return set() if self._throttle is None else self._throttle.known_held
+
     def is_held(self, strategy_host: int) -> bool:
         """Whether the pages of a host have to wait for those of others."""
         return self._is_held(self.hosts.of_strategy(strategy_host))

@@ -15,7 +15,7 @@ from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, Unkno
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.frontier.base import max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
-from scenthound.model import Topic
+from scenthound.model import Topic, generator_seed
 from scenthound.records import column, from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
@@ -57,8 +57,10 @@ class CrawlSettings:
     #: A folder of training pages for the relevance model.
     train_from: str | None = None
     page_budget: int = 1_000
-    #: A text is the seed of a simulated crawl whose visits are to be repeated.
+    #: With the topic it makes `generator_seed`; a text, which versions before 0.8 wrote, is that seed itself.
     random_seed: int | str = 0
+    #: Whether random numbers are those of simulated crawls for the topic; False for crawls of versions before 0.8.
+    random_as_simulated: bool = True
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     limits: FetchLimits = field(default_factory=FetchLimits)
     #: Concurrent requests, over all hosts.
@@ -159,6 +161,13 @@ class CrawlSettings:
         return max_better_hosts(self.patience, self.connections, self.politeness.delay_s)
 
     @property
+    def generator_seed(self) -> int | str:
+        """The seed of all randomness of the crawl."""
+        if isinstance(self.random_seed, str) or not self.random_as_simulated:
+            return self.random_seed
+        return generator_seed(self.random_seed, self.topic.id)
+
+    @property
     def user_agent(self) -> str:
         contact = f" (+{self.contact})" if self.contact else ""
         return f"{self.agent}/{version('scenthound')}{contact}"
@@ -175,8 +184,8 @@ class CrawlSettings:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":
-        # Crawls of version 0.7 had neither.
-        values = {"patience": 0.0, "throttle": False, **settings}
+        # Crawls of version 0.7 had none of these.
+        values = {"patience": 0.0, "throttle": False, "random_as_simulated": False, **settings}
         if "strategy_defaults" not in values and isinstance(values.get("strategy"), str):
             values["strategy"] = with_defaults_of_0_7(values["strategy"])
         return from_json(cls, values, "crawl.json")

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -28,6 +27,7 @@ from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
+from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
@@ -35,14 +35,11 @@ from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_records import CrawlStatus, RunRecord
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import Lookup, SystemResolver, system_lookup
 from scenthound.web.proxies import Proxies
 
-#: Visits among which seeds are looked for, besides as many as there are seeds.
-MAX_VISITS_BETWEEN_SEEDS = 200
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
 OnStart = Callable[[Callable[[], None]], None]
@@ -62,7 +59,7 @@ class RunOptions:
     commit_s: float = 1.0
     watch: Watch = ignore
     watch_s: float = 0.5
-    progress: Progress = silent  #: of the replay
+    progress: Progress = silent  #: of the replay, and of what the relevance model learns again
     handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the crawl
     on_start: OnStart = ignore
 
@@ -81,7 +78,7 @@ class CrawlSummary:
     recording: str | None = None  #: the path of that recorded web
     relevance: str = ""  #: the relevance model
     on_topic_from: float | None = None  #: the score from which on a page is on topic
-    off_topic_seeds: tuple[str, ...] = ()  #: start pages that are not on topic
+    topic_notes: TopicNotes = NO_NOTES  #: on keywords and start pages
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
 
 
@@ -144,19 +141,9 @@ def _run_crawl(
             recording=settings.web,
             relevance=retrained.relevance or "",
             on_topic_from=settings.on_topic_from,
-            off_topic_seeds=off_topic_seeds(settings, store),
+            topic_notes=topic_notes(settings, store),
             is_compiled=parts.is_compiled,
         )
-
-
-def off_topic_seeds(settings: CrawlSettings, store: StoredCrawl) -> tuple[str, ...]:
-    """Start pages that do not look like pages of the topic, in the order of their visits."""
-    threshold, n_seeds = settings.on_topic_from, len(settings.seeds)
-    if threshold is None:
-        return ()
-    # Seeds come first; others are in between only if the host of a seed had to wait.
-    rows = islice(store.visits(), n_seeds + MAX_VISITS_BETWEEN_SEEDS)
-    return tuple(row.url for row in rows if row.page < n_seeds and row.relevance < threshold)
 
 
 def _record_start(
@@ -287,7 +274,7 @@ def start_or_replay(
 ) -> Replayed:
     """Start the crawl, and replay the journal of its folder."""
     crawl = parts.crawl
-    crawl.engine.start(settings.seeds, Random(settings.random_seed))
+    crawl.engine.start(settings.seeds, Random(settings.generator_seed))
     try:
         replayed = _Replay(crawl, store).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
@@ -296,7 +283,7 @@ def start_or_replay(
             f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
         ) from reason
     crawl.reasons.update(store.reasons())
-    parts.relearn()
+    parts.relearn(progress)
     last_status = store.status()
     crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
     crawl.begin_journal()

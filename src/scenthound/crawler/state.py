@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 import orjson
 
@@ -43,7 +43,8 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a crawl ended, and what explains it: skipped pages by reason, those that were seeds, and evicted links."""
+    """Why a crawl ended, and what explains it: skipped pages by reason, those that were seeds, and evicted links.
+    `has_http_proxy`: a seed is requested by http through an http proxy, whose responses look like those of a host."""
 
     ended: EndReason
     n_pages: int
@@ -53,11 +54,17 @@ class Ending:
     n_evicted: int
     n_seeds: int
     seed_reasons: Mapping[SkipReason, int]
+    has_http_proxy: bool = False
 
     @property
     def is_failure(self) -> bool:
         """Whether the crawl ended without a page, and not because a user stopped it."""
         return is_failure(self.ended, self.n_pages)
+
+    @property
+    def ran_dry(self) -> bool:
+        """Whether the frontier was empty before the page budget was reached."""
+        return self.ended is EndReason.FRONTIER and self.n_pages < self.page_budget
 
 
 def is_failure(ended: EndReason | None, n_pages: int) -> bool:
@@ -116,7 +123,14 @@ def ending_of(crawl: StoredCrawl, ended: EndReason, status: CrawlStatus, n_pages
         n_evicted=status.n_evicted,
         n_seeds=crawl.n_seeds,
         seed_reasons={} if n_pages else crawl.seed_reasons(),
+        has_http_proxy=_has_http_proxy(crawl.about.settings),
     )
+
+
+def _has_http_proxy(settings: Mapping[str, Any]) -> bool:
+    proxy = settings.get("proxy")
+    is_proxied = str(proxy).startswith("http") if proxy else bool(settings.get("proxy_from_environment"))
+    return is_proxied and any(str(seed).startswith("http:") for seed in settings.get("seeds", ()))
 
 
 def _reasons_with_links(crawl: StoredCrawl, status: CrawlStatus) -> Mapping[SkipReason, int]:

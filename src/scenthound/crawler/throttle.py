@@ -17,7 +17,7 @@ Rules
 - Only the relevance of visits decides. There is no clock.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,11 +66,15 @@ class _Account:
 
 
 class _Accounts:
-    """Accounts by the number of a host or domain, and the next turns of those whose allowance is spent."""
+    """Accounts by the number of a host or domain, and the next turns of those whose allowance is spent. `on_release` is
+    called if one of these comes earlier or is not needed any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_release: Callable[[], None]) -> None:
         self._accounts: dict[int, _Account] = {}
+        self._on_release = on_release
         self.spent: dict[int, int] = {}
+        #: All turns that were ever next.
+        self.turns: set[int] = set()
 
     def start(self, number: int, allowance: int, n_others: int) -> None:
         self._accounts.setdefault(number, _Account(allowance)).start(n_others)
@@ -86,10 +90,14 @@ class _Accounts:
 
     def _note(self, number: int) -> None:
         account = self._accounts[number]
+        before = self.spent.get(number)
         if account.is_spent:
             self.spent[number] = account.next_turn
-        else:
-            self.spent.pop(number, None)
+            self.turns.add(account.next_turn)
+        elif before is not None:
+            del self.spent[number]
+        if before is not None and (not account.is_spent or account.next_turn < before):
+            self._on_release()
 
 
 class Throttle:
@@ -98,7 +106,10 @@ class Throttle:
     def __init__(self, hosts: Hosts, seeds: Iterable[str]) -> None:
         self._table = hosts
         self._seed_domains = frozenset(hosts.domain(hosts.of_url(seed)) for seed in seeds)
-        self._hosts, self._domains = _Accounts(), _Accounts()
+        #: Hosts, by the strategy's numbers, that are known to be held (`Turns`). Emptied when any may be released,
+        #: which is rare, so that thousands of held hosts are not checked again for every request.
+        self.known_held: set[int] = set()
+        self._hosts, self._domains = _Accounts(self.known_held.clear), _Accounts(self.known_held.clear)
         self._total_relevance = 0.0
         self._n_pages = 0
         self._n_others = 0
@@ -129,6 +140,8 @@ class Throttle:
         self._end(job, relevance / mean if mean > 0 else 1.0)
         if job.host not in self._hosts.spent and self._table.domain(job.host) not in self._domains.spent:
             self._n_others += 1
+            if self._n_others in self._hosts.turns or self._n_others in self._domains.turns:
+                self.known_held.clear()
 
     def ended(self, job: Job, reason: SkipReason | None = None) -> None:
         """A job failed, or was redirected and has no reason. Jobs that were not started are ignored."""
@@ -144,6 +157,9 @@ class Throttle:
 class Schedule(Protocol):
     """What `Turns` needs to know of the scheduler, by the strategy's numbers of hosts."""
 
+    @property
+    def known_held(self) -> set[int]: ...
+
     def is_ready(self, strategy_host: int) -> bool: ...
 
     def waits_long(self, strategy_host: int) -> bool: ...
@@ -152,21 +168,23 @@ class Schedule(Protocol):
 
 
 class Turns:
-    """The readiness of hosts for one request to the strategy, and what it shows of the pages in the frontier: which
+    """The readiness of hosts for one request to the strategy, and what it shows of the pages in the frontier: whether
     hosts were held, and whether others will soon be ready."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
-        self.held: set[int] = set()
+        self.known_held = schedule.known_held
+        self.has_held = False
         self.has_others = False
 
     def is_ready(self, host: int) -> bool:
-        if self._schedule.is_held(host):
-            self.held.add(host)
+        if host in self.known_held or self._schedule.is_held(host):
+            self.known_held.add(host)
+            self.has_held = True
             return False
         is_ready = self._schedule.is_ready(host)
         self.has_others = self.has_others or (not is_ready and not self._schedule.waits_long(host))
         return is_ready
 
     def waits_long(self, host: int) -> bool:
-        return host in self.held or self._schedule.waits_long(host)
+        return host in self.known_held or self._schedule.waits_long(host)

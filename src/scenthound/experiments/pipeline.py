@@ -136,7 +136,7 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[Planned]:
         _check_start(starts, topic)
         relevance_models.check(topic)
         _check_words(experiment, topic, web)
-    planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in range(experiment.repeats)]
+    planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in experiment.random_seeds]
     if models_learn or experiment.n_judge:
         pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
         planned = [

@@ -32,6 +32,7 @@ from scenthound.strategies.base import STRATEGIES
 #: Steps are counted in 32 bits, and all starts are drawn before the first crawl.
 MOST_PAGES = 1_000_000_000
 MOST_REPEATS = 10_000
+MOST_RANDOM_SEED = 1_000_000_000
 #: Plain (not compiled) code crawls this many pages in a few seconds.
 FEW_VISITS = 100_000
 
@@ -89,11 +90,13 @@ def condition_options(settings: Mapping[str, Any]) -> list[Option]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentSetup(CrawlConditions):
     """What to crawl, as a user specifies it. `web` is the folder of a recorded web or of a crawl. `repeats` is how many
-    starts are drawn for each topic; None lets the command choose."""
+    starts are drawn for each topic; None lets the command choose. `random_seed` is the seed of the first start, and the
+    others have the next ones."""
 
     web: Path
     topics: TopicChoice
     repeats: int | None = None
+    random_seed: int = 0
 
     def __post_init__(self) -> None:
         strategies: object = self.strategies
@@ -134,6 +137,7 @@ class ExperimentSetup(CrawlConditions):
             "topics": topics.topics,
             "other_topics": topics.others,
             "repeats": 1 if self.repeats is None else self.repeats,
+            "random_seed": self.random_seed,
             "page_budget": min(self.page_budget, web.n_pages),
             "train_from": Path(self.train_from).resolve() if self.train_from else None,
         }
@@ -149,6 +153,7 @@ class Experiment(CrawlConditions):
     topics: tuple[Topic, ...]
     other_topics: tuple[Topic, ...] = ()
     repeats: int = 1
+    random_seed: int = 0
 
     def __post_init__(self) -> None:
         self._check_numbers()
@@ -174,6 +179,7 @@ class Experiment(CrawlConditions):
         limits = {
             "pages": (self.page_budget, 1, MOST_PAGES),
             "repeats": (self.repeats, 1, MOST_REPEATS),
+            "random_seed": (self.random_seed, 0, MOST_RANDOM_SEED),
             "start": (self.n_start, 1, MOST_PAGES),
             "train": (self.n_train, 0, MOST_PAGES),
             "judge": (self.n_judge, 0, MOST_PAGES),
@@ -188,6 +194,11 @@ class Experiment(CrawlConditions):
     def only(self, strategy: str) -> "Experiment":
         """The same experiment with a single strategy."""
         return replace(self, strategies=(strategy,))
+
+    @property
+    def random_seeds(self) -> range:
+        """One for each start of a topic."""
+        return range(self.random_seed, self.random_seed + self.repeats)
 
     @property
     def may_compile(self) -> bool:

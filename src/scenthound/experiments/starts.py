@@ -26,7 +26,7 @@ import numpy as np
 
 from scenthound.crawler.settings import canonical_seeds
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, printable
-from scenthound.model import IntArray, Topic
+from scenthound.model import IntArray, Topic, generator_seed
 from scenthound.relevance.base import Training
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics
@@ -124,7 +124,7 @@ class Start:
 
 def random_seed_of(start: Start) -> str:
     """The seed of all randomness in the crawls from a start, the same for every strategy."""
-    return f"crawl/{start.seed}/{start.topic}"
+    return generator_seed(start.seed, start.topic)
 
 
 def check_start(n_start: int, web: RecordedWeb) -> None:

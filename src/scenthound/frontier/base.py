@@ -16,7 +16,7 @@ Invariants
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from enum import Enum
 from itertools import islice
 from math import inf
@@ -69,11 +69,23 @@ class ReadyHosts:
       is returned: then the host counts only if it has them.
     - Hosts are counted, not scores or pages: scores of different strategies have no common scale, and a host serves
       one page at a time, however many good ones it has.
+
+    Hosts in `held` are known to be not ready and to wait long, so that scans pass over them without a call. `has_held`
+    is whether one did.
     """
 
-    __slots__ = ("_max_better", "_ready", "_ready_hosts", "_waited_for", "_waiting_hosts", "_waits_long", "used")
+    __slots__ = (
+        *("_max_better", "_ready", "_ready_hosts", "_waited_for", "_waiting_hosts", "_waits_long"),
+        *("has_held", "held", "used"),
+    )
 
-    def __init__(self, ready: Ready, max_better: float = inf, waits_long: Ready | None = None) -> None:
+    def __init__(
+        self,
+        ready: Ready,
+        max_better: float = inf,
+        waits_long: Ready | None = None,
+        held: Set[int] = frozenset(),
+    ) -> None:
         self._ready = ready
         self._ready_hosts: set[int] = set()
         self._waiting_hosts: set[int] = set()
@@ -82,6 +94,8 @@ class ReadyHosts:
         self._max_better = max_better
         self._waits_long = waits_long
         self._waited_for: set[int] = set()
+        self.held = held
+        self.has_held = False
 
     @overload
     @classmethod
@@ -128,7 +142,7 @@ class ReadyHosts:
     def usable_positions(self, hosts: Iterable[int]) -> Iterator[int]:
         """The positions of the hosts that are ready and not used; lazy, so that no host is checked in advance."""
         ready, ready_hosts, waiting, used = self._ready, self._ready_hosts, self._waiting_hosts, self.used
-        for position, host in enumerate(hosts):
+        for position, host in self._not_held(hosts):
             # `is_waiting` inlined, for thousands of hosts.
             if host in waiting or (host not in ready_hosts and not ready(host)):
                 waiting.add(host)
@@ -137,13 +151,23 @@ class ReadyHosts:
             if host not in used:
                 yield position
 
+    def _not_held(self, hosts: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """The positions and numbers of hosts that are not known to be held."""
+        if not self.held:
+            return enumerate(hosts)
+        return ((position, host) for position, host in enumerate(hosts) if host not in self.held or self._note_held())
+
+    def _note_held(self) -> bool:
+        self.has_held = True
+        return False
+
     def acceptable_positions(self, hosts: Iterable[int], n_before: int) -> Iterator[int]:
         """The positions of hosts that are usable and not refused, if their best pages are in this order, and as many
         hosts before them are about to be used; lazy like `usable_positions`."""
         if not self.is_patient:
             yield from self.usable_positions(hosts)
             return
-        for position, host in enumerate(hosts):
+        for position, host in self._not_held(hosts):
             if self.refuses(n_before):
                 return
             if self.is_waiting(host):
@@ -270,6 +294,15 @@ def nan_score_error(page: int) -> PluginError:
 Entry = TypeVar("Entry", bound=tuple[float, float, int, int])
 
 
+def _next_not_held(entries: Iterator[Entry], held: Set[int], passed_over: list[Entry]) -> Entry | None:
+    """The next entry whose host is not held, after thousands of others perhaps, which are added to `passed_over`."""
+    for entry in entries:
+        if entry[3] not in held:
+            return entry
+        passed_over.append(entry)
+    return None
+
+
 class ScanningFrontier(PriorityFrontier, Generic[Entry]):
     """Pops by scanning entries best first: the base of the frontiers in plain Python."""
 
@@ -299,8 +332,15 @@ class ScanningFrontier(PriorityFrontier, Generic[Entry]):
         popped: list[PoppedPage] = []
         passed_over: list[Entry] = []
         best_waiting: Entry | None = None
-        is_patient = ready_hosts.is_patient
-        while len(popped) < n and not (is_patient and ready_hosts.refuses()) and (entry := next(best_first, None)):
+        is_patient, held = ready_hosts.is_patient, ready_hosts.held
+        while len(popped) < n and not (is_patient and ready_hosts.refuses()):
+            n_passed_over = len(passed_over)
+            entry = _next_not_held(best_first, held, passed_over)
+            if len(passed_over) > n_passed_over:
+                ready_hosts.has_held = True
+                best_waiting = best_waiting or passed_over[n_passed_over]
+            if entry is None:
+                break
             host = entry[3]
             if is_waiting(host):
                 best_waiting = best_waiting or entry

@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from scenthound.errors import InvalidTopic
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.registry import Registry
 
@@ -79,6 +80,18 @@ class LearningRelevance(Relevance, Protocol):
     def learn(self, words: IntArray, *, is_start: bool) -> None:
         """Learn from a page, which the crawl started from or not. A start page is learned before it is scored, other
         pages afterwards, in the order of their visits."""
+
+
+#: For messages about keywords without words.
+WORDS_THAT_COUNT = 'single letters, signs and stop words such as "go" do not count as words'
+WHAT_TO_WRITE = 'Write words that pages about the topic have, as in "R programming language"'
+
+
+def no_words(topic: Topic, what: str, alternative: str = "") -> InvalidTopic:
+    """The error for a topic whose keywords or description have no words."""
+    return InvalidTopic(
+        f"Topic {topic.id!r}: no words in its {what}; {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
+    )
 
 
 RELEVANCE: Registry[RelevanceModel] = Registry("relevance model", "scenthound.relevance", RelevanceModel)

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic
 from scenthound.model import FloatArray, IntArray, Topic
-from scenthound.relevance.base import Training, WordIndex, bounded_ends
+from scenthound.relevance.base import Training, WordIndex, bounded_ends, no_words
 from scenthound.text.tokenizer import stems_of
 from scenthound.text.vectors import count_windows, tf_weights, total_weight
 
@@ -22,8 +21,7 @@ class Cosine:
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "CosineRelevance":
         stems = stems_of(topic.description if self.description else " ".join(topic.keywords))
         if not stems:
-            what = "description has" if self.description else "keywords have"
-            raise InvalidTopic(f"Topic {topic.id!r}: its {what} no words except stop words and single letters.")
+            raise no_words(topic, "description" if self.description else "keywords")
         _, counts = np.unique(stems, return_counts=True)
         weights = np.bincount(index.find_words(stems), minlength=index.n_words).astype(np.float64)
         return CosineRelevance(weights, math.sqrt(float(np.sum(counts.astype(np.float64) ** 2))))

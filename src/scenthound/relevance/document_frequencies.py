@@ -71,10 +71,11 @@ class WordWeights:
 
 class CrawlWeights:
     """The weights of words by their document frequencies in the pages of a crawl, for languages that the package has no
-    frequencies of. Words of no page count as rare."""
+    frequencies of. Words of no page count as rare, and so do those of `rare`, whatever their frequencies."""
 
-    def __init__(self, pages: Sequence[IntArray], n_words: int) -> None:
+    def __init__(self, pages: Sequence[IntArray], n_words: int, rare: IntArray) -> None:
         frequency = np.bincount(np.concatenate(pages), minlength=n_words + 1)
+        frequency[rare] = 0
         self._root_idf: FloatArray = np.sqrt(np.log((len(pages) + 1) / (frequency + 1)) + MIN_IDF)
         self._root_idf[0] = 0.0
 

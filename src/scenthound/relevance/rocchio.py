@@ -6,16 +6,16 @@ as phrases, and probabilities.
 
 - A word of a page has the weight `log(1 + tf) * sqrt(idf)`; pages are vectors of length 1. `idf` comes from the
   document frequencies of the package (`document_frequencies`), or from the crawl's own pages if most of their words are
-  unknown there, as in other languages.
+  unknown there, as in other languages. Keywords count as rare there, because most pages of a focused crawl have them.
 - The topic is `0.5 unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
   weighted by the probability that it is off topic, and K are the keywords and the description.
 - A keyword of several words is a phrase: it counts where all its words are within `PHRASE_WORDS` of each other. Its
-  single words count half.
+  single words count half. In scripts without spaces these are bigrams, so that a keyword counts where it is written.
 - The score of a page is its cosine to the topic, in standard deviations above the mean of the off-topic pages.
   A logistic function makes it a probability: pages of 0.5 and more count as on topic.
 
 The model learns from each start page before it is scored, and from the other pages of the crawl after 10, 20, 40, ...
-640 of them. Whoever replays the pages of a crawl in order gets the same scores.
+640 of them, in other languages after 5, too. Whoever replays the pages of a crawl in order gets the same scores.
 
 The constants were chosen on the collection wpschools (the weight of start pages also on the web of `scenthound demo`);
 `benchmarks.relevance` measures them on others.
@@ -29,23 +29,27 @@ from typing import Self
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
-from scenthound.relevance.base import Training, WordIndex
+from scenthound.relevance.base import Training, WordIndex, no_words
 from scenthound.relevance.document_frequencies import CrawlWeights, WordWeights
+from scenthound.text.scripts import is_unspaced
 from scenthound.text.tokenizer import stems_of
 
-#: The words of a phrase are at most so many words apart.
+#: The words of a phrase are at most so many words apart, or as many as it has.
 PHRASE_WORDS = 8
 #: The weight of the single words of a phrase, and that of the phrase relative to theirs together.
 PART_WEIGHT = 0.5
 PHRASE_WEIGHT = 0.69
+#: How much a bigram of unspaced letters counts in the weight of a phrase: each letter is in two of them.
+BIGRAM_SHARE = 0.5
 #: The weight of the start pages, if that of keywords and description is 1.
 START_WEIGHT = 0.5
 #: How much of the mean of the crawl's other pages is subtracted from that of the start pages.
 NEGATIVE_WEIGHT = 0.7
 #: The pages of a crawl after which the model is fitted again; later pages change nothing.
 FIRST_FIT = 10
+#: In other languages, words are weighted for the first time after so many: until then, all words count the same.
+FIRST_WEIGHTING = 5
 #: If fewer of the words on the first pages are known to the package, they are in another language.
 MIN_SHARE_KNOWN = 0.5
 MAX_LEARNED_PAGES = 640
@@ -86,9 +90,8 @@ class Rocchio:
         stems = [stems_of(keyword) for keyword in topic.keywords]
         description = stems_of(topic.description)
         if not description and not any(stems) and (topic.keywords or topic.description):
-            raise InvalidTopic(
-                f"Topic {topic.id!r}: its keywords and description have no words except stop words and single letters."
-            )
+            what = " and ".join(name for name in ("keywords", "description") if getattr(topic, name))
+            raise no_words(topic, what, ", or start from pages about it without keywords")
         weights = WordWeights(index, self.background)
         relevance = RocchioRelevance(TopicWords.of(stems, description, index, weights), weights)
         for page in training.positives if training else ():
@@ -107,6 +110,7 @@ class Phrase:
 
     def positions(self, words: IntArray) -> LongArray:
         """Where the phrase occurs: the positions of its first word that have all others within `PHRASE_WORDS`."""
+        max_distance = max(PHRASE_WORDS, len(self.words))
         found = np.flatnonzero(words == self.words[0])
         for word in self.words[1:]:
             others = np.flatnonzero(words == word)
@@ -116,7 +120,7 @@ class Phrase:
             distance = np.minimum(
                 np.abs(others.take(after, mode="clip") - found), np.abs(others.take(after - 1, mode="clip") - found)
             )
-            found = found[distance <= PHRASE_WORDS]
+            found = found[distance <= max_distance]
         return found
 
 
@@ -127,6 +131,7 @@ class TopicWords:
 
     words: IntArray
     values: FloatArray
+    keywords: IntArray  #: those of the words that are keywords or parts of them
     phrases: tuple[Phrase, ...]
     rest: tuple[float, ...]
 
@@ -143,7 +148,11 @@ class TopicWords:
             for stem, weight in zip(distinct, root_idf, strict=True):
                 value[stem] = max(value.get(stem, 0.0), part * weight)
             if len(distinct) > 1:
-                phrases[distinct] = PHRASE_WEIGHT * math.fsum(weight * weight for weight in root_idf)
+                phrases[distinct] = PHRASE_WEIGHT * math.fsum(
+                    weight * weight * (BIGRAM_SHARE if is_unspaced(stem) else 1.0)
+                    for stem, weight in zip(distinct, root_idf, strict=True)
+                )
+        keyword_stems = list(value)
         described = {stem: math.log1p(n) * weights.root_idf_of(stem) for stem, n in Counter(description).items()}
         # Keywords and description count the same.
         scale = (_length((*value.values(), *phrases.values())) or 1.0) / (_length(described.values()) or 1.0)
@@ -155,6 +164,7 @@ class TopicWords:
         return cls(
             np.array(list(known.values()), np.int32),
             np.array([value[stem] / norm for stem in known]),
+            np.array([known[stem] for stem in keyword_stems if stem in known], np.int32),
             tuple(Phrase(np.array([known[stem] for stem in each], np.int32), phrases[each] / norm) for each in found),
             tuple((weight / norm) * (weight / norm) for stem, weight in (value | phrases).items() if stem not in known),
         )
@@ -224,8 +234,8 @@ class RocchioRelevance:
             page = self._vector(words)
             self._others.append(page)
             self._off_topic.append(1.0 - self._probability(self._similarity(page, words)))
-            if _is_doubled(len(self._others)):
-                self._weigh_words()
+            is_first = len(self._others) == FIRST_WEIGHTING
+            if (is_first or _is_doubled(len(self._others))) and (self._weigh_words() or not is_first):
                 self._fit()
 
     def page(self, words: IntArray, norm: float) -> float:
@@ -264,14 +274,17 @@ class RocchioRelevance:
         deviations = min((similarity - self._mean) / self._deviation, MAX_DEVIATIONS)
         return 1.0 / (1.0 + math.exp((ON_TOPIC_DEVIATIONS - deviations) / TRANSITION))
 
-    def _weigh_words(self) -> None:
-        """Use the frequencies of the crawl's own pages if most of their words are unknown to the package."""
+    def _weigh_words(self) -> bool:
+        """Use the frequencies of the crawl's own pages, and return True, if most of their words are unknown to the
+        package."""
         pages = [page.words for page in (*self._starts, *self._others)]
         if self._known_weights.share_known(np.concatenate(pages)) >= MIN_SHARE_KNOWN:
-            return
-        self._weights, self._last = CrawlWeights(pages, self._known_weights.n_words), None
+            return False
+        self._weights = CrawlWeights(pages, self._known_weights.n_words, rare=self._topic.keywords)
+        self._last = None
         self._starts = [page.reweighted(self._weights) for page in self._starts]
         self._others = [page.reweighted(self._weights) for page in self._others]
+        return True
 
     def _fit(self) -> None:
         off_topic = np.array(self._off_topic)

@@ -229,7 +229,10 @@ class CrawlStatus(Sample):
     )
     reasons: dict[SkipReason, int] = column(help="skipped pages by reason")
     n_on_topic: int | None = column(
-        "on topic", help="pages on topic by the relevance model; none if its scores are no probabilities", default=None
+        "on topic",
+        help="pages on topic by the relevance model; none if its scores are no probabilities",
+        metric="on_topic_pages_total",
+        default=None,
     )
     host_statistics: tuple[HostStatistics, ...] = column(
         "recent hosts", help="hosts that responded recently", default=(), aliases=("asked_hosts",)

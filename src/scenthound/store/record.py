@@ -1,6 +1,7 @@
 """Make a recorded web from files of pages or from crawls: read once, parsed on all processors, complete or absent.
 
-The recorded web of a crawl is in the crawl's folder. It is made on demand, and again when the archive has grown since.
+The recorded web of a crawl is in the crawl's folder. It is made on demand, and again when the archive has grown since,
+or when its words were split by the rules of an earlier version.
 A process that makes it holds the lock of `crawl.json`; others wait for it.
 """
 
@@ -28,6 +29,7 @@ from scenthound.store.sources import source_of
 from scenthound.store.sources.crawl import CrawlSource
 from scenthound.store.sources.records import NOT_WANTED, Chunk, ReadOptions, Source
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.text.tokenizer import VERSION as TOKENIZER_VERSION
 
 #: Examples per skip reason.
 MAX_EXAMPLES = 3
@@ -56,8 +58,9 @@ def web_of_crawl(folder: str | Path, progress: Progress = silent) -> RecordedWeb
 
 def _is_up_to_date(web: Path, folder: Path) -> bool:
     try:
-        (source,) = ResultFolder.open(web, kind="web").about["sources"]
-        return bool(source["bytes"] == CrawlSource.of(folder).size_bytes)
+        about = ResultFolder.open(web, kind="web").about
+        (source,) = about["sources"]
+        return bool(source["bytes"] == CrawlSource.of(folder).size_bytes and about["tokenizer"] == TOKENIZER_VERSION)
     except (InvalidInput, KeyError, TypeError, ValueError):
         return False
 
@@ -295,6 +298,7 @@ class _Recording:
         return {
             "fingerprint": content_fingerprint(web.arrays),
             **summary.counts(),
+            "tokenizer": TOKENIZER_VERSION,
             "options": {"without_leaks": self._options.without_leaks, "where": dict(self._options.where)},
             "sources": [
                 {"file": source.path.name, "bytes": size, "pages": file.pages}

@@ -37,7 +37,7 @@ from scenthound.store.stored_crawl import StoredCrawl
 
 INDEX_FILE = "search.sqlite"
 #: Of the tables below, and of how pages are split into words.
-VERSION = 1
+VERSION = 2
 #: The letters SHsi.
 APPLICATION_ID = 0x53487369
 #: Pages that are ordered.

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from scenthound.text.scripts import UNSPACED_CLASS
 from scenthound.text.tokenizer import stems_of
 
 MAX_CHARACTERS = 1_000
@@ -27,8 +28,8 @@ _MIN_PREFIX_CHARACTERS = 2
 _ENDINGS = ("", "s", "es", "ed", "ing", "ings")
 _TERM = re.compile(r'(-?)(?:"([^"]*)(?:"(\*?)|$)|([^\s"]+))')
 _QUOTES = re.compile("[\u201c-\u201f\u00ab\u00bb\uff02]")
-# Japanese and Chinese are written without spaces; each character counts as a word.
-_SIGN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+# In scripts without spaces each letter counts as a word, and a word as a phrase.
+_UNSPACED = re.compile(f"[{UNSPACED_CLASS}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class SearchQuery:
 
 def spaced(text: str) -> str:
     """The text with spaces around characters that count as words."""
-    return text if text.isascii() else _SIGN.sub(r" \g<0> ", text)
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 def _term(quoted: str, star: str, word: str) -> Term:
@@ -192,4 +193,7 @@ def _folded(text: str) -> str:
 
 @lru_cache(4096)
 def _folded_character(character: str) -> str:
-    return unicodedata.normalize("NFD", character)[0].lower()[0]
+    decomposed = unicodedata.normalize("NFD", character)
+    # The parts of a Hangul syllable are no marks.
+    has_marks_only = all(map(unicodedata.combining, decomposed[1:]))
+    return (decomposed[0] if has_marks_only else character).lower()[0]

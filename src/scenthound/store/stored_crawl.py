@@ -48,7 +48,7 @@ from scenthound.store.tables import Row, Table
 from scenthound.web.parse import readable_text
 
 Reader = TypeVar("Reader", bound="StoredCrawl")
-NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "queue_size"]
+NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "queue_size", "rank"]
 ListOrder = Literal["latest", "first", "best", "worst"]
 
 #: Rows read at a time, if they are long or short.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from scenthound.jit import cached_njit, jitable
 from scenthound.model import FloatArray, IntArray, LongArray
+from scenthound.text.scripts import UNSPACED
 from scenthound.text.word_table import ABSENT, HALF_BITS, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, Slots
 
 _Hashes = npt.NDArray[np.uint64]
@@ -163,7 +164,8 @@ LookupParts = tuple[Codes, HashArray, HashArray, IntArray, HashArray]
 def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> tuple[LongArray, HashArray, IntArray]:
     """Starts and ends of words, alternating; their hashes c0 + c1 base + c2 base^2 + ... of the characters c; the
     number of words before each cut."""
-    max_words = (len(codes) + 1) // 2 + len(cuts)
+    # At most one word starts at a character.
+    max_words = len(codes)
     edges, hashes, positions = (
         np.empty(2 * max_words, np.int64),
         np.empty(max_words, np.uint64),
@@ -180,8 +182,13 @@ def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> 
             positions[next_cut] = n_words
             next_cut += 1
         limit = cuts[next_cut] if next_cut < len(cuts) else len(codes)
+        if code >= UNSPACED:
+            words_here = edges[2 * n_words :], hashes[n_words:]
+            n_more, position = _hash_bigrams(codes[:limit], start, lower, base, words_here)
+            n_words += n_more
+            continue
         word_hash, power = np.uint64(0), np.uint64(1)
-        while code != 0:
+        while 0 < code < UNSPACED:
             word_hash += np.uint64(code) * power
             power *= base
             position += 1
@@ -193,6 +200,23 @@ def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> 
         n_words += 1
     positions[next_cut:] = n_words
     return edges[: 2 * n_words], hashes[:n_words], positions
+
+
+@jitable
+def _hash_bigrams(
+    codes: Codes, start: int, lower: Codes, base: np.uint64, words: tuple[LongArray, HashArray]
+) -> tuple[int, int]:
+    """Write edges and hashes of the run of unspaced letters at `start`; return how many words it has, and its end."""
+    edges, hashes = words
+    position, code = start + 1, lower[codes[start]]
+    edges[0], edges[1], hashes[0] = start, position, np.uint64(code)
+    while position < len(codes) and lower[codes[position]] >= UNSPACED:
+        following = lower[codes[position]]
+        word = position - start - 1
+        edges[2 * word], edges[2 * word + 1] = position - 1, position + 1
+        hashes[word] = np.uint64(code) + np.uint64(following) * base
+        position, code = position + 1, following
+    return max(position - start - 1, 1), position
 
 
 @jitable

@@ -1,6 +1,7 @@
 """The tokenizer: splits text into words, marks stop words, stems the others (Porter) and numbers them.
 
-- A word is a maximal run of Unicode letters and digits in the lower-cased text.
+- A word is a maximal run of Unicode letters and digits in the lower-cased text; in scripts whose words spaces do not
+  tell apart (`scripts`), a bigram of letters. Where such letters and others meet, a word ends.
 - Stop words, and words of more than `MAX_WORD_CHARACTERS`, stay in the stream as `STOP`, so that positions are kept.
 - Stems are numbered from 1 in order of first appearance.
 
@@ -17,7 +18,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import Stemmer
 
-from scenthound.model import IntArray, LongArray
+from scenthound.model import BoolArray, IntArray, LongArray
+from scenthound.text.scripts import UNSPACED_CLASS, is_unspaced
 from scenthound.text.word_lookup import Bytes, FoundWords, LookupTables, WordLookup
 from scenthound.text.word_table import MAX_WORD_CHARACTERS
 
@@ -104,9 +106,15 @@ STOP_WORDS = frozenset(
 
 
 STOP = 0
+#: Of the rules by which texts are split into words.
+VERSION = 2
 
 _WORD = re.compile(r"[^\W_]+")
-_SEPARATOR = re.compile(r"[\W_]")
+#: Bigrams overlap, so they are found by looking ahead; a letter alone has neither a neighbour before nor after it.
+_WORD_OR_BIGRAM = re.compile(
+    rf"(?=([{UNSPACED_CLASS}]{{2}}))[{UNSPACED_CLASS}]|(?<![{UNSPACED_CLASS}])[{UNSPACED_CLASS}]|[^\W_{UNSPACED_CLASS}]+"
+)
+_SEPARATOR = re.compile(rf"[\W_](?<![{UNSPACED_CLASS}])")
 #: Longer texts are scanned in pieces of about this many characters, whose arrays fit the cache.
 _PIECE_CHARACTERS = 1 << 16
 _SALT_BITS = 63
@@ -119,9 +127,14 @@ def plain_words(text: str) -> list[str]:
     """The stem of every word in order, "" for stop words."""
     stem = _stemmer().stemWord
     return [
-        "" if word in STOP_WORDS or len(word) > MAX_WORD_CHARACTERS else stem(word)
-        for word in _WORD.findall(text.lower())
+        "" if word in STOP_WORDS or len(word) > MAX_WORD_CHARACTERS else stem(word) for word in _split(text.lower())
     ]
+
+
+def _split(text: str) -> list[str]:
+    if text.isascii():
+        return _WORD.findall(text)
+    return [match[1] or match[0] for match in _WORD_OR_BIGRAM.finditer(text)]
 
 
 def stems_of(text: str) -> list[str]:
@@ -139,6 +152,8 @@ class WordScanner:
         self.stems: list[str] = [""]
         self._number_of_stem: dict[str, int] = {"": STOP}
         self._stem = _stemmer().stemWord
+        #: Whether each stem, as far as it was asked for, consists of unspaced letters.
+        self._is_unspaced: BoolArray = np.zeros(0, np.bool_)
         self._lookup = WordLookup(secrets.randbits(_SALT_BITS) if salt is None else salt, STOP)
 
     @property
@@ -155,6 +170,13 @@ class WordScanner:
     def stems_from(self, first: int) -> list[str]:
         """The stems numbered `first` and above."""
         return self.stems[first:]
+
+    def count_unspaced(self, words: IntArray) -> int:
+        """How many of the words are bigrams, or single letters, of scripts without spaces."""
+        if int(words.max(initial=0)) >= len(self._is_unspaced):
+            more = np.fromiter(map(is_unspaced, self.stems_from(len(self._is_unspaced))), np.bool_)
+            self._is_unspaced = np.concatenate((self._is_unspaced, more))
+        return int(np.count_nonzero(self._is_unspaced.take(words)))
 
     def scan(self, text: str) -> IntArray:
         """The number of every word in order."""

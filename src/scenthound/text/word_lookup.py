@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scenthound.jit import is_available
-from scenthound.model import IntArray, LongArray
+from scenthound.model import BoolArray, IntArray, LongArray
+from scenthound.text.scripts import FIRST_UNSPACED, UNSPACED, mark_unspaced
 from scenthound.text.word_table import ABSENT, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, WordTable
 
 #: After this many characters compiled code is used. Below, loading it takes longer than it saves.
@@ -51,8 +52,8 @@ class FoundWords(NamedTuple):
 
 
 class LookupTables(NamedTuple):
-    """Tables for compiled lookups: the lower case of each code point, 0 if it is no letter or digit; powers of the base
-    of the hashes; the slots of the table."""
+    """Tables for compiled lookups: the lower case of each code point, 0 if it is no letter or digit, with the mark
+    `UNSPACED` for the letters of `scripts`; powers of the base of the hashes; the slots of the table."""
 
     lower: Codes
     powers: HashArray
@@ -104,8 +105,10 @@ class WordLookup:
         return FoundWords(edges, hashes, numbers, n_unknown), positions
 
     def _find(self, codes: Codes, cuts: LongArray) -> tuple[FoundWords, IntArray]:
-        folded = _folded(codes)
-        edges = _word_edges(folded, cuts)
+        largest = int(codes.max(initial=0))
+        folded = _folded(codes, largest)
+        is_unspaced = folded >= UNSPACED if largest >= FIRST_UNSPACED else None
+        edges = _word_edges(folded, cuts, is_unspaced)
         hashes = self._hashes(folded, edges)
         hashes[edges[1::2] - edges[0::2] > MAX_WORD_CHARACTERS] = TOO_LONG
         numbers = self._table.get(hashes)
@@ -133,9 +136,8 @@ def _powers(base: int, count: int) -> HashArray:
     return np.cumprod(powers, dtype=np.uint64)
 
 
-def _folded(codes: Codes) -> Codes:
-    """The code point of each character's lower case, 0 if it is no letter or digit."""
-    largest = int(codes.max(initial=0))
+def _folded(codes: Codes, largest: int) -> Codes:
+    """The entry of each character in the table of `LookupTables.lower`."""
     size = 0x80 if largest < 0x80 else 0x10000 if largest < 0x10000 else _CODES_OF_UNICODE
     return _lower_case(size).take(codes)
 
@@ -149,17 +151,33 @@ def _lower_case(size: int) -> Codes:
     codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), np.uint32)
     folded = np.zeros(size, np.uint32)
     np.multiply(codes, np.fromiter(map(str.isalnum, lowered), np.bool_, n_codes), out=folded[:n_codes])
+    mark_unspaced(folded)
     return folded
 
 
-def _word_edges(folded: Codes, cuts: LongArray) -> LongArray:
-    """[start, end, start, end, ...] of all words."""
+def _word_edges(folded: Codes, cuts: LongArray, is_unspaced: BoolArray | None) -> LongArray:
+    """[start, end, start, end, ...] of all words. `is_unspaced` is None if no character is."""
     is_word = np.zeros(len(folded) + 2, np.bool_)
     np.not_equal(folded, 0, out=is_word[1:-1])
     edges: LongArray = (is_word[1:] != is_word[:-1]).nonzero()[0]
+    if is_unspaced is not None:
+        cuts = np.concatenate((cuts, (is_unspaced[1:] != is_unspaced[:-1]).nonzero()[0] + 1))
     within = cuts[is_word[cuts] & is_word[cuts + 1]]
     if len(within):
         # One word ends where the next starts.
         within = np.unique(within)
         edges = np.sort(np.concatenate((edges, within, within)))
-    return edges
+    return edges if is_unspaced is None else _with_bigrams(edges, is_unspaced)
+
+
+def _with_bigrams(edges: LongArray, is_unspaced: BoolArray) -> LongArray:
+    """The edges with those of the overlapping bigrams of unspaced letters instead of those of their runs."""
+    starts, ends = edges[0::2], edges[1::2]
+    unspaced = is_unspaced[starts]
+    counts = np.where(unspaced, np.maximum(ends - starts - 1, 1), 1)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    with_bigrams = np.empty(2 * len(first), np.int64)
+    with_bigrams[0::2] = np.repeat(starts, counts) + np.arange(len(first)) - first
+    last = np.repeat(ends, counts)
+    with_bigrams[1::2] = np.where(np.repeat(unspaced, counts), np.minimum(with_bigrams[0::2] + 2, last), last)
+    return with_bigrams

@@ -207,8 +207,8 @@ def _from_samples(samples: list[Sample], clock: WorkingTime) -> CrawlCurves:
 
 def _from_visits(columns: StoredCrawl, clock: WorkingTime, n_unrecorded: int, end: int) -> CrawlCurves:
     """No run is known of the first `n_unrecorded` visits."""
-    names: tuple[NumberColumn, ...] = ("time_s", "relevance", "score", "regret", "queue_size")
-    time_s, relevance, score, regret, waiting = columns.numbers(names, end)
+    names: tuple[NumberColumn, ...] = ("time_s", "relevance", "score", "regret", "queue_size", "rank")
+    time_s, relevance, score, regret, waiting, rank = columns.numbers(names, end)
     pages = np.arange(1, len(time_s) + 1)
     total = np.concatenate([[0.0], np.cumsum(relevance)])
     window_start = np.maximum(pages - WINDOW, 0)
@@ -222,7 +222,8 @@ def _from_visits(columns: StoredCrawl, clock: WorkingTime, n_unrecorded: int, en
             recent_harvest=(total[pages] - total[window_start]) / (pages - window_start),
             pages_per_s=np.zeros(0),
             regret=_running_mean(shares_given_up(score, regret)),
-            frontier=np.nan_to_num(waiting).astype(np.int64),
+            # Known when a page was requested. In that order, because some are visited much later.
+            frontier=np.nan_to_num(waiting[np.argsort(rank, kind="stable")]).astype(np.int64),
             **{name: np.full(len(pages), np.nan) for name in _COUNTS},
         )
     )

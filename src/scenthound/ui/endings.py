@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scenthound.crawler.state import Ending
 from scenthound.errors import ScenthoundError, printable
 from scenthound.experiments.runs import CrawlEnds
-from scenthound.reasons import EndReason, SkipReason
+from scenthound.reasons import SkipReason
 from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.formats import counted
 
@@ -35,6 +35,16 @@ REPEATED = Cause("already visited under another URL", ADD_SEEDS)
 _CODES = list(SkipReason)
 #: From the first failure of a request to the last of a response.
 DEAD_LINKS = _CODES[_CODES.index(SkipReason.DNS_NOT_FOUND) : _CODES.index(SkipReason.PARSE_FAILED) + 1]
+#: The reasons of error statuses, which a proxy may send instead of the host.
+STATUS_REASONS = frozenset(
+    {
+        SkipReason.CLIENT_ERROR,
+        SkipReason.SERVER_ERROR,
+        SkipReason.RATE_LIMITED,
+        SkipReason.UNEXPECTED_STATUS,
+        SkipReason.ROBOTS_UNREACHABLE,
+    }
+)
 #: Reasons without an entry are named as they are.
 CAUSES = {
     **dict.fromkeys((SkipReason.HOST_DISABLED, *DEAD_LINKS), DEAD),
@@ -90,15 +100,22 @@ def failure_text(ending: Ending) -> str:
         return f"0 pages: {ending.ended} before the first response."
     reasons = sorted(ending.seed_reasons.items(), key=lambda each: (-each[1], each[0]))
     texts = [reason.text if len(reasons) == 1 else f"{count:,} {reason.text}" for reason, count in reasons]
-    hint = " To crawl an intranet, use --allow-private." if SkipReason.ADDRESS_FORBIDDEN in ending.seed_reasons else ""
-    return f"0 pages: {n_failed:,} of {counted(ending.n_seeds, 'seed')} failed: {', '.join(texts)}.{hint}"
+    return f"0 pages: {n_failed:,} of {counted(ending.n_seeds, 'seed')} failed: {', '.join(texts)}.{_hint(ending)}"
+
+
+def _hint(ending: Ending) -> str:
+    if SkipReason.ADDRESS_FORBIDDEN in ending.seed_reasons:
+        return " To crawl an intranet, use --allow-private."
+    if ending.has_http_proxy and STATUS_REASONS.issuperset(ending.seed_reasons):
+        return " The responses may be those of the proxy: check whether it allows the seeds."
+    return ""
 
 
 def ending_text(ending: Ending) -> str:
     """Why a crawl failed, or why its frontier ran empty; empty for other ends without evictions."""
     if ending.is_failure:
         return failure_text(ending)
-    if ending.ended is EndReason.FRONTIER and ending.n_pages < ending.page_budget:
+    if ending.ran_dry:
         return empty_frontier_text(ending.reasons, ending.n_evicted, ending.strategy)
     return evicted_text(ending.n_evicted)
 

@@ -75,14 +75,17 @@ SLOTS = MAX_TAGS + 3
 REFERENCES = SLOTS + (3 << SLOT_BITS)
 
 #: Indices of `state`. The stack of open elements comes first. `N_TEXT` bytes of text are written, `N_WORDS` words are
-#: complete, and `N_CHARACTERS` characters of the next one are read. `HAD_OPEN_INLINE` is set if an inline element was
+#: complete, and `N_CHARACTERS` characters of the next one are read. If the last character was an unspaced letter,
+#: `N_UNSPACED` of them are read in a row, the last is `LAST_UNSPACED` and was written from `UNSPACED_START` to
+#: `UNSPACED_END`, and their words are complete. `HAD_OPEN_INLINE` is set if an inline element was
 #: ever open at the tag of a block. `OPEN_LINK` is the tag of the open link or label, `INNER` has the inline tags open
 #: in it. `SPANS` has the starts and ends of the attributes of a tag, `OPEN_INLINE` the numbers of open elements per
 #: inline tag, `METAS` the positions of names and contents of meta elements, `LINKS` the links.
 N_TEXT = MAX_DEPTH
 DEPTH, N_LINKS, MAX_LINKS, N_METAS, OPEN_LINK, N_INNER, N_INLINE = range(N_TEXT + 1, N_TEXT + 8)
 N_WORDS, N_CHARACTERS = range(N_INLINE + 1, N_INLINE + 3)
-HAS_BODY, HAD_OPEN_INLINE, TITLE_END, BASE_START, BASE_END = range(N_CHARACTERS + 1, N_CHARACTERS + 6)
+N_UNSPACED, LAST_UNSPACED, UNSPACED_START, UNSPACED_END = range(N_CHARACTERS + 1, N_CHARACTERS + 5)
+HAS_BODY, HAD_OPEN_INLINE, TITLE_END, BASE_START, BASE_END = range(UNSPACED_END + 1, UNSPACED_END + 6)
 SPANS = BASE_END + 1
 INNER = SPANS + 2 * len(ATTRIBUTES)
 OPEN_INLINE = INNER + MAX_INNER

@@ -326,7 +326,8 @@ def read_page(
     lower, powers, slot_hashes, slot_numbers, mixing = tables_of_words
     data = padded[:-N_PADDING]
     # No character takes more bytes in the text than in the source. A word takes at least two bytes, except the last
-    # one, and another one may start behind it; a link takes 12.
+    # one, and another one may start behind it (unspaced letters take three, so that a letter and one of them take
+    # four); a link takes 12.
     max_words = len(data) // 2 + 2
     text = np.empty(len(padded), np.uint8)
     edges, hashes = np.empty(2 * max_words, np.int64), np.empty(max_words, np.uint64)

@@ -2,14 +2,16 @@
 
 Words are split and hashed as in `text.word_lookup`: the hash is c0 + c1 base + c2 base^2 + ... of the characters c in
 lower case. An inline tag does not end a word, so a word may continue behind it; `state[N_CHARACTERS]` characters of it
-are read then. While a link or a label is open, only inline elements may be opened and closed in it, and none that was
-opened outside may be closed, so that it ends where its end tag is.
+are read then. Bigrams of unspaced letters are complete as soon as they are read, so that only characters of more than
+one byte have to care for them. While a link or a label is open, only inline elements may be opened and closed in it,
+and none that was opened outside may be closed, so that it ends where its end tag is.
 """
 
 import numpy as np
 
 from scenthound.jit import inline_jitable, jitable
 from scenthound.model import LongArray
+from scenthound.text.scripts import UNSPACED
 from scenthound.text.word_table import MAX_WORD_CHARACTERS, TOO_LONG, HashArray
 from scenthound.web.compiled_bytes import (
     ALT,
@@ -21,6 +23,7 @@ from scenthound.web.compiled_bytes import (
     INLINE,
     INNER,
     LABEL,
+    LAST_UNSPACED,
     LESS,
     LINE_BREAK,
     LINK,
@@ -34,6 +37,7 @@ from scenthound.web.compiled_bytes import (
     N_INNER,
     N_LINKS,
     N_TEXT,
+    N_UNSPACED,
     N_WORDS,
     NO_BREAK,
     OPEN_INLINE,
@@ -42,6 +46,8 @@ from scenthound.web.compiled_bytes import (
     SLASH,
     SOFT_HYPHEN,
     SPANS,
+    UNSPACED_END,
+    UNSPACED_START,
     UNSUPPORTED,
     Bytes,
     Page,
@@ -73,7 +79,7 @@ def end_word(page: Page) -> None:
     page.edges[2 * n_words + 1] = state[N_TEXT]
     if n_characters > MAX_WORD_CHARACTERS:
         page.hashes[n_words] = TOO_LONG
-    state[N_WORDS], state[N_CHARACTERS] = n_words + (n_characters > 0), 0
+    state[N_WORDS], state[N_CHARACTERS], state[N_UNSPACED] = n_words + (n_characters > 0), 0, 0
 
 
 @inline_jitable
@@ -95,6 +101,9 @@ def read_character(page: Page, position: int) -> int:
     if position < 0 or code in (SOFT_HYPHEN, CAPITAL_DOTTED_I, CAPITAL_SIGMA):
         return UNSUPPORTED
     letter = np.uint64(page.lower[code])
+    if letter >= UNSPACED:
+        add_unspaced(page, letter, code)
+        return position
     n_words, n_characters = state[N_WORDS], state[N_CHARACTERS]
     if letter == 0:
         end_word(page)
@@ -106,6 +115,27 @@ def read_character(page: Page, position: int) -> int:
         state[N_CHARACTERS] += 1
     state[N_TEXT] = write_character(page.text, state[N_TEXT], code)
     return position
+
+
+@inline_jitable
+def add_unspaced(page: Page, letter: np.uint64, code: int) -> None:
+    """Add the bigram of the last letter and this one. The first letter of a run is a word until a second follows."""
+    state, edges = page.state, page.edges
+    start = state[N_TEXT]
+    end = write_character(page.text, start, code)
+    # What separates words within a text is written between them.
+    if state[N_UNSPACED] > 0 and state[UNSPACED_END] == start:
+        word = state[N_WORDS] - (state[N_UNSPACED] == 1)
+        edges[2 * word] = state[UNSPACED_START]
+        page.hashes[word] = np.uint64(state[LAST_UNSPACED]) + letter * page.powers[1]
+    else:
+        end_word(page)
+        word = state[N_WORDS]
+        edges[2 * word], page.hashes[word] = start, letter
+    edges[2 * word + 1] = end
+    state[N_WORDS] = word + 1
+    state[N_UNSPACED] += 1
+    state[LAST_UNSPACED], state[UNSPACED_START], state[UNSPACED_END], state[N_TEXT] = letter, start, end, end
 
 
 @inline_jitable

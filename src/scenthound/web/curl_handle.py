@@ -290,6 +290,19 @@ _REASON_OF_PROXY = {
 }
 
 
+def _refusal(status: int) -> SkipReason:
+    """What the status of a proxy's own response means: it could not reach the host, or would not."""
+    return SkipReason.CONNECT_FAILED if status >= 500 else SkipReason.PROXY_REFUSED
+
+
+def _is_of_proxy(response: Response) -> bool:
+    """Whether a proxy says that an error is its own: Squid, and proxies that implement RFC 9209. `Via` does not tell,
+    because a proxy adds it to responses of hosts, too."""
+    statuses = response.headers("proxy-status")
+    has_sign = response.header("x-squid-error") is not None or any("error=" in each for each in statuses)
+    return response.status >= 400 and has_sign
+
+
 class CurlHandle:
     """A handle and the response being received."""
 
@@ -347,7 +360,11 @@ class CurlHandle:
         getinfo = self.curl.getinfo
         if self._proxy is not None and getinfo(pycurl.RESPONSE_CODE) == _AUTHENTICATION_REQUIRED:
             return self._proxy_failed(SkipReason.PROXY_FAILED, PROXY_CREDENTIALS)
-        return self.reader.result(getinfo(pycurl.PRIMARY_IP), getinfo(pycurl.STARTTRANSFER_TIME))
+        result = self.reader.result(getinfo(pycurl.PRIMARY_IP), getinfo(pycurl.STARTTRANSFER_TIME))
+        # What comes through a tunnel, as for https, is from the host.
+        if self._proxy is None or self._is_tls or isinstance(result, NotFetched) or not _is_of_proxy(result):
+            return result
+        return self._proxy_failed(_refusal(result.status), f"it responded itself, with status {result.status}")
 
     def failed(self, code: int, message: str) -> Response | NotFetched:
         """The result of a transfer that ended with an error of libcurl, perhaps because the reader stopped it."""
@@ -370,7 +387,7 @@ class CurlHandle:
         if status == _AUTHENTICATION_REQUIRED:
             return SkipReason.PROXY_FAILED
         if status >= 300:
-            return SkipReason.CONNECT_FAILED if status >= 500 else SkipReason.PROXY_REFUSED
+            return _refusal(status)
         if code == _PROXY_ERROR:
             return _REASON_OF_PROXY.get(self.curl.getinfo(pycurl.PROXY_ERROR), SkipReason.PROXY_FAILED)
         # Every connection leads to the proxy.

@@ -9,7 +9,8 @@ Fingerprints
   schools 13 pairs are found (0.73 and more), among 11,635 pages of MDN 16 (0.79 and more).
 - With three words of a date changed, 7 of 8 pages of 300 words or more are still found.
 - Pages of less than `MIN_WORDS` words have no fingerprint: they consist of the boilerplate of their site, and the few
-  words that differ are the content. Only the first `MAX_WORDS` words of a page count.
+  words that differ are the content. Only the first `MAX_WORDS` words of a page count. Two bigrams of a script without
+  spaces count as one word here, so that such a page has a fingerprint if it has 100 of them.
 - Fingerprints depend on the numbers of words, so they are comparable only within one vocabulary.
 
 Lookup
@@ -51,8 +52,10 @@ _HALF = np.uint64(32)
 _MAX_BYTE = 255
 
 
-def fingerprint_of(words: IntArray, min_words: int = MIN_WORDS) -> int | None:
-    """The fingerprint of a page from the numbers of its words, 0 for stop words; None if there are too few."""
+def fingerprint_of(words: IntArray, min_words: int = MIN_WORDS, n_unspaced: int = 0) -> int | None:
+    """The fingerprint of a page from the numbers of its words, 0 for stop words; None if there are too few.
+    `n_unspaced` of the words are bigrams of a script without spaces."""
+    min_words += min(n_unspaced // 2, min_words)
     if is_loaded():
         from scenthound.text.compiled import simhash
 

@@ -55,6 +55,8 @@ class ParsedPage:
     link_numbers: IntArray | None = None
     #: To another page, if the page asks for it.
     refresh: Refresh | None = None
+    #: How many of the words are bigrams of letters of scripts without spaces.
+    n_unspaced: int = 0
 
     @property
     def links(self) -> list[str] | FoundUrls:
@@ -93,6 +95,7 @@ def parse_html(
         nofollow=not directives.isdisjoint(("nofollow", "none")),
         link_numbers=resolved.numbers,
         refresh=refresh,
+        n_unspaced=scanner.count_unspaced(content.words),
     )
     return page if refresh is None or refresh.is_redirect else _with_link(page, refresh.url)
 

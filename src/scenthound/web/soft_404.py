@@ -131,7 +131,8 @@ FILLERS = CODES | frozenset(
 )
 
 
-#: Stop words included. Real error pages include the menus of their sites.
+#: Stop words included; two bigrams of a script without spaces count as one word. Real error pages include the menus of
+#: their sites.
 MAX_WORDS = 400
 EXAMPLES_PER_HOST = 4
 MAX_HOSTS = 50_000
@@ -145,9 +146,10 @@ _WHICH_PAGE = re.compile(r" (?:that )?you (?:(?:requested|want|need)|(?:are|were
 _ABOUT_ERRORS = re.compile(r"404|410|not[-_+ ]?found|error", re.IGNORECASE)
 
 
-def is_soft_404(title: str, n_words: int, url: str, heading: str = "") -> bool:
-    """Whether the page requested at `url` says by its title or heading that it was not found."""
-    if n_words > MAX_WORDS or not (_says_not_found(title) or _says_not_found(heading)):
+def is_soft_404(title: str, n_words: int, url: str, heading: str = "", n_unspaced: int = 0) -> bool:
+    """Whether the page requested at `url` says by its title or heading that it was not found. `n_unspaced` of its words
+    are bigrams of a script without spaces."""
+    if n_words - n_unspaced // 2 > MAX_WORDS or not (_says_not_found(title) or _says_not_found(heading)):
         return False
     return not _ABOUT_ERRORS.search(url.partition("://")[2].partition("/")[2])
 

@@ -343,4 +343,4 @@ def _other_starts(metric: Metric, experiment: Experiment, starts: Starts) -> tup
     if "classified" not in str(metric):
         return ()
     startable = [topic for topic in experiment.other_topics if not starts.problem(topic)]
-    return tuple(starts.draw(topic, seed) for topic in startable for seed in range(experiment.repeats))
+    return tuple(starts.draw(topic, seed) for topic in startable for seed in experiment.random_seeds)

@@ -27,7 +27,7 @@ from scenthound.experiments.demo.web import DemoServer, at_demo_port, load_demo_
 from scenthound.experiments.evaluate import Evaluation, chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder, require_parquet, simulate_topics
 from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.starts import Start, Starts, TopicChoice, random_seed_of
+from scenthound.experiments.starts import Start, Starts, TopicChoice
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Progress, Topic, Trace
 from scenthound.reasons import EndReason
@@ -117,7 +117,7 @@ class LiveCrawls:
             at_demo_port(topic, self.server.port),
             tuple(self.server.url(self.web.url(page)) for page in start.seeds),
             page_budget=self.page_budget,
-            random_seed=random_seed_of(start),
+            random_seed=start.seed,
             politeness=PolitenessSettings(delay_s=DELAY_S),
             connections=CONNECTIONS,
             strict_order=not is_default,

@@ -275,7 +275,7 @@
 
   function drawing(state, visible, width) {
     const hasValues = (series) => series.y.some((value) => value !== null);
-    if (!state.chart.series.some(hasValues)) return nothing(width, "No values yet.");
+    if (!state.chart.series.some(hasValues)) return nothing(width, "No values.");
     if (!visible.some(hasValues)) return nothing(width, "All series are hidden. Click one above.");
     if (state.chart.kind === "bars") return scenthound.drawBars(state, visible, width);
     return scenthound.drawCurves(state, visible, width);

@@ -17,7 +17,14 @@ from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
 from scenthound.experiments.labels import Labels
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import columns_of
-from scenthound.store.crawl_records import CrawlStatus, PageVisit, SkippedRecord, VisitRecord, share_given_up
+from scenthound.store.crawl_records import (
+    CrawlStatus,
+    PageVisit,
+    RelevanceRecord,
+    SkippedRecord,
+    VisitRecord,
+    share_given_up,
+)
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.crawl_curves import CrawlCurves
 from scenthound.ui.crawl_overview import relevance_name, scored_by
@@ -52,6 +59,7 @@ def crawl_response(found: FoundFolder, crawl: StoredCrawl) -> responses.Crawl:
         keywords=tuple(map(str, topic.get("keywords", ()))),
         strategy=str(settings.get("strategy", "")),
         relevance_model=f"{models[-1].relevance}, retrained" if models else first_model,
+        on_topic=_on_topic(plan, first_model, models),
         scored_by=scored_by(plan, crawl.about.crawl_id, models) if plan else str(crawl.about.crawl_id),
         state=state.state,
         ended=_ended(state),
@@ -63,6 +71,15 @@ def crawl_response(found: FoundFolder, crawl: StoredCrawl) -> responses.Crawl:
         n_labels=len(labels_of(crawl)),
         settings=_settings(plan, crawl) if plan else (),
     )
+
+
+def _on_topic(
+    plan: CrawlSettings | None, first_model: str, retrained: Sequence[RelevanceRecord]
+) -> responses.OnTopic | None:
+    if plan is None or plan.on_topic_from is None:
+        return None
+    models = dict.fromkeys([first_model, *(each.relevance for each in retrained)])
+    return responses.OnTopic(", then ".join(models), plan.on_topic_from)
 
 
 def labels_of(crawl: StoredCrawl) -> dict[int, bool]:
@@ -129,7 +146,8 @@ def _settings(plan: CrawlSettings, crawl: StoredCrawl) -> tuple[responses.Fact, 
 def _ended(state: CrawlState) -> str | None:
     if state.ended is not None:
         more = ending_text(state.ending) if state.ending is not None else ""
-        return more if state.state is State.FAILED and more else f"{_ENDED[state.ended]} {more}".rstrip()
+        says_why = state.ending is not None and (state.ending.is_failure or state.ending.ran_dry)
+        return more if says_why else f"{_ENDED[state.ended]} {more}".rstrip()
     return _DIED if state.state is State.DIED else None
 
 

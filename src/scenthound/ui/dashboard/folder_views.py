@@ -217,5 +217,6 @@ def _crawl(found: FoundFolder) -> tuple[Folder, bool]:
             pages=state.n_pages,
             page_budget=state.page_budget,
             harvest=state.status.harvest if state.status is not None else None,
+            n_on_topic=state.status.n_on_topic if state.status is not None else None,
         )
         return folder, not state.is_alive

@@ -55,6 +55,7 @@ class Folder:
     pages: int | None = None
     page_budget: int | None = None
     harvest: float | None = None
+    n_on_topic: int | None = None
     problem: Problem | None = None
 
 
@@ -93,6 +94,15 @@ class ReasonCount:
 
 
 @dataclass(frozen=True, slots=True)
+class OnTopic:
+    """How a crawl decides which pages are on topic: those to which the relevance model gives a probability of at least
+    `threshold`. After retraining, `relevance_model` names all models that scored pages."""
+
+    relevance_model: str
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
 class Crawl:
     """The state of a crawl. `ended` is a sentence that says why it ended, `end_reason` its code; `resume_command` is
     null if it cannot be resumed. Harvests of crawls with the same `scored_by` are comparable."""
@@ -104,6 +114,7 @@ class Crawl:
     keywords: tuple[str, ...]
     strategy: str
     relevance_model: str
+    on_topic: OnTopic | None  #: null if the scores are no probabilities
     scored_by: str
     state: State
     ended: str | None

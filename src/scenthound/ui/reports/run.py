@@ -432,6 +432,7 @@ def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
             ("--strategy", tuple(settings["strategies"])),
             ("--pages", settings["page_budget"]),
             ("--repeats", settings.get("repeats", settings.get("n_seeds"))),
+            ("--random-seed", unless(settings.get("random_seed"), 0)),
             ("--task", unless(settings["task"], Task.EXAMPLES.value)),
             ("--start", unless(settings["n_start"], DEFAULT_START)),
             ("--relevance", settings["relevance"]),

@@ -45,6 +45,11 @@ export function speed(number) {
   return number >= 100 ? count(number) : number.toFixed(number >= 10 ? 1 : 2);
 }
 
+/** 4.20/s */
+export function rate(number) {
+  return isNumber(number) ? `${speed(number)}/s` : NONE;
+}
+
 /** 42 % */
 export function percent(share) {
   return isNumber(share) ? `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %` : NONE;

@@ -6,6 +6,7 @@ import { count, counted } from "../format.js";
 import { confirmed, messageLine, reportResult } from "./notes.js";
 
 const STOP = "Stop this crawl? It finishes the requests in flight and saves its state. It can be resumed later.";
+const READ_ONLY = "Read-only: see the note at the top.";
 const LOST = "Disabled while the connection is lost.";
 const INTEGER = { type: "number", min: "1", step: "1", required: true, inputmode: "numeric" };
 
@@ -52,7 +53,7 @@ export class Controls {
   }
 
   #allow() {
-    const reason = whyReadOnly() ?? (this.#isLost ? LOST : null);
+    const reason = whyReadOnly() !== null ? READ_ONLY : this.#isLost ? LOST : null;
     this.#pause.disabled = this.#stop.disabled = reason !== null || !this.#isControllable();
     this.#pages.disabled = this.#set.disabled = reason !== null;
     fill(this.#reason, reason ?? reasonFor(this.#crawl.state, this.#isControllable()));

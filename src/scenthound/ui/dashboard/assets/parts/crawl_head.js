@@ -54,7 +54,8 @@ function aboutCrawl(crawl) {
   const names = [crawl.topic, crawl.strategy, crawl.relevance_model];
   const [topic, strategy, relevance_model] = names.map((name) => element("b", {}, untrusted(name)));
   const folder = untrusted(crawl.path, { class: "path" });
-  return ["Topic ", topic, ", strategy ", strategy, ", relevance model ", relevance_model, ". Folder ", folder];
+  const onTopic = crawl.on_topic && ` (on topic from a probability of ${crawl.on_topic.threshold})`;
+  return ["Topic ", topic, ", strategy ", strategy, ", relevance model ", relevance_model, onTopic, ". Folder ", folder];
 }
 
 function outcome(crawl) {

@@ -3,7 +3,7 @@
 import { statusColumn } from "../columns.js";
 import { lastPoint } from "../curves.js";
 import { element, shareBar } from "../dom.js";
-import { count, duration, percent, score, speed } from "../format.js";
+import { count, duration, percent, rate, score } from "../format.js";
 
 // Fields of the status and their formats.
 const FIELDS = {
@@ -11,7 +11,7 @@ const FIELDS = {
   n_on_topic: count,
   harvest: score,
   recent_harvest: score,
-  pages_per_s: (value, isRunning) => speed(isRunning ? value : null),
+  pages_per_s: (value, isRunning) => rate(isRunning ? value : null),
   seconds_left: (value, isRunning) => (isRunning ? duration(value) : "–"),
   frontier: count,
   n_skipped: count,

@@ -14,7 +14,7 @@ export class Reasons {
 
   constructor() {
     this.element = section("Skipped pages", {}, this.#list);
-    fill(this.#list, element("li", {}, emptyNote("None so far.")));
+    fill(this.#list, element("li", {}, emptyNote("None.")));
   }
 
   update(crawl) {

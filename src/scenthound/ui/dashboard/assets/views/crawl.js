@@ -3,6 +3,7 @@
 import { crawlPath, get } from "../api.js";
 import { crawlCharts, noCurves } from "../curves.js";
 import { element, facts, fill, section, untrusted } from "../dom.js";
+import { isAlive } from "../format.js";
 import { Listener } from "../live.js";
 import { Panel, urlForm } from "../panel.js";
 import { CrawlHead } from "../parts/crawl_head.js";
@@ -49,7 +50,10 @@ class CrawlView {
 
   live({ crawl, latest }, curves) {
     this.update(crawl, curves);
-    this.#charts.update(crawlCharts(curves, crawl.relevance_models));
+    // A crawl that ended without a page has no curves.
+    const charts = this.#charts.element;
+    charts.hidden = !isAlive(crawl.state) && crawl.status?.n_pages === 0;
+    if (!charts.hidden) this.#charts.update(crawlCharts(curves, crawl.relevance_models));
     this.#latest.update(crawl, latest);
   }
 

@@ -104,10 +104,12 @@ function crawlCard(folder) {
   const budget = folder.page_budget ? ` of ${count(folder.page_budget)}` : "";
   const pages = element("span", { class: "figure" }, `${count(folder.pages)}${budget} pages`);
   const harvest = element("span", { class: "figure" }, `harvest ${score(folder.harvest)}`);
+  const hasOnTopic = folder.n_on_topic !== null && folder.pages > 0;
+  const onTopic = hasOnTopic && element("span", { class: "figure" }, `${count(folder.n_on_topic)} on topic`);
   const share = folder.page_budget ? Math.min(1, folder.pages / folder.page_budget) : 0;
   return [box, titleLink("crawls", folder), folder.state && stateLabel(folder.state),
     element("p", { class: "kind" }, untrusted(folder.title)), pathLine(folder), shareBar(share),
-    element("p", { class: "numbers" }, pages, harvest)];
+    element("p", { class: "numbers" }, pages, onTopic, harvest)];
 }
 
 function experimentCard(folder) {

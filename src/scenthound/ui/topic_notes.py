@@ -1,0 +1,55 @@
+"""Notes on the keywords and start pages of a crawl, one line each: what happened, and what to change."""
+
+from collections.abc import Sequence
+
+from scenthound.crawler.topic_notes import SeedProblem, TopicNotes
+from scenthound.errors import printable
+from scenthound.relevance.base import WHAT_TO_WRITE, WORDS_THAT_COUNT
+from scenthound.ui.formats import counted
+
+MAX_KEYWORDS = 10
+#: What is the matter with one or several start pages, and what to do.
+_PROBLEMS = {
+    SeedProblem.NO_TEXT: (
+        ("has no text", "have no text"),
+        "Pages made by JavaScript are empty here, because it is not executed: start from pages with text.",
+    ),
+    SeedProblem.OTHER_SCRIPT: (
+        ("is in another script than the keywords", "are in another script than the keywords"),
+        "The topic was not learned there: start from pages in the language of the keywords, or translate the keywords.",
+    ),
+    SeedProblem.NO_KEYWORD: (
+        ("has none of the topic's words", "have none of the topic's words"),
+        "The topic was not learned there: check the keywords and their language, or start from pages about the topic.",
+    ),
+    SeedProblem.LOW_SCORE: (
+        ("does not look on topic", "do not look on topic"),
+        "Check the keywords, or start from pages about the topic.",
+    ),
+}
+
+
+def ignored_keywords_text(keywords: Sequence[str]) -> str:
+    """Empty if there are none."""
+    if not keywords:
+        return ""
+    listed = ", ".join(f'"{printable(keyword, 60)}"' for keyword in keywords[:MAX_KEYWORDS])
+    more = f" and {len(keywords) - MAX_KEYWORDS:,} more" if len(keywords) > MAX_KEYWORDS else ""
+    which = f"The keyword {listed} is" if len(keywords) == 1 else f"The keywords {listed}{more} are"
+    return f"{which} ignored: {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}."
+
+
+def off_topic_texts(notes: TopicNotes) -> list[str]:
+    """A line for each problem of start pages."""
+    texts = []
+    for problem, ((one, several), advice) in _PROBLEMS.items():
+        urls = [printable(seed.url, 200) for seed in notes.off_topic_seeds if seed.problem is problem]
+        if urls:
+            many = f"{counted(len(urls), 'start page')} (such as {urls[0]}) {several}"
+            texts.append(f"{f'The start page {urls[0]} {one}' if len(urls) == 1 else many}. {advice}")
+    return texts
+
+
+def note_texts(notes: TopicNotes) -> list[str]:
+    """All notes."""
+    return [text for text in (ignored_keywords_text(notes.ignored_keywords), *off_topic_texts(notes)) if text]
