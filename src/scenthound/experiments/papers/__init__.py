@@ -1,6 +1,7 @@
 """The papers, one module each: findings, figures and tables."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -9,14 +10,43 @@ from scenthound.experiments.study.measures import ArmMeasurements
 from scenthound.experiments.study.tables import Picture, Table
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The size of a paper's experiments: pages per crawl, topics, the largest N of its crawlers, and its relevance
+    model."""
+
+    pages: int
+    topics: int
+    largest_n: int
+    relevance: str
+
+
 class Paper(Protocol):
     """What a module of this package provides, from the measured arms of its study in the order of the settings."""
+
+    PUBLISHED: Published
 
     def findings(self, arms: Sequence[ArmMeasurements]) -> Iterable[Finding]: ...
 
     def pictures(self, arms: Sequence[ArmMeasurements]) -> Iterable[Picture]: ...
 
     def tables(self, arms: Sequence[ArmMeasurements]) -> Iterable[Table]: ...
+
+
+def differences_from_paper(published: Published, arm: ArmMeasurements) -> str:
+    """How the size of an arm differs from the paper's, in a sentence; empty if it does not."""
+    pages, topics, relevance = arm.page_budget, len(arm.topics), arm.settings.relevance
+    found = []
+    if pages != published.pages:
+        found.append(f"crawls of {pages:,} pages instead of {published.pages:,}")
+        share, published_share = published.largest_n / pages, published.largest_n / published.pages
+        if published.largest_n > 1:
+            found.append(f"the largest N is {share:.1%} of them instead of {published_share:.1%}")
+    if topics != published.topics:
+        found.append(f"{topics} topics instead of {published.topics}")
+    if relevance is not None and relevance != published.relevance:
+        found.append(f"the relevance model {relevance} instead of {published.relevance}")
+    return f"{arm.settings.name}, compared with the paper: {'; '.join(found)}." if found else ""
 
 
 def paper_of(study: str) -> Paper:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from scenthound.experiments.findings import Finding, PendingClaim, finding_of, is_about_equal, is_more
+from scenthound.experiments.papers import Published
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -26,6 +27,7 @@ from scenthound.experiments.study.tables import (
     t_test_table,
 )
 
+PUBLISHED = Published(pages=1_000, topics=100, largest_n=1, relevance="cosine")
 BEST, SPIDERS, PAGERANK = "BestFirst", "InfoSpiders", "PageRank"
 #: The classifiers, with their names in Figure 5 of the paper.
 CLASSIFIERS = {"rocchio": "Rocchio", "widrow_hoff": "Widrow-Hoff", "exponentiated_gradient": "Exponentiated Gradient"}

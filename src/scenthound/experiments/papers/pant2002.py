@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more
+from scenthound.experiments.papers import Published
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -32,6 +33,7 @@ from scenthound.experiments.study.tables import (
 )
 from scenthound.model import FloatArray
 
+PUBLISHED = Published(pages=2_000, topics=100, largest_n=256, relevance="cosine")
 TASK_1, TASK_2, COST = "task 1", "task 2", "cost"
 GREEDY, EXPLORING, BLIND = "BFS1", "BFS256", "Breadth-First"
 BETWEEN = ("BFS16", "BFS64", "BFS128")

@@ -26,6 +26,7 @@ from scenthound.experiments.findings import (
     is_less,
     is_more,
 )
+from scenthound.experiments.papers import Published
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -40,6 +41,7 @@ from scenthound.experiments.study.tables import (
 )
 from scenthound.model import FloatArray
 
+PUBLISHED = Published(pages=20_000, topics=30, largest_n=50, relevance="svm")
 PROTOCOLS = {"corrected": "corrected", "as_published": "as published"}
 BLIND, CONTEXT, OPIC, OTIE = "Breadth-First", "Link-context", "OPIC", "OTIE"
 RECALL, HARVEST, TIME = "target_recall", "harvest", "running_s"
