@@ -17,7 +17,7 @@ from scenthound.metrics.measures import (
     search_length,
     share_of_gap_closed,
 )
-from scenthound.metrics.retrieval import NewRelevantHosts, Novelty, Recall
+from scenthound.metrics.retrieval import NewRelevantHosts, Novelty, Recall, TargetRecall
 from scenthound.model import Trace
 from scenthound.text.vectors import TermRows
 
@@ -35,6 +35,23 @@ def judged(*, relevant=(1, 2, 3, 4), targets=(3, 4), seeds=(1,), **facts):
 
 
 CRAWL = trace(1, 9, 3, 7)
+
+
+def test_target_recall_of_obscure_and_of_popular_targets():
+    # In-links of targets 2, 3, 4, 7 and 9: the half with the fewest is 3, 7 and, of equals the first, 2; the fifth with
+    # the most is 9. The crawl finds 9, then 3, then 7.
+    truth = GroundTruth(
+        ids(2, 3, 4, 7, 9), ids(2, 3, 4, 7, 9), ids(1), ids(1, 3, 7, 9), FixedFacts(), in_links=ids(5, 0, 5, 1, 8)
+    )
+    assert TargetRecall("few").curve(CRAWL, truth, 4).tolist() == pytest.approx([0, 0, 1 / 3, 2 / 3])
+    assert TargetRecall("many").curve(CRAWL, truth, 4).tolist() == [0, 1, 1, 1]
+    assert TargetRecall().curve(CRAWL, truth, 4).tolist() == pytest.approx([0, 1 / 5, 2 / 5, 3 / 5])
+    assert str(TargetRecall("few")) == "target_recall:linked_by=few"
+
+
+def test_target_recall_needs_targets():
+    truth = GroundTruth(ids(2), ids(), ids(1), ids(1, 3, 7, 9), FixedFacts())
+    assert all(map(isnan, TargetRecall("many").curve(CRAWL, truth, 4)))
 
 
 def test_recall_is_of_relevant_pages_that_are_no_seeds():

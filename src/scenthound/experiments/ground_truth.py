@@ -68,14 +68,16 @@ class TopicGroundTruth:
     def ground_truth(self, start: Start, starts: Iterable[Start] = ()) -> GroundTruth:
         """For the crawls from a start. `starts` are those of all topics, which classifiers learn negatives from."""
         if start not in self._known:
+            targets = _ascending(start.targets)
             self._known[start] = GroundTruth(
                 relevant=self._relevant,
-                targets=_ascending(start.targets),
+                targets=targets,
                 seeds=_ascending(start.seeds),
                 pool=self._pool.pages,
                 facts=StartFacts(self._pool, start, tuple(starts)),
                 # As published, targets are also used for training, and still count as targets.
                 taught=_ascending(set(start.training).difference(start.targets)),
+                in_links=np.diff(self._pool.web.inlinks[0])[targets].astype(np.int32),
             )
         return self._known[start]
 

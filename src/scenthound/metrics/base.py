@@ -77,6 +77,7 @@ class GroundTruth:
     pool: IntArray  #: the union of all crawls of the topic
     facts: PoolFacts
     taught: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))  #: training pages of relevance models
+    in_links: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))  #: pages that link to each target
 
     @property
     def to_find(self) -> IntArray:

@@ -5,6 +5,8 @@ known, precision is a lower bound, the same for all crawlers. Seeds count for pr
 target recall, recall does not depend on which relevant pages were drawn as targets.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from scenthound.metrics.base import GroundTruth, Metric, PoolVectors, mean_so_far, padded, undefined
@@ -38,19 +40,37 @@ class Recall(Metric):
         return np.cumsum(padded(np.isin(trace.pages, to_find), n_steps)) / len(to_find)
 
 
+#: Which targets count: all, the half with the fewest in-links, or the fifth with the most.
+LinkedBy = Literal["all", "few", "many"]
+SHARE_OF_MANY = 0.2
+
+
 class TargetRecall(Metric):
     """Targets among the first t pages, divided by all targets (example recall in S2, target recall in S3). Targets and
-    seeds are disjoint."""
+    seeds are disjoint. `linked_by` selects obscure targets, which `few` pages link to, or popular ones (`many`)."""
 
     name = "target_recall"
     summary = "share of the topic's targets that have been visited"
     needs = "targets"
 
+    def __init__(self, linked_by: LinkedBy = "all") -> None:
+        self.linked_by: LinkedBy = linked_by
+
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
-        if not len(ground_truth.targets):
+        targets = self._targets(ground_truth)
+        if not len(targets):
             return undefined(n_steps)
-        found = np.cumsum(padded(np.isin(trace.pages, ground_truth.targets), n_steps))
-        return found / len(ground_truth.targets)
+        found = np.cumsum(padded(np.isin(trace.pages, targets), n_steps))
+        return found / len(targets)
+
+    def _targets(self, ground_truth: GroundTruth) -> IntArray:
+        targets = ground_truth.targets
+        if self.linked_by == "all" or not len(targets):
+            return targets
+        rising = targets[np.argsort(ground_truth.in_links, kind="stable")]
+        if self.linked_by == "few":
+            return rising[: (len(rising) + 1) // 2]
+        return rising[-max(1, round(SHARE_OF_MANY * len(rising))) :]
 
 
 class NewRelevantHosts(Metric):

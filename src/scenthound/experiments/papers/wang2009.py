@@ -194,7 +194,9 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
     """Final values, the paper's t-tests, Table 2, and the tables of all studies."""
     for words in PROTOCOLS.values():
         for name in (f"crawls, {words}", f"revision, {words}"):
-            heads = {RECALL: "target recall", HARVEST: "harvest rate", "precision": "precision", "recall": "recall"}
+            heads = {RECALL: "target recall"}
+            heads |= {f"{RECALL}:linked_by=few": "of obscure targets", f"{RECALL}:linked_by=many": "of popular targets"}
+            heads |= {HARVEST: "harvest rate", "precision": "precision", "recall": "recall"}
             heads |= {"area:of=recall": "area under recall"}
             yield end_table(arm_named(arms, name), heads)
         crawls = arm_named(arms, f"crawls, {words}")
