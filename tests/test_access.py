@@ -104,12 +104,8 @@ def test_hosts_in_no_proxy_are_reached_directly(host: str, no_proxy: str, bypass
 
 
 def test_the_environment_names_proxies_by_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.setenv("https_proxy", "http://secure.test:1")
-    monkeypatch.setenv("all_proxy", "socks5://all.test:2")
-    monkeypatch.setenv("no_proxy", "intranet.test")
+    named = {"https_proxy": "http://secure.test:1", "all_proxy": "socks5://all.test:2", "no_proxy": "intranet.test"}
+    only_in_environment(monkeypatch, **named)
     proxies = Proxies.of(None, from_environment=True)
     assert proxies.for_url("https://a.test/") == Proxy("http://secure.test:1")
     assert proxies.for_url("http://a.test/") == Proxy("socks5://all.test:2")
@@ -355,6 +351,32 @@ def test_a_proxy_that_fails_during_a_crawl_ends_it_and_blames_no_host(
         assert scenthound("crawl", "--resume", folder)[0] == 0
     with StoredCrawl.open(folder) as crawl:
         assert (crawl.n_visits(), crawl.counts().skipped) == (5, 0)
+
+
+def only_in_environment(monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
+    """These are the only variables that name proxies."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_whether_a_proxy_resolves_a_name_depends_on_the_scheme(
+    site: LiveSite, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "out"
+    seed, secure = site.url(0), "https://h1.test/"
+    with proxy_server(hosts=hosts_of(site)) as proxy:
+        only_in_environment(monkeypatch, http_proxy=proxy.url())
+        seeds = ("--seed", seed, "--seed", secure, "--keywords", "balloon", "--allow-private", "--delay", 0)
+        code, _, _ = scenthound("crawl", *seeds, "--pages", 4, "--proxy-from-environment", "--out", folder)
+        assert code == 0
+        assert any("h0.test" in line for line in proxy.requests)
+        assert not any("CONNECT" in line for line in proxy.requests)
+    with StoredCrawl.open(folder) as crawl:
+        assert crawl.n_visits() == 4
+        assert {(row.url, row.reason) for row in crawl.skipped()} == {(secure, SkipReason.DNS_NOT_FOUND)}
 
 
 # Headers

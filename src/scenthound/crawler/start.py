@@ -207,15 +207,16 @@ def _no_address(_host: str) -> tuple[str, ...]:
 
 
 def _lookup_beside(proxies: Proxies) -> Lookup:
-    """Look up a host with the system's resolver. A name that only a proxy can resolve stands for its address."""
+    """Look up a host with the system's resolver. A name that only a proxy can resolve stands for its address; the
+    fetcher refuses direct requests for it, as those of a scheme without a proxy."""
 
     def look_up(host: str) -> Iterable[str]:
         try:
             return system_lookup(host)
         except (OSError, UnicodeError):
-            if proxies.for_url(f"http://{host}/") is None or proxies.for_url(f"https://{host}/") is None:
-                raise
-            return [host]
+            if any(proxies.for_url(f"{scheme}://{host}/") for scheme in ("http", "https")):
+                return [host]
+            raise
 
     return look_up
 
