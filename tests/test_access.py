@@ -18,12 +18,17 @@ from live_site import LiveSite, live_site
 from proxy_server import proxy_server, served_tls, unused_port
 from scenthound.crawler import runner, start
 from scenthound.crawler.credentials import CREDENTIALS_FILE
+from scenthound.crawler.state import State, crawl_state
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
-from scenthound.reasons import SkipReason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.dashboard.crawl_views import crawl_response
+from scenthound.ui.dashboard.folders import FoundFolder
+from scenthound.ui.reports.crawl import crawl_report
 from scenthound.web.access import Access, RequestHeaders, check_header
 from scenthound.web.cookies import Cookies, read_cookies
 from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.curl_handle import PROXY_CREDENTIALS
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from scenthound.web.proxies import Proxies, Proxy, is_bypassed, masked_proxy, parse_proxy
 from timing import WAIT_S
@@ -348,9 +353,45 @@ def test_a_proxy_that_fails_during_a_crawl_ends_it_and_blames_no_host(
         assert len(err.splitlines()) == 1
         with StoredCrawl.open(folder) as crawl:
             assert crawl.counts().skipped == 0
+            state = crawl_state(crawl)
+        assert (state.state, state.ended, state.can_resume) == (State.FAILED, EndReason.PROXY, True)
         assert scenthound("crawl", "--resume", folder)[0] == 0
     with StoredCrawl.open(folder) as crawl:
         assert (crawl.n_visits(), crawl.counts().skipped) == (5, 0)
+
+
+def test_a_proxy_that_fails_before_the_first_page_is_the_reason_everywhere(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    folder = tmp_path / "out"
+    with proxy_server(hosts=hosts_of(site), credentials="me:right") as proxy:
+        code, _, err = scenthound(*site.crawl("--proxy", proxy.url(user=f"me:{SECRET}"), "--out", folder))
+    assert code == 1
+    with StoredCrawl.open(folder) as crawl:
+        state = crawl_state(crawl)
+        shown = crawl_response(FoundFolder("out", folder, "crawl"), crawl)
+    assert (state.state, state.ended) == (State.FAILED, EndReason.PROXY)
+    failure = sh.open_crawl(folder).failure
+    assert PROXY_CREDENTIALS in failure
+    assert failure in err
+    assert "stored" not in failure
+    assert shown.ended == failure
+    assert failure in " ".join(crawl_report(folder).summary)
+    assert SECRET not in failure
+
+
+def test_a_proxy_that_fails_after_the_first_pages_says_that_they_are_stored(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    folder = tmp_path / "out"
+    with proxy_server(hosts=hosts_of(site)) as proxy:
+        assert scenthound(*site.crawl("--pages", 2, "--proxy", proxy.url(), "--out", folder))[0] == 0
+        proxy.credentials = "me:right"
+        assert scenthound("crawl", "--resume", folder, "--pages", 4)[0] == 1
+    with StoredCrawl.open(folder) as crawl:
+        assert crawl_state(crawl).state is State.FAILED
+        assert crawl.n_visits() == 2
+    assert "stored" in sh.open_crawl(folder).failure
 
 
 def only_in_environment(monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:

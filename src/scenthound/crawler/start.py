@@ -28,7 +28,7 @@ from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
 from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
-from scenthound.errors import Failure, InvalidInput, printable
+from scenthound.errors import Failure, InvalidInput, ProxyFailure, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
@@ -195,11 +195,18 @@ async def _run(
     with _signals_to(run.stop) if options.handle_signals else nullcontext():
         try:
             ended = await run.run()
+        except ProxyFailure:
+            _record_end(store, row, EndReason.PROXY, clock())
+            raise
         finally:
             resolver.close()
-    store.add(replace(row, ended_s=clock(), ended=ended.value))
-    store.commit()
+    _record_end(store, row, ended, clock())
     return ended, last[-1]
+
+
+def _record_end(store: CrawlStore, row: RunRecord, ended: EndReason, now_s: float) -> None:
+    store.add(replace(row, ended_s=now_s, ended=ended.value))
+    store.commit()
 
 
 def _no_address(_host: str) -> tuple[str, ...]:

@@ -241,6 +241,7 @@ class CrawlStatus(Sample):
     n_evicted: int = column("evicted", help="links that a full frontier dropped", default=0)
     problem: str = column(help="why the last command could not be carried out", default="")
     n_out_of_scope: int = column("links out of scope", help="links of visited pages that are out of scope", default=0)
+    failure: str = column(help="why the run failed, if its proxy did", default="")
 
 
 @dataclass(frozen=True, slots=True)
