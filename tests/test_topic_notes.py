@@ -99,7 +99,7 @@ def test_a_crawl_without_problems_has_no_notes(server: StaticServer, tmp_path: P
     ("keywords", "ignored"),
     [
         (("C++", "C", "R", "C#", "Go", "!?"), ("C++", "C", "R", "C#", "Go", "!?")),
-        ((".NET", "C++", "R programming language", "山", "3"), ("C++",)),
+        ((".NET", "C++", "R programming language", "山", "A型", "茶 tea", "熱気球", "3"), ("C++", "山", "A型")),
     ],
 )
 def test_keywords_without_words_are_ignored(keywords: tuple[str, ...], ignored: tuple[str, ...]) -> None:

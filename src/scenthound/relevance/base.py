@@ -83,8 +83,10 @@ class LearningRelevance(Relevance, Protocol):
 
 
 #: For messages about keywords without words.
-WORDS_THAT_COUNT = 'single letters, signs and stop words such as "go" do not count as words'
-WHAT_TO_WRITE = 'Write words that pages about the topic have, as in "R programming language"'
+WORDS_THAT_COUNT = 'single letters or characters, signs and stop words such as "go" do not count as words'
+WHAT_TO_WRITE = (
+    'Write words of two or more characters that pages about the topic have, as in "R programming language" or "緑茶"'
+)
 
 
 def no_words(topic: Topic, what: str, alternative: str = "") -> InvalidTopic:
