@@ -420,6 +420,21 @@ def test_whether_a_proxy_resolves_a_name_depends_on_the_scheme(
         assert {(row.url, row.reason) for row in crawl.skipped()} == {(secure, SkipReason.DNS_NOT_FOUND)}
 
 
+def test_an_environment_without_a_proxy_costs_a_note(
+    site: LiveSite, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--pages", 1, "--proxy-from-environment")
+    only_in_environment(monkeypatch, no_proxy="a.test")
+    code, _, err = scenthound(*site.crawl(*options, "--out", tmp_path / "direct"))
+    assert code == 0
+    assert sum("http_proxy" in line for line in err.splitlines()) == 1
+    with proxy_server(hosts=hosts_of(site)) as proxy:
+        only_in_environment(monkeypatch, all_proxy=proxy.url())
+        code, _, err = scenthound(*site.crawl(*options, "--out", tmp_path / "out"))
+    assert code == 0
+    assert "http_proxy" not in err
+
+
 # Headers
 
 

@@ -25,7 +25,7 @@ from scenthound.store.crawl_records import PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
-from scenthound.ui.topic_notes import off_topic_texts
+from scenthound.ui.topic_notes import seed_texts
 
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation, Parent
@@ -56,7 +56,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
-    for text in off_topic_texts(summary.topic_notes):
+    for text in seed_texts(summary.topic_notes):
         say(text)
     if summary.reasons:
         reasons = progress.most_frequent(summary.reasons)

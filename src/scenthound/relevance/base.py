@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic
+from scenthound.errors import InvalidTopic, printable
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.registry import Registry
 
@@ -92,7 +92,7 @@ WHAT_TO_WRITE = (
 def no_words(topic: Topic, what: str, alternative: str = "") -> InvalidTopic:
     """The error for a topic whose keywords or description have no words."""
     return InvalidTopic(
-        f"Topic {topic.id!r}: no words in its {what}; {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
+        f"Topic {printable(topic.id, 80)!r}: no words in its {what}; {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
     )
 
 

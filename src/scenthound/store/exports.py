@@ -146,7 +146,7 @@ def _least_relevance(crawl: StoredCrawl, kind: str, *, on_topic: bool, min_relev
             "export."
         )
     if min_relevance is not None and not 0 <= min_relevance <= 1:
-        raise InvalidParameter(f"min_relevance must be from 0 to 1, not {min_relevance}.")
+        raise InvalidParameter(f"--min-relevance {min_relevance} must be from 0 to 1.")
     threshold = on_topic_from(crawl) if on_topic else None
     if on_topic and threshold is None:
         raise UsageError(
