@@ -138,6 +138,7 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
         "why": ending_text(summary.ending),
         **values,
         "compiled": summary.is_compiled,
+        "n_on_topic_lost": summary.n_on_topic_lost,
         **to_json(summary.topic_notes),
         "reasons": reasons,
     }

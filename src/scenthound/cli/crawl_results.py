@@ -49,7 +49,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "speed": f"{progress.speed(status)} for {progress.clock_time(status.seconds)}",
             **on_topic_facts(summary),
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
-            **_given_up(status),
+            **_given_up(summary),
             "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
@@ -85,11 +85,15 @@ def on_topic_facts(summary: CrawlSummary) -> dict[str, str]:
     return {"on topic": f"{counted(n_on_topic, 'page')}, {n_on_topic / n_pages:.0%}: {how}"}
 
 
-def _given_up(status: CrawlStatus) -> dict[str, str]:
-    """The cost of politeness, if it is known."""
-    if status.regret is None or not math.isfinite(status.regret):
-        return {}
-    return {"given up": f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait"}
+def _given_up(summary: CrawlSummary) -> dict[str, str]:
+    """The cost of politeness, if there can be any and it is known."""
+    status, facts = summary.status, {}
+    if status.regret is not None and math.isfinite(status.regret) and summary.could_wait:
+        facts["given up"] = f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait"
+    if summary.n_on_topic_lost is not None:
+        pages = counted(summary.n_on_topic_lost, "page")
+        facts["lost"] = f"about {pages} on topic, if pages requested out of order were on topic as often as the others"
+    return facts
 
 
 def _print_next(summary: CrawlSummary) -> None:

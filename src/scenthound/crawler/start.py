@@ -33,7 +33,7 @@ from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_records import CrawlStatus, RunRecord
+from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
@@ -80,6 +80,8 @@ class CrawlSummary:
     on_topic_from: float | None = None  #: the score from which on a page is on topic
     topic_notes: TopicNotes = NO_NOTES  #: on keywords and start pages
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
+    could_wait: bool = True  #: whether a page could be requested while a better one waited for its host
+    n_on_topic_lost: int | None = None  #: an estimate of what politeness cost (`on_topic_pages_lost`)
 
 
 def crawl(
@@ -143,7 +145,22 @@ def _run_crawl(
             on_topic_from=settings.on_topic_from,
             topic_notes=topic_notes(settings, store),
             is_compiled=parts.is_compiled,
+            could_wait=_could_wait(settings, status),
+            n_on_topic_lost=_n_on_topic_lost(settings, store),
         )
+
+
+def _could_wait(settings: CrawlSettings, status: CrawlStatus) -> bool:
+    is_free = settings.offline or settings.strict_order or settings.politeness.delay_s == 0
+    return bool(status.regret) or not (is_free or sum(status.hosts.values()) <= 1)
+
+
+def _n_on_topic_lost(settings: CrawlSettings, store: CrawlStore) -> int | None:
+    """None if there is no estimate. Scores of several models are not comparable."""
+    if settings.on_topic_from is None or store.relevance_models():
+        return None
+    relevance, regrets = store.numbers(("relevance", "regret"), store.n_visits())
+    return on_topic_pages_lost(relevance, regrets, settings.on_topic_from)
 
 
 def _record_start(
