@@ -416,8 +416,8 @@ class Crawl(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lines about keywords that are ignored, and start pages that were skipped or do not look on topic; empty if all
-        is well."""
+        """Lines about keywords that are ignored, and start pages that were skipped or do not look on topic; empty if
+        all is well."""
         from scenthound.crawler.topic_notes import topic_notes
         from scenthound.store.stored_crawl import StoredCrawl
         from scenthound.ui.topic_notes import note_texts

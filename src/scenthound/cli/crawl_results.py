@@ -30,7 +30,7 @@ from scenthound.ui.topic_notes import seed_texts
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation, Parent
     from scenthound.crawler.start import CrawlSummary
-    from scenthound.store.crawl_records import ArchiveLocation, CrawlStatus, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import ArchiveLocation, SkippedRecord, VisitRecord
 
 NAME = "scenthound"
 MAX_ANCHOR_CHARACTERS = 60

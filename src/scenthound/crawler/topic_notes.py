@@ -1,5 +1,5 @@
-"""What is wrong with the keywords and start pages of a crawl: keywords without words, start pages that were skipped, and
-those that do not look on topic, with the reason."""
+"""What is wrong with the keywords and start pages of a crawl: keywords without words, start pages that were skipped,
+and those that do not look on topic, with the reason."""
 
 import unicodedata
 from collections import Counter
