@@ -138,8 +138,9 @@ def _split(text: str) -> list[str]:
 
 
 def stems_of(text: str) -> list[str]:
-    """The stems of a text in order, without stop words."""
-    return [stem for stem in plain_words(text) if stem]
+    """The stems of a text in order, without stop words, and without single letters of scripts without spaces: within
+    text these are parts of bigrams, so that as keywords they would hardly ever be found."""
+    return [stem for stem in plain_words(text) if stem and not (len(stem) == 1 and is_unspaced(stem))]
 
 
 class WordScanner:
