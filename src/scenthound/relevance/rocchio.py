@@ -7,7 +7,7 @@ as phrases, and probabilities.
 - A word of a page has the weight `log(1 + tf) * sqrt(idf)`; pages are vectors of length 1. `idf` comes from the
   document frequencies of the package (`document_frequencies`), or from the crawl's own pages if most of their words are
   unknown there, as in other languages. Keywords count as rare there, because most pages of a focused crawl have them.
-- The topic is `0.7 unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
+- The topic is `0.5 unit(P - 0.7 N) + K`. P is the mean of the start pages, N the mean of other pages of the crawl, each
   weighted by the probability that it is off topic, and K are the keywords and the description.
 - A keyword of several words is a phrase: it counts where all its words are within `PHRASE_WORDS` of each other. Its
   single words count half. In scripts without spaces these are bigrams, so that a keyword counts where it is written.
@@ -44,7 +44,7 @@ PHRASE_WEIGHT = 0.69
 #: How much a bigram of unspaced letters counts in the weight of a phrase: each letter is in two of them.
 BIGRAM_SHARE = 0.5
 #: The weight of the start pages, if that of keywords and description is 1.
-START_WEIGHT = 0.7
+START_WEIGHT = 0.5
 #: How much of the mean of the crawl's other pages is subtracted from that of the start pages.
 NEGATIVE_WEIGHT = 0.7
 #: The pages of a crawl after which the model is fitted again; later pages change nothing.
@@ -112,8 +112,7 @@ class Rocchio:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A keyword of several words: its distinct words, and its weight in the topic times that on a page. Both are
-    weighted like a word whose squared weight is the sum of those of its words."""
+    """A keyword of several words: its distinct words, and its weight in the topic."""
 
     words: IntArray
     weight: float
@@ -154,7 +153,6 @@ class TopicWords:
     ) -> Self:
         value: dict[str, float] = {}
         phrases: dict[tuple[str, ...], float] = {}
-        lengths: dict[tuple[str, ...], float] = {}
         telling: list[str] = []
         for keyword in keywords:
             distinct = tuple(dict.fromkeys(keyword))
@@ -164,13 +162,10 @@ class TopicWords:
             for stem, weight in zip(distinct, root_idf, strict=True):
                 value[stem] = max(value.get(stem, 0.0), part * weight)
             if len(distinct) > 1:
-                length = math.sqrt(
-                    math.fsum(
-                        weight * weight * (BIGRAM_SHARE if is_unspaced(stem) else 1.0)
-                        for stem, weight in zip(distinct, root_idf, strict=True)
-                    )
+                phrases[distinct] = PHRASE_WEIGHT * math.fsum(
+                    weight * weight * (BIGRAM_SHARE if is_unspaced(stem) else 1.0)
+                    for stem, weight in zip(distinct, root_idf, strict=True)
                 )
-                phrases[distinct], lengths[distinct] = PHRASE_WEIGHT * length, length
         keyword_stems = list(value)
         described = {stem: math.log1p(n) * weights.root_idf_of(stem) for stem, n in Counter(description).items()}
         # Keywords and description count the same.
@@ -185,10 +180,7 @@ class TopicWords:
             np.array([value[stem] / norm for stem in known]),
             np.array([known[stem] for stem in keyword_stems if stem in known], np.int32),
             np.array([known[stem] for stem in (telling or value) if stem in known], np.int32),
-            tuple(
-                Phrase(np.array([known[stem] for stem in each], np.int32), phrases[each] * lengths[each] / norm)
-                for each in found
-            ),
+            tuple(Phrase(np.array([known[stem] for stem in each], np.int32), phrases[each] / norm) for each in found),
             tuple((weight / norm) * (weight / norm) for stem, weight in (value | phrases).items() if stem not in known),
             bool(keyword_stems),
             bool(described),
@@ -353,7 +345,9 @@ class RocchioRelevance:
             deviation += ((middle - low) / LOW_DEVIATIONS - deviation) * n_pages / (n_pages + ASSUMED_PAGES)
         self._mean, self._deviation = float(mean), max(float(deviation), least)
         enough = self._topic.similar_enough(len(self._starts))
-        if self._mean + ON_TOPIC_DEVIATIONS * self._deviation > enough:
+        # With frequencies of the crawl itself, similarities have another scale.
+        is_known_scale = self._weights is self._known_weights
+        if is_known_scale and self._mean + ON_TOPIC_DEVIATIONS * self._deviation > enough:
             self._mean = min(self._mean, MAX_SHARE_OF_MEAN * enough)
             self._deviation = (enough - self._mean) / ON_TOPIC_DEVIATIONS
         if len(similar):
