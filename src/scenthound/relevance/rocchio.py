@@ -257,14 +257,16 @@ class RocchioRelevance:
         elif len(self._others) < MAX_LEARNED_PAGES:
             page = self._vector(words)
             self._others.append(page)
-            self._phrases.append(self._phrase_weight(page, words))
-            self._off_topic.append(1.0 - self._probability(self._similarity(page, words)))
+            phrases = self._phrase_weight(page, words)
+            self._phrases.append(phrases)
+            self._off_topic.append(1.0 - self._probability(self._similarity(page, phrases)))
             is_first = len(self._others) == FIRST_WEIGHTING
             if (is_first or _is_doubled(len(self._others))) and (self._weigh_words() or not is_first):
                 self._fit()
 
     def page(self, words: IntArray, norm: float) -> float:
-        return self._probability(self._similarity(self._vector(words), words))
+        page = self._vector(words)
+        return self._probability(self._similarity(page, self._phrase_weight(page, words)))
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         root_idf = self._weights.root_idf(words)
@@ -290,12 +292,13 @@ class RocchioRelevance:
             return True
         return bool(np.isin(words, topic.telling).any())
 
-    def _similarity(self, page: PageVector, words: IntArray) -> float:
-        """The cosine of page and topic."""
+    def _similarity(self, page: PageVector, phrases: float) -> float:
+        """The cosine of page and topic; `phrases` is the weight of its phrases."""
         product = exact_dot(page.values, self._query.take(page.words, mode="clip"))
-        return (product + self._phrase_weight(page, words) / page.norm) / self._query_norm
+        return (product + phrases / page.norm) / self._query_norm
 
     def _phrase_weight(self, page: PageVector, words: IntArray) -> float:
+        """How much the phrases on a page count, before the page is scaled to length 1."""
         total = 0.0
         for phrase in self._topic.phrases:
             if page.has_all(phrase.words):
@@ -354,11 +357,7 @@ class RocchioRelevance:
             self._off_topic = [1.0 - self._probability(each) for each in similar.tolist()]
 
     def _similarities_of_others(self) -> FloatArray:
-        products = [
-            exact_dot(page.values, self._query[page.words]) + phrases / page.norm
-            for page, phrases in zip(self._others, self._phrases, strict=True)
-        ]
-        return np.array(products) / self._query_norm
+        return np.array(list(map(self._similarity, self._others, self._phrases)))
 
 
 def exact_dot(one: FloatArray, other: FloatArray, more: Iterable[float] = ()) -> float:
