@@ -64,10 +64,10 @@ def add_page(store: CrawlStore, number: int, response: Response, **changes: Any)
     return location
 
 
-def small_crawl(folder: Path) -> Path:
+def small_crawl(folder: Path, **settings: Any) -> Path:
     """Three pages, the second reached by a redirect from URL 1, the third with noindex; a robots.txt, an error and a
     skipped page."""
-    with new_crawl(folder) as store:
+    with new_crawl(folder, **settings) as store:
         store.add_urls(["http://a.test/", "http://a.test/old", "http://b.test/secret", "http://a.test/copy"])
         store.archive_response(response("http://a.test/robots.txt", b"", headers=("Content-Type: text/plain",)), NOON_S)
         links = np.array([1, 2], np.int32)

@@ -18,12 +18,17 @@ from live_site import LiveSite, live_site
 from proxy_server import proxy_server, served_tls, unused_port
 from scenthound.crawler import runner, start
 from scenthound.crawler.credentials import CREDENTIALS_FILE
+from scenthound.crawler.state import State, crawl_state
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
-from scenthound.reasons import SkipReason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.dashboard.crawl_views import crawl_response
+from scenthound.ui.dashboard.folders import FoundFolder
+from scenthound.ui.reports.crawl import crawl_report
 from scenthound.web.access import Access, RequestHeaders, check_header
 from scenthound.web.cookies import Cookies, read_cookies
 from scenthound.web.curl_fetcher import CurlFetcher
+from scenthound.web.curl_handle import PROXY_CREDENTIALS
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from scenthound.web.proxies import Proxies, Proxy, is_bypassed, masked_proxy, parse_proxy
 from timing import WAIT_S
@@ -104,12 +109,8 @@ def test_hosts_in_no_proxy_are_reached_directly(host: str, no_proxy: str, bypass
 
 
 def test_the_environment_names_proxies_by_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.setenv("https_proxy", "http://secure.test:1")
-    monkeypatch.setenv("all_proxy", "socks5://all.test:2")
-    monkeypatch.setenv("no_proxy", "intranet.test")
+    named = {"https_proxy": "http://secure.test:1", "all_proxy": "socks5://all.test:2", "no_proxy": "intranet.test"}
+    only_in_environment(monkeypatch, **named)
     proxies = Proxies.of(None, from_environment=True)
     assert proxies.for_url("https://a.test/") == Proxy("http://secure.test:1")
     assert proxies.for_url("http://a.test/") == Proxy("socks5://all.test:2")
@@ -352,9 +353,86 @@ def test_a_proxy_that_fails_during_a_crawl_ends_it_and_blames_no_host(
         assert len(err.splitlines()) == 1
         with StoredCrawl.open(folder) as crawl:
             assert crawl.counts().skipped == 0
+            state = crawl_state(crawl)
+        assert (state.state, state.ended, state.can_resume) == (State.FAILED, EndReason.PROXY, True)
         assert scenthound("crawl", "--resume", folder)[0] == 0
     with StoredCrawl.open(folder) as crawl:
         assert (crawl.n_visits(), crawl.counts().skipped) == (5, 0)
+
+
+def test_a_proxy_that_fails_before_the_first_page_is_the_reason_everywhere(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    folder = tmp_path / "out"
+    with proxy_server(hosts=hosts_of(site), credentials="me:right") as proxy:
+        code, _, err = scenthound(*site.crawl("--proxy", proxy.url(user=f"me:{SECRET}"), "--out", folder))
+    assert code == 1
+    with StoredCrawl.open(folder) as crawl:
+        state = crawl_state(crawl)
+        shown = crawl_response(FoundFolder("out", folder, "crawl"), crawl)
+    assert (state.state, state.ended) == (State.FAILED, EndReason.PROXY)
+    failure = sh.open_crawl(folder).failure
+    assert PROXY_CREDENTIALS in failure
+    assert failure in err
+    assert "stored" not in failure
+    assert shown.ended == failure
+    assert failure in " ".join(crawl_report(folder).summary)
+    assert SECRET not in failure
+
+
+def test_a_proxy_that_fails_after_the_first_pages_says_that_they_are_stored(
+    site: LiveSite, tmp_path: Path, scenthound: Call
+) -> None:
+    folder = tmp_path / "out"
+    with proxy_server(hosts=hosts_of(site)) as proxy:
+        assert scenthound(*site.crawl("--pages", 2, "--proxy", proxy.url(), "--out", folder))[0] == 0
+        proxy.credentials = "me:right"
+        assert scenthound("crawl", "--resume", folder, "--pages", 4)[0] == 1
+    with StoredCrawl.open(folder) as crawl:
+        assert crawl_state(crawl).state is State.FAILED
+        assert crawl.n_visits() == 2
+    assert "stored" in sh.open_crawl(folder).failure
+
+
+def only_in_environment(monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
+    """These are the only variables that name proxies."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_whether_a_proxy_resolves_a_name_depends_on_the_scheme(
+    site: LiveSite, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "out"
+    seed, secure = site.url(0), "https://h1.test/"
+    with proxy_server(hosts=hosts_of(site)) as proxy:
+        only_in_environment(monkeypatch, http_proxy=proxy.url())
+        seeds = ("--seed", seed, "--seed", secure, "--keywords", "balloon", "--allow-private", "--delay", 0)
+        code, _, _ = scenthound("crawl", *seeds, "--pages", 4, "--proxy-from-environment", "--out", folder)
+        assert code == 0
+        assert any("h0.test" in line for line in proxy.requests)
+        assert not any("CONNECT" in line for line in proxy.requests)
+    with StoredCrawl.open(folder) as crawl:
+        assert crawl.n_visits() == 4
+        assert {(row.url, row.reason) for row in crawl.skipped()} == {(secure, SkipReason.DNS_NOT_FOUND)}
+
+
+def test_an_environment_without_a_proxy_costs_a_note(
+    site: LiveSite, tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--pages", 1, "--proxy-from-environment")
+    only_in_environment(monkeypatch, no_proxy="a.test")
+    code, _, err = scenthound(*site.crawl(*options, "--out", tmp_path / "direct"))
+    assert code == 0
+    assert sum("http_proxy" in line for line in err.splitlines()) == 1
+    with proxy_server(hosts=hosts_of(site)) as proxy:
+        only_in_environment(monkeypatch, all_proxy=proxy.url())
+        code, _, err = scenthound(*site.crawl(*options, "--out", tmp_path / "out"))
+    assert code == 0
+    assert "http_proxy" not in err
 
 
 # Headers

@@ -236,7 +236,9 @@ WRONG_USE = {
     "a seed of many digits": (["crawl", "FILE", "--topic", "b", "--random-seed", HUGE], "random_seed"),
     "more than a day for a page": (["crawl", "FILE", "--topic", "b", "--timeout", "1e300"], "timeout"),
     "more than a day of rest": (["crawl", "FILE", "--topic", "b", "--delay", "1e300"], "delay"),
-    "a floor that is no number": (["crawl", "FILE", "--topic", "b", "--min-harvest", "inf"], "min_harvest"),
+    "a floor that is no number": (["crawl", "FILE", "--topic", "b", "--min-harvest", "inf"], "--min-harvest"),
+    "an empty keyword": (["crawl", "--keywords", "", "--seed", "http://a.test/"], "--keywords"),
+    "blank keywords": (["crawl", "--keywords", " ", "--keywords", "\t", "--seed", "http://a.test/"], "--keywords"),
     "a time beyond all times": (["crawl", "FILE", "--topic", "b", "--time", "1e300"], "--time"),
     "a seed out of scope": (["crawl", "FILE", "--topic", "b", "--allow-domain", "b.test"], "http://a.test/"),
     "a domain both allowed and denied": (

@@ -31,6 +31,29 @@ def test_pages_are_exported_and_those_left_out_are_counted(folder: Path, tmp_pat
     assert "--include-noindex" not in out
 
 
+def test_an_export_counts_the_pages_on_topic_and_says_how_that_was_decided(tmp_path: Path, scenthound: Call) -> None:
+    # Relevance 0.5, 0.9 and, marked noindex, 0.5.
+    folder = small_crawl(tmp_path / "crawl", relevance="rocchio", on_topic_from=0.5)
+    command = ("export", folder, "--to", "jsonl", "--out", tmp_path / "pages.jsonl", "--force")
+    code, out, _ = scenthound(*command)
+    assert code == 0
+    assert re.search(r"On topic: 2 of these;.*\brocchio\b.* 0\.5\b", out)
+    assert re.search(r"\b1 page\b.*\bnoindex, 1 on topic\b", out)
+    values = json.loads(scenthound(*command, "--min-relevance", "0.7", "--json")[1])
+    assert (values["written"], values["n_on_topic"], values["left_out_on_topic"]) == (1, 1, 1)
+    assert (values["relevance_model"], values["on_topic_from"], values["min_relevance"]) == ("rocchio", 0.5, 0.7)
+    _, out, _ = scenthound(*command, "--on-topic", "--min-relevance", "0.95")
+    assert re.search(r"\b2 pages\b.* 0\.95\b", out)
+
+
+def test_an_export_counts_no_pages_on_topic_if_nothing_can_tell(folder: Path, tmp_path: Path, scenthound: Call) -> None:
+    assert "On topic" not in scenthound("export", folder, "--to", "jsonl", "--out", tmp_path / "pages.jsonl")[1]
+    probable = small_crawl(tmp_path / "probable", relevance="rocchio", on_topic_from=0.5)
+    for kind in ("warc", "cdxj"):
+        _, out, _ = scenthound("export", probable, "--to", kind, "--out", tmp_path / kind, "--json")
+        assert json.loads(out)["n_on_topic"] is None
+
+
 @pytest.mark.parametrize("kind", ["parquet", "warc", "cdxj"])
 def test_every_kind_of_export_writes_its_file(kind: str, folder: Path, tmp_path: Path, scenthound: Call) -> None:
     file = tmp_path / f"crawl.{kind}"

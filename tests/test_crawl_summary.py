@@ -3,21 +3,24 @@
 import math
 import re
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import orjson
 import pytest
 
-from dashboard_client import status_values
+from dashboard_client import plan, status_values
 from overview_crawls import a_moment, a_run, add_visits, blocks_of, chart, planned_crawl, table
+from scenthound.cli.crawl_results import print_summary
 from scenthound.crawler.settings import StopConditions
-from scenthound.store.crawl_records import RelevanceRecord
-from scenthound.ui.crawl_overview import CrawlOverview
+from scenthound.crawler.start import CrawlSummary, _could_wait, _n_on_topic_lost
+from scenthound.crawler.state import Ending
+from scenthound.frontier.politeness import PolitenessSettings
+from scenthound.reasons import EndReason
+from scenthound.records import from_json
+from scenthound.store.crawl_records import CrawlStatus, HostState, RelevanceRecord, on_topic_pages_lost
 from scenthound.ui.document import Document, LinkGraph
 from scenthound.ui.reports.crawl import crawl_report
-from scenthound.ui.reports.crawl_summary import on_topic_pages_lost
 from scenthound.ui.reports.crawls import crawls_report
 from stored_crawls import NOON_S, visit
 
@@ -128,20 +131,63 @@ def test_the_relevance_of_pages_out_of_order_is_compared_with_that_of_the_others
 
 
 @pytest.mark.parametrize(
-    ("on_topic_from", "relevance_of_others", "n_lost"), [(0.5, 0.1, 8), (0.5, 0.9, 0), (None, 0.1, None)]
+    ("relevance_of_others", "regret_of_others", "n_lost"),
+    [(0.1, 0.5, 8), (0.9, 0.5, 0), (0.1, 0.0, None), (0.1, math.inf, None)],
 )
 def test_pages_on_topic_that_politeness_cost_are_estimated(
-    on_topic_from: float | None, relevance_of_others: float, n_lost: int | None
+    relevance_of_others: float, regret_of_others: float, n_lost: int | None
 ) -> None:
     # Twelve pages out of order; of the twelve others, eight are on topic.
-    crawl = SimpleNamespace(
-        plan=SimpleNamespace(on_topic_from=on_topic_from),
-        scorers=(None,),
-        relevance=np.array([0.9] * 8 + [0.1] * 4 + [relevance_of_others] * 12),
-        is_out_of_order=np.arange(24) >= 12,
-        waited_for_seed=np.zeros(24, np.bool_),
-    )
-    assert on_topic_pages_lost(cast("CrawlOverview", crawl)) == n_lost
+    relevance = np.array([0.9] * 8 + [0.1] * 4 + [relevance_of_others] * 12)
+    assert on_topic_pages_lost(relevance, np.array([0.0] * 12 + [regret_of_others] * 12), 0.5) == n_lost
+
+
+def printed_by(capsys: pytest.CaptureFixture[str], regret: float, **changes: Any) -> str:
+    """What `crawl` prints at the end of a crawl."""
+    status = from_json(CrawlStatus, {**status_values(5), "regret": regret}, "")
+    ending = Ending(EndReason.BUDGET, 5, 5, "otie", {}, 0, 1, {})
+    print_summary(CrawlSummary(Path("crawl"), EndReason.BUDGET, status, 5, {}, ending, **changes))
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_cost_of_politeness_is_printed_where_there_can_be_any(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "given up 0.0%" in printed_by(capsys, 0.0)
+    assert "given up" not in printed_by(capsys, 0.0, could_wait=False)
+    assert "lost" not in printed_by(capsys, 0.25)
+    assert re.search(r"given up 25\.0%.* lost about 8 pages on topic", printed_by(capsys, 0.25, n_on_topic_lost=8))
+
+
+@pytest.mark.parametrize(
+    ("changes", "regret", "n_hosts", "could_wait"),
+    [
+        ({}, 0.0, 2, True),
+        ({}, 0.0, 1, False),
+        ({"offline": True, "web": "web"}, 0.0, 2, False),
+        ({"strict_order": True}, 0.0, 2, False),
+        ({"politeness": PolitenessSettings(delay_s=0)}, 0.0, 2, False),
+        # A host may have to wait for its own response, or ask for a delay.
+        ({"politeness": PolitenessSettings(delay_s=0)}, 0.1, 2, True),
+    ],
+)
+def test_nothing_can_wait_with_one_host_or_without_delays(
+    changes: dict[str, Any], regret: float, n_hosts: int, could_wait: bool
+) -> None:
+    values = status_values(5) | {f"hosts_{state}": 0 for state in HostState} | {"hosts_ready": n_hosts}
+    status = from_json(CrawlStatus, {**values, "regret": regret}, "")
+    assert _could_wait(plan(**changes), status) == could_wait
+
+
+def test_the_summary_of_a_crawl_has_the_estimate_of_its_report(tmp_path: Path) -> None:
+    with planned_crawl(tmp_path / "crawl", on_topic_from=0.5) as store:
+        for number in range(24):
+            relevance = 0.9 if number < 8 else 0.1
+            store.add(visit(number, relevance=relevance, score=0.5, regret=0.0 if number < 12 else 0.5))
+        store.commit()
+        assert _n_on_topic_lost(plan(on_topic_from=0.5), store) == 8
+        assert _n_on_topic_lost(plan(on_topic_from=None), store) is None
+        store.add(RelevanceRecord(9, NOON_S, "svm", "relevance_models/1", 2, 2))
+        store.commit()
+        assert _n_on_topic_lost(plan(on_topic_from=0.5), store) is None
 
 
 def test_a_budget_below_the_visited_pages_is_stated(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_after_a_restart_changes_are_rejected_and_controls_disabled(restarted: M
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".controls .message")).to_contain_text("restarted")
     expect(page.locator("#read-only")).to_contain_text("new URL")
-    expect(page.locator("#controls-reason")).to_contain_text("restarted")
+    expect(page.locator("#controls-reason")).to_contain_text("Read-only")
     for name in ("Pause", "Stop", "Set"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
     assert all(label.is_disabled() for label in page.locator("[data-label]").all())

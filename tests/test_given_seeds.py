@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from scenthound.experiments.compare.verdict import Doubt
 from scenthound.experiments.evaluate import read_evaluation
 from scenthound.metrics.classified import JUDGED_BY_MODEL
 from scenthound.topics.files import write_topics
-from scenthound.ui.reports.run import run_report
+from scenthound.ui.reports.run import all_tables, run_report
 
 Call = Callable[..., tuple[int, str, str]]
 BALLOON = sh.Topic("balloon", ["balloon"], seeds=[url(0), url(3)])
@@ -83,8 +85,28 @@ def test_evaluate_computes_on_topic_if_a_topic_has_no_targets(web):
     n_topics = {score.metric: score.n_topics for score in both.scores}
     assert (n_topics["on_topic"], n_topics["target_recall"]) == (2, 1)
     assert JUDGED_BY_MODEL in unwrapped(repr(both))
-    chosen = sh.simulate(web, BALLOON, STRATEGIES, **SMALL).evaluate("mean_similarity", "precision")
-    assert chosen.evaluated.metrics == ("mean_similarity", "precision")
+    chosen = sh.simulate(web, BALLOON, STRATEGIES, **SMALL).evaluate("on_topic_recall", "precision")
+    assert chosen.evaluated.metrics == ("on_topic_recall", "precision")
+
+
+def test_a_metric_that_needs_known_pages_is_refused_for_topics_without_any(web, tmp_path, scenthound: Call):
+    run = sh.simulate(web, BALLOON, STRATEGIES, out=tmp_path / "run", **SMALL)
+    for metrics in (["target_recall"], ["precision@20"], ["recall", "precision"]):
+        with pytest.raises(InvalidTopic, match=r"known pages|targets.*on_topic"):
+            run.evaluate(metrics)
+    code, out, err = scenthound("evaluate", tmp_path / "run", "--metric", "precision")
+    assert (code, out) == (2, "")
+    assert "on_topic" in err.splitlines()[-1]
+    assert not (tmp_path / "run" / "evaluation.json").exists()
+    assert run.evaluate("on_topic").scores
+
+
+def test_bounds_of_precision_are_left_out_for_topics_without_known_pages(web):
+    evaluated = sh.simulate(web, BALLOON, STRATEGIES, **SMALL).evaluate().evaluated
+    gaps = tuple(replace(gap, missing_per_page=0.5) for gap in evaluated.closed_world.gaps)
+    incomplete = replace(evaluated, closed_world=replace(evaluated.closed_world, gaps=gaps))
+    assert all(isnan(gap.precision.high) for gap in gaps)
+    assert "missing" not in all_tables(incomplete)
 
 
 def test_the_report_of_a_run_names_the_judge(web, tmp_path):

@@ -190,7 +190,8 @@ OTHER_WORDS = ("cloud", "stone", "music", "winter", "table", "bread")
 
 def text_of(i: int) -> str:
     others = " ".join(OTHER_WORDS[i * k % len(OTHER_WORDS)] for k in (1, 2, 3))
-    return f"{'paper' if i % 4 else 'balloon'} {others}"
+    own = " ".join(f"own{i}x{k}" for k in range(12))
+    return f"{'paper' if i % 4 else 'balloon'} {others} {own}"
 
 
 #: Every fourth page is about balloons.

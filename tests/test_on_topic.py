@@ -9,7 +9,7 @@ import pytest
 
 import scenthound as sh
 from live_site import N_PAGES, LiveSite, live_site
-from scenthound.errors import UsageError
+from scenthound.errors import InvalidParameter, UsageError
 from scenthound.ui.crawl_overview import overview_of
 from scenthound.ui.endings import OUT_OF_SCOPE, TOO_DEEP
 from scenthound.ui.reports.crawl_summary import summary
@@ -111,4 +111,7 @@ def test_invalid_limits_of_an_export_cost_one_line(site: LiveSite, tmp_path: Pat
     for kind, option in (("warc", "--on-topic"), ("cdxj", "--on-topic"), ("jsonl", "--min-relevance=2")):
         code, _, err = scenthound("export", crawl, "--to", kind, "--out", file, option)
         assert (code, len(err.strip().splitlines())) == (2, 1)
+        assert option.partition("=")[0] in err
+    with pytest.raises(InvalidParameter, match="min_relevance=2"):
+        sh.export(crawl, "jsonl", file, min_relevance=2)
     assert not file.exists()

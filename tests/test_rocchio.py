@@ -20,6 +20,7 @@ from scenthound.relevance.rocchio import (
     MAX_LEARNED_PAGES,
     ON_TOPIC_CONTEXT,
     ON_TOPIC_DEVIATIONS,
+    SIMILAR_ENOUGH,
     TRANSITION,
     Rocchio,
 )
@@ -43,6 +44,8 @@ def deviations(probability: float) -> float:
 def similarity(probability: float, *, with_starts: bool = False) -> float:
     """The cosine that a probability was computed from, before the crawl has met other pages."""
     mean, deviation = ASSUMED_SCORES[with_starts]
+    # Pages that are similar enough are on topic in any case.
+    deviation = min(deviation, (SIMILAR_ENOUGH[with_starts] - mean) / ON_TOPIC_DEVIATIONS)
     return mean + deviation * deviations(probability)
 
 
@@ -144,6 +147,25 @@ def test_a_start_page_without_any_word_of_the_topic_is_not_learned_as_one():
     scanner, relevance = model(Topic("t", ("balloon",)))
     relevance.learn(scanned(scanner, "trains and stations"), is_start=True)
     assert score(scanner, relevance, "trains and stations") < 0.01
+
+
+def test_a_start_page_needs_the_rarest_word_of_a_phrase(tmp_path):
+    background = frequencies(tmp_path, 1000, hot=300, air=300)
+    for text, is_learned in ((f"hot air {numbers(0, 30)}", False), (f"balloon {numbers(0, 30)}", True)):
+        scanner, relevance = model(Topic("t", ("hot air balloon",)), background)
+        relevance.learn(scanned(scanner, text), is_start=True)
+        assert (score(scanner, relevance, numbers(0, 30)) > 0.5) == is_learned
+
+
+def test_pages_are_on_topic_also_where_most_pages_of_the_crawl_are():
+    scanner, relevance = model(Topic("t", ("balloon",)))
+    found = []
+    for page in range(100):
+        words = scanned(scanner, f"balloon balloon {numbers(50 * page, 50 * page + 40)}")
+        found.append(relevance.page(words, 0.0) >= 0.5)
+        relevance.learn(words, is_start=False)
+    assert all(found)
+    assert score(scanner, relevance, numbers(9000, 9040)) < 0.5
 
 
 def test_it_works_from_pages_alone_and_from_a_description_alone():

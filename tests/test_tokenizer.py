@@ -60,6 +60,10 @@ def test_stems_of_omits_stop_words() -> None:
     assert stems_of("The crawlers were crawling") == ["crawler", "crawl"]
 
 
+def test_stems_of_omits_single_letters_of_scripts_without_spaces() -> None:
+    assert stems_of("山 熱気球 A型 3 я") == ["熱気", "気球", "3", "я"]
+
+
 def test_the_porter_stemmer_of_the_papers_is_used() -> None:
     assert stems_of("relational ponies generously skies") == ["relat", "poni", "gener", "ski"]
 

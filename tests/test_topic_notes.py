@@ -1,4 +1,4 @@
-"""Notes on keywords that are ignored and on start pages that do not look on topic."""
+"""Notes on keywords that are ignored, and on start pages that were skipped or do not look on topic."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,9 +9,10 @@ import pytest
 import scenthound as sh
 from scenthound.crawler.topic_notes import NO_NOTES, OffTopicSeed, SeedProblem, TopicNotes, ignored_keywords
 from scenthound.errors import InvalidTopic
+from scenthound.reasons import SkipReason
 from scenthound.relevance.rocchio import Rocchio
 from scenthound.text.tokenizer import WordScanner
-from scenthound.ui.topic_notes import note_texts
+from scenthound.ui.topic_notes import MAX_SKIPPED, note_texts
 from scenthound.web.static_server import StaticServer, pages_of
 
 Call = Callable[..., tuple[int, str, str]]
@@ -99,11 +100,26 @@ def test_a_crawl_without_problems_has_no_notes(server: StaticServer, tmp_path: P
     ("keywords", "ignored"),
     [
         (("C++", "C", "R", "C#", "Go", "!?"), ("C++", "C", "R", "C#", "Go", "!?")),
-        ((".NET", "C++", "R programming language", "山", "3"), ("C++",)),
+        ((".NET", "C++", "R programming language", "山", "A型", "茶 tea", "熱気球", "3"), ("C++", "山", "A型")),
     ],
 )
 def test_keywords_without_words_are_ignored(keywords: tuple[str, ...], ignored: tuple[str, ...]) -> None:
     assert ignored_keywords(sh.Topic("t", keywords=keywords)) == ignored
+
+
+def test_start_pages_that_were_skipped_are_named(server: StaticServer, tmp_path: Path) -> None:
+    missing = [f"missing{number}" for number in range(MAX_SKIPPED + 2)]
+    crawl = crawl_from(server, tmp_path / "crawl", ["balloon"], "balloons", *missing)
+    assert crawl.summary is not None
+    skipped = crawl.summary.topic_notes.skipped_seeds
+    assert [(seed.url.rpartition("/")[2], seed.reason) for seed in skipped] == [
+        (name, SkipReason.CLIENT_ERROR) for name in missing
+    ]
+    (line,) = crawl.notes
+    assert line.count("http://") == MAX_SKIPPED
+    assert sh.open_crawl(tmp_path / "crawl").notes == crawl.notes
+    failed = crawl_from(server, tmp_path / "failed", ["balloon"], *missing)
+    assert failed.notes == ()
 
 
 def test_a_note_names_all_that_it_is_about() -> None:
@@ -119,11 +135,12 @@ def test_a_note_names_all_that_it_is_about() -> None:
     assert "\n" not in one[0]
 
 
-@pytest.mark.parametrize("keywords", [("C++",), ("Go", "R"), ("!",)])
+@pytest.mark.parametrize("keywords", [("C++",), ("Go", "R"), ("!",), ("茶",), ("x" * 5_000,)])
 def test_keywords_without_any_word_are_refused_with_advice(keywords: tuple[str, ...]) -> None:
     with pytest.raises(InvalidTopic, match='"R programming language"') as error:
-        Rocchio().for_topic(sh.Topic("t", keywords=keywords), WordScanner())
+        Rocchio().for_topic(sh.Topic(keywords=keywords), WordScanner())
     assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
 
 
 def test_the_command_names_ignored_keywords_and_start_pages(

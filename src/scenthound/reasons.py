@@ -88,6 +88,7 @@ class EndReason(StrEnum):
     TIME = "time limit reached"
     HARVEST = "harvest below the floor"
     STOPPED = "stopped by the user"
+    PROXY = "proxy failed"
 
     @classmethod
     def _missing_(cls, value: object) -> "EndReason | None":

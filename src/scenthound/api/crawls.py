@@ -406,8 +406,9 @@ class Crawl(Result):
 
     @property
     def failure(self) -> str:
-        """Why the crawl has ended without a page, with the reasons of its seeds; empty if it has pages, is running, or
-        was stopped. It is no exception: a web without the pages is a result."""
+        """Why the crawl has ended without a page, with the reasons of its seeds, or how its proxy failed; empty for
+        other crawls, those that are running, and those that were stopped. A crawl without a page is no exception: a web
+        without the pages is a result."""
         from scenthound.ui.endings import failure_text
 
         ending = self._ending()
@@ -415,7 +416,8 @@ class Crawl(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lines about keywords that are ignored, and start pages that do not look on topic; empty if all is well."""
+        """Lines about keywords that are ignored, and start pages that were skipped or do not look on topic; empty if
+        all is well."""
         from scenthound.crawler.topic_notes import topic_notes
         from scenthound.store.stored_crawl import StoredCrawl
         from scenthound.ui.topic_notes import note_texts

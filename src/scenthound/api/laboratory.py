@@ -355,7 +355,7 @@ def evaluate(
     one by one or in a list; all that are cheap to compute if there are none. `at` are numbers of pages that the tables
     have columns for. The result prints one table: the most important metrics at the end of the crawls or, with `at` or
     a single metric, its values by the number of pages; `Evaluation.tables` has all tables."""
-    from scenthound.experiments.evaluate import chosen_metrics, default_metrics
+    from scenthound.experiments.evaluate import check_defined, chosen_metrics, default_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
     from scenthound.metrics.base import METRICS, Point
 
@@ -364,9 +364,12 @@ def evaluate(
     METRICS.resolve_all(each for each in chosen_ones if not isinstance(each, str | Point))
     names = [_metric_name(each) for each in chosen_ones]
     found, steps = chosen_metrics(names or default_metrics(opened._run))
+    marks = [*listed(at), *steps]
     with show_progress("evaluating", progress) as report:
-        marks = [*listed(at), *steps]
-        return Evaluation(opened.folder, evaluate_run(opened._run, found, marks, report), by_pages=bool(marks))
+        evaluated = evaluate_run(opened._run, found, marks, report)
+    if names:
+        check_defined(evaluated, opened._run)
+    return Evaluation(opened.folder, evaluated, by_pages=bool(marks))
 
 
 def _metric_name(metric: Any) -> str:

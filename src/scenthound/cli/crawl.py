@@ -240,6 +240,7 @@ def crawl(
     else:
         run = _new_run(context)
     _note_offline(run.settings)
+    _note_proxies(run.settings)
     summary = _carry_out(run, log_json=log_json)
     _print(summary, log_json=log_json, as_json=as_json)
     if summary.ended is EndReason.STOPPED:
@@ -271,7 +272,7 @@ def _new_run(context: typer.Context) -> CrawlRun:
 def _carry_out(run: CrawlRun, *, log_json: bool) -> CrawlSummary:
     from scenthound.cli.crawl_progress import watcher
 
-    title = f"{run.settings.topic.id} by {run.settings.strategy}"
+    title = f"{printable(run.settings.topic.id, 80)} by {run.settings.strategy}"
     with watcher(title, run.options.time_s, log_json=log_json) as watching:
         return run.start(replace(run.options, watch=watching.watch, progress=watching.progress, handle_signals=True))
 
@@ -326,5 +327,16 @@ def _note_offline(settings: CrawlSettings) -> None:
         typer.echo(
             "Note: --offline sends no requests, so crawl delays and robots.txt are not applied. "
             "`scenthound simulate --mode polite:workers=16,patience=0.7` simulates them.",
+            err=True,
+        )
+
+
+def _note_proxies(settings: CrawlSettings) -> None:
+    from scenthound.web.proxies import Proxies
+
+    if settings.proxy_from_environment and not Proxies.of(None, from_environment=True):
+        typer.echo(
+            "Note: --proxy-from-environment found no proxy, so requests are sent directly: set http_proxy, https_proxy "
+            "or all_proxy.",
             err=True,
         )

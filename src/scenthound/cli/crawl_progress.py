@@ -113,7 +113,7 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
 
     left_s = seconds_left(status, time_s)
     values: dict[str, Any] = to_json(status)
-    for name in ("time_s", "run", "host_statistics", "problem"):
+    for name in ("time_s", "run", "host_statistics", "problem", "failure"):
         del values[name]
     values["seconds"] = round(status.seconds, 3)
     values["seconds_left"] = None if left_s is None else round(left_s, 1)
@@ -138,6 +138,7 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
         "why": ending_text(summary.ending),
         **values,
         "compiled": summary.is_compiled,
+        "n_on_topic_lost": summary.n_on_topic_lost,
         **to_json(summary.topic_notes),
         "reasons": reasons,
     }

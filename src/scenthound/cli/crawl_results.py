@@ -25,12 +25,12 @@ from scenthound.store.crawl_records import PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
-from scenthound.ui.topic_notes import off_topic_texts
+from scenthound.ui.topic_notes import seed_texts
 
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation, Parent
     from scenthound.crawler.start import CrawlSummary
-    from scenthound.store.crawl_records import ArchiveLocation, CrawlStatus, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import ArchiveLocation, SkippedRecord, VisitRecord
 
 NAME = "scenthound"
 MAX_ANCHOR_CHARACTERS = 60
@@ -49,14 +49,14 @@ def print_summary(summary: CrawlSummary) -> None:
             "speed": f"{progress.speed(status)} for {progress.clock_time(status.seconds)}",
             **on_topic_facts(summary),
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
-            **_given_up(status),
+            **_given_up(summary),
             "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
             "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
-    for text in off_topic_texts(summary.topic_notes):
+    for text in seed_texts(summary.topic_notes):
         say(text)
     if summary.reasons:
         reasons = progress.most_frequent(summary.reasons)
@@ -85,11 +85,15 @@ def on_topic_facts(summary: CrawlSummary) -> dict[str, str]:
     return {"on topic": f"{counted(n_on_topic, 'page')}, {n_on_topic / n_pages:.0%}: {how}"}
 
 
-def _given_up(status: CrawlStatus) -> dict[str, str]:
-    """The cost of politeness, if it is known."""
-    if status.regret is None or not math.isfinite(status.regret):
-        return {}
-    return {"given up": f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait"}
+def _given_up(summary: CrawlSummary) -> dict[str, str]:
+    """The cost of politeness, if there can be any and it is known."""
+    status, facts = summary.status, {}
+    if status.regret is not None and math.isfinite(status.regret) and summary.could_wait:
+        facts["given up"] = f"{progress.regret(status)} of the best queued score, as hosts of better pages had to wait"
+    if summary.n_on_topic_lost is not None:
+        pages = counted(summary.n_on_topic_lost, "page")
+        facts["lost"] = f"about {pages} on topic, if pages requested out of order were on topic as often as the others"
+    return facts
 
 
 def _print_next(summary: CrawlSummary) -> None:

@@ -80,11 +80,18 @@ def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) ->
         return
     noun = "page" if kind in ("jsonl", "parquet") else "record"
     typer.echo(f"Wrote {counted(summary.written, noun)} to {out}.")
+    if summary.n_on_topic is not None and summary.written:
+        model = printable(summary.relevance_model, 60)
+        rule = f"{model} gives them a probability of {summary.on_topic_from:g} or more"
+        typer.echo(f"On topic: {summary.n_on_topic:,} of these; {rule}.")
     if summary.left_out:
         them = "it" if summary.left_out == 1 else "them"
-        typer.echo(f"Left out {counted(summary.left_out, noun)} marked noindex; --include-noindex writes {them} too.")
+        on_topic = f", {summary.left_out_on_topic:,} on topic" if summary.left_out_on_topic is not None else ""
+        typer.echo(
+            f"Left out {counted(summary.left_out, noun)} marked noindex{on_topic}; --include-noindex writes {them} too."
+        )
     if summary.below_relevance:
-        typer.echo(f"Left out {counted(summary.below_relevance, noun)} of lower relevance.")
+        typer.echo(f"Left out {counted(summary.below_relevance, noun)} of a relevance below {summary.min_relevance:g}.")
     if summary.without_html:
         have, them = ("has", "it") if summary.without_html == 1 else ("have", "them")
         typer.echo(

@@ -287,6 +287,8 @@ class LiveRun:
         """An error in a callback of the loop, such as that of a strategy, ends the crawl."""
         error = context.get("exception")
         if isinstance(error, Exception) and not self._over.done():
+            if isinstance(error, ProxyFailure):
+                self._record_failure(error)
             if isinstance(error, LeakageError | PluginError | ProxyFailure):
                 self._crawl.begin_commit()  # Now: the journal does not have the call that failed, and must end here.
             self._over.set_exception(error)
@@ -370,9 +372,9 @@ class LiveRun:
         if self._proxy_failed_s is None:
             self._proxy_failed_s = now_s
         if failure.detail.endswith(PROXY_CREDENTIALS) or now_s - self._proxy_failed_s > PROXY_PATIENCE_S:
+            stored = " The pages visited before are stored." if self._engine.n_visits else ""
             raise ProxyFailure(
-                f"The proxy failed, {printable(failure.detail)}. The pages visited before are stored: check the proxy, "
-                "then resume the crawl."
+                f"The proxy failed, {printable(failure.detail)}.{stored} Check the proxy, then resume the crawl."
             )
         self._loop.call_later(PROXY_RETRY_S, self._execute_again, task)
         if self._ending is not None:
@@ -418,6 +420,11 @@ class LiveRun:
             status = self._status(now_s, self._engine.n_visits)
             hosts = self._crawl.host_statistics.recent(now_s)
             self._samples.record(replace(status, host_statistics=hosts), is_last=is_last)
+
+    def _record_failure(self, error: ProxyFailure) -> None:
+        if self._samples is not None:
+            self._samples.failure = error.message
+            self._record_sample(is_last=True)
 
     def _report(self) -> None:
         self._watch(self._status(self._clock(), self._crawl.n_acknowledged))

@@ -117,7 +117,7 @@ class CrawlSettings:
         self._check_numbers()
         self._check_headers()
         if not self.seeds:
-            raise UsageError(f"Topic {self.topic.id!r} has no seeds: name some with --seed.")
+            raise UsageError(f"Topic {printable(self.topic.id, 80)!r} has no seeds: name some with --seed.")
         if self.proxy is not None:
             parse_proxy(self.proxy)
         for line in self.headers:
@@ -236,7 +236,7 @@ class StopConditions:
         if self.page_budget is not None:
             check_count("pages", self.page_budget)
         if self.harvest_floor is not None and not 0 <= self.harvest_floor < math.inf:
-            raise InvalidParameter(f"min_harvest must be a finite number of 0 or more, not {self.harvest_floor}.")
+            raise InvalidParameter(f"--min-harvest {self.harvest_floor} must be finite, and 0 or more.")
 
     @classmethod
     def read(cls, folder: Path) -> "StopConditions":
@@ -269,7 +269,11 @@ def choose_topic(
 ) -> tuple[Topic, tuple[str, ...]]:
     """The topic of a file, or one made of keywords, and its seeds: those named, or else the topic's own, or else its
     examples."""
-    if file is None and seeds and not any(word.strip() for word in keywords):
+    if keywords and not any(word.strip() for word in keywords):
+        raise UsageError(
+            "--keywords is empty: write what the pages are about or, if the start pages say it, leave the option out."
+        )
+    if file is None and seeds and not keywords:
         # The topic is what the start pages are about.
         return Topic(topic_id or "start pages", seeds=tuple(seeds)), canonical_seeds(seeds)
     topic = _topic_of_keywords(keywords, topic_id) if file is None else _topic_of_file(file, topic_id, keywords)

@@ -28,12 +28,12 @@ from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
 from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
-from scenthound.errors import Failure, InvalidInput, printable
+from scenthound.errors import Failure, InvalidInput, ProxyFailure, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_records import CrawlStatus, RunRecord
+from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
@@ -80,6 +80,8 @@ class CrawlSummary:
     on_topic_from: float | None = None  #: the score from which on a page is on topic
     topic_notes: TopicNotes = NO_NOTES  #: on keywords and start pages
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
+    could_wait: bool = True  #: whether a page could be requested while a better one waited for its host
+    n_on_topic_lost: int | None = None  #: an estimate of what politeness cost (`on_topic_pages_lost`)
 
 
 def crawl(
@@ -143,7 +145,22 @@ def _run_crawl(
             on_topic_from=settings.on_topic_from,
             topic_notes=topic_notes(settings, store),
             is_compiled=parts.is_compiled,
+            could_wait=_could_wait(settings, status),
+            n_on_topic_lost=_n_on_topic_lost(settings, store),
         )
+
+
+def _could_wait(settings: CrawlSettings, status: CrawlStatus) -> bool:
+    is_free = settings.offline or settings.strict_order or settings.politeness.delay_s == 0
+    return bool(status.regret) or not (is_free or sum(status.hosts.values()) <= 1)
+
+
+def _n_on_topic_lost(settings: CrawlSettings, store: CrawlStore) -> int | None:
+    """None if there is no estimate. Scores of several models are not comparable."""
+    if settings.on_topic_from is None or store.relevance_models():
+        return None
+    relevance, regrets = store.numbers(("relevance", "regret"), store.n_visits())
+    return on_topic_pages_lost(relevance, regrets, settings.on_topic_from)
 
 
 def _record_start(
@@ -195,11 +212,18 @@ async def _run(
     with _signals_to(run.stop) if options.handle_signals else nullcontext():
         try:
             ended = await run.run()
+        except ProxyFailure:
+            _record_end(store, row, EndReason.PROXY, clock())
+            raise
         finally:
             resolver.close()
-    store.add(replace(row, ended_s=clock(), ended=ended.value))
-    store.commit()
+    _record_end(store, row, ended, clock())
     return ended, last[-1]
+
+
+def _record_end(store: CrawlStore, row: RunRecord, ended: EndReason, now_s: float) -> None:
+    store.add(replace(row, ended_s=now_s, ended=ended.value))
+    store.commit()
 
 
 def _no_address(_host: str) -> tuple[str, ...]:
@@ -207,15 +231,16 @@ def _no_address(_host: str) -> tuple[str, ...]:
 
 
 def _lookup_beside(proxies: Proxies) -> Lookup:
-    """Look up a host with the system's resolver. A name that only a proxy can resolve stands for its address."""
+    """Look up a host with the system's resolver. A name that only a proxy can resolve stands for its address; the
+    fetcher refuses direct requests for it, as those of a scheme without a proxy."""
 
     def look_up(host: str) -> Iterable[str]:
         try:
             return system_lookup(host)
         except (OSError, UnicodeError):
-            if proxies.for_url(f"http://{host}/") is None or proxies.for_url(f"https://{host}/") is None:
-                raise
-            return [host]
+            if any(proxies.for_url(f"{scheme}://{host}/") for scheme in ("http", "https")):
+                return [host]
+            raise
 
     return look_up
 

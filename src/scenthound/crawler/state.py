@@ -36,7 +36,7 @@ class State(StrEnum):
     ENDING = "ending"
     ENDED = "ended"
     STOPPED = "stopped"  #: by the user; it can be resumed
-    FAILED = "failed"  #: it ended without a page
+    FAILED = "failed"  #: it ended without a page, or because its proxy failed
     DIED = "died"  #: its process is gone without a recorded end
     NOT_BEGUN = "not begun"
 
@@ -44,7 +44,8 @@ class State(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Why a crawl ended, and what explains it: skipped pages by reason, those that were seeds, and evicted links.
-    `has_http_proxy`: a seed is requested by http through an http proxy, whose responses look like those of a host."""
+    `has_http_proxy`: a seed is requested by http through an http proxy, whose responses look like those of a host.
+    `failure` is the message of an error that ended the crawl."""
 
     ended: EndReason
     n_pages: int
@@ -55,10 +56,11 @@ class Ending:
     n_seeds: int
     seed_reasons: Mapping[SkipReason, int]
     has_http_proxy: bool = False
+    failure: str = ""
 
     @property
     def is_failure(self) -> bool:
-        """Whether the crawl ended without a page, and not because a user stopped it."""
+        """Whether the crawl ended without a page, and not because a user stopped it, or because its proxy failed."""
         return is_failure(self.ended, self.n_pages)
 
     @property
@@ -68,7 +70,7 @@ class Ending:
 
 
 def is_failure(ended: EndReason | None, n_pages: int) -> bool:
-    return ended not in (None, EndReason.STOPPED) and not n_pages
+    return ended is EndReason.PROXY or (ended not in (None, EndReason.STOPPED) and not n_pages)
 
 
 #: The states in which a process is crawling.
@@ -124,6 +126,7 @@ def ending_of(crawl: StoredCrawl, ended: EndReason, status: CrawlStatus, n_pages
         n_seeds=crawl.n_seeds,
         seed_reasons={} if n_pages else crawl.seed_reasons(),
         has_http_proxy=_has_http_proxy(crawl.about.settings),
+        failure=status.failure,
     )
 
 
@@ -200,6 +203,8 @@ class SampleRecorder:
         self._recent: list[tuple[float, int]] = []  #: seconds and pages, the oldest first
         #: Why the last command could not be carried out; empty if it could.
         self.problem = ""
+        #: Why the run failed; empty if it did not.
+        self.failure = ""
 
     def record(self, status: CrawlStatus, *, is_last: bool = False) -> None:
         speed = 0.0 if status.paused and not status.in_flight else self._present_speed(status)
@@ -209,6 +214,7 @@ class SampleRecorder:
             pages_per_s=speed,
             seconds_left=left / speed if speed > 0 and not status.paused else None,
             problem=self.problem,
+            failure=self.failure,
         )
         self._store.set_status(orjson.dumps(to_json(status)))
         if status.seconds >= self._due_s or is_last:

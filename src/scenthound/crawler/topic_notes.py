@@ -1,5 +1,5 @@
-"""What is wrong with the keywords and start pages of a crawl: keywords without words, and start pages that do not look
-on topic, with the reason."""
+"""What is wrong with the keywords and start pages of a crawl: keywords without words, start pages that were skipped,
+and those that do not look on topic, with the reason."""
 
 import unicodedata
 from collections import Counter
@@ -10,6 +10,7 @@ from itertools import islice
 
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.model import Topic
+from scenthound.reasons import SkipReason
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.text.tokenizer import stems_of
@@ -41,21 +42,36 @@ class OffTopicSeed:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedSeed:
+    url: str
+    reason: SkipReason
+
+
+@dataclass(frozen=True, slots=True)
 class TopicNotes:
     ignored_keywords: tuple[str, ...] = ()
     off_topic_seeds: tuple[OffTopicSeed, ...] = ()  #: in the order of their visits
+    skipped_seeds: tuple[SkippedSeed, ...] = ()  #: if the crawl has pages; without any, all have failed
 
 
 NO_NOTES = TopicNotes()
 
 
 def topic_notes(settings: CrawlSettings, store: StoredCrawl) -> TopicNotes:
-    return TopicNotes(ignored_keywords(settings.topic), tuple(_off_topic_seeds(settings, store)))
+    skipped = tuple(_skipped_seeds(store)) if store.n_visits() else ()
+    return TopicNotes(ignored_keywords(settings.topic), tuple(_off_topic_seeds(settings, store)), skipped)
 
 
 def ignored_keywords(topic: Topic) -> tuple[str, ...]:
     """Keywords without words: they consist of single letters, stop words and signs."""
     return tuple(keyword for keyword in topic.keywords if not stems_of(keyword))
+
+
+def _skipped_seeds(store: StoredCrawl) -> Iterator[SkippedSeed]:
+    """Without those that were visited under another URL."""
+    for row in store.skipped_seeds():
+        if row.reason is not SkipReason.REPEATED:
+            yield SkippedSeed(row.url, row.reason)
 
 
 def _off_topic_seeds(settings: CrawlSettings, store: StoredCrawl) -> Iterator[OffTopicSeed]:

@@ -94,6 +94,8 @@ Intervals = dict[str, dict[str, Interval]]
 
 
 def precision_interval(counts: MissedCounts, page_budget: int) -> Interval:
+    if not counts.n_known:
+        return Interval(nan, nan, nan)
     highest = min(page_budget, counts.n_relevant + counts.n_missing)
     kept = _kept(counts, page_budget)
     return Interval(counts.n_relevant / page_budget, kept / page_budget, highest / page_budget)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.errors import CorruptData, InvalidInput, InvalidParameter
+from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, InvalidTopic
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
 from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
@@ -136,6 +136,21 @@ def evaluate(
         topics=tuple(topics),
         ends=crawl_ends(crawls, run.page_budget),
     )
+
+
+def check_defined(evaluation: Evaluation, run: RunFolder) -> None:
+    """InvalidTopic if no metric of an evaluation has a value, with the one that needs no known pages if there are
+    none."""
+    undefined = evaluation.undefined
+    if not undefined or len(undefined) < len(evaluation.metrics):
+        return
+    needs = "; ".join(
+        f"{name} needs {evaluation.needs[name]}" if name in evaluation.needs else f"{name} has no value"
+        for name in undefined
+    )
+    is_better = OnTopic.name in default_metrics(run) and OnTopic.name not in undefined
+    advice = f" Evaluate by {OnTopic.name} instead, which needs no known pages." if is_better else ""
+    raise InvalidTopic(f"No topic of this run can be evaluated: {needs}.{advice}")
 
 
 def _page_rank(run: RunFolder) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic
+from scenthound.errors import InvalidTopic, printable
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.registry import Registry
 
@@ -83,14 +83,16 @@ class LearningRelevance(Relevance, Protocol):
 
 
 #: For messages about keywords without words.
-WORDS_THAT_COUNT = 'single letters, signs and stop words such as "go" do not count as words'
-WHAT_TO_WRITE = 'Write words that pages about the topic have, as in "R programming language"'
+WORDS_THAT_COUNT = 'single letters or characters, signs and stop words such as "go" do not count as words'
+WHAT_TO_WRITE = (
+    'Write words of two or more characters that pages about the topic have, as in "R programming language" or "緑茶"'
+)
 
 
 def no_words(topic: Topic, what: str, alternative: str = "") -> InvalidTopic:
     """The error for a topic whose keywords or description have no words."""
     return InvalidTopic(
-        f"Topic {topic.id!r}: no words in its {what}; {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
+        f"Topic {printable(topic.id, 80)!r}: no words in its {what}; {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
     )
 
 

@@ -12,7 +12,8 @@ as phrases, and probabilities.
 - A keyword of several words is a phrase: it counts where all its words are within `PHRASE_WORDS` of each other. Its
   single words count half. In scripts without spaces these are bigrams, so that a keyword counts where it is written.
 - The score of a page is its cosine to the topic, in standard deviations above the mean of the off-topic pages.
-  A logistic function makes it a probability: pages of 0.5 and more count as on topic.
+  A logistic function makes it a probability: pages of 0.5 and more count as on topic. Mean and deviation come from the
+  crawl, within limits: most of its pages may be on topic.
 
 The model learns from each start page before it is scored, and from the other pages of the crawl after 10, 20, 40, ...
 640 of them, in other languages after 5, too. Whoever replays the pages of a crawl in order gets the same scores.
@@ -64,6 +65,14 @@ MAX_MEASURED_PAGES = 100
 LOW_QUANTILE = 0.15
 LOW_DEVIATIONS = 1.5
 MIN_SHARE_OF_DEVIATION = 0.5
+#: Pages that are at least this similar to the topic are on topic, whatever the other pages of the crawl are like: if
+#: most of them are on topic, the low quantile is not that of off-topic pages. The more text describes a topic, the more
+#: similar are all pages: keywords only; with a description or start pages, or a description alone; start pages alone or
+#: with a description. And the factor for several start pages.
+SIMILAR_ENOUGH = (0.06, 0.12, 0.19)
+SEVERAL_STARTS = 1.2
+#: The largest mean of off-topic pages, as a share of that.
+MAX_SHARE_OF_MEAN = 0.4
 #: Pages of at least this probability count as on topic.
 ON_TOPIC = 0.5
 #: A page with a score of so many standard deviations is on topic with probability 0.5, and the width of the transition.
@@ -132,8 +141,11 @@ class TopicWords:
     words: IntArray
     values: FloatArray
     keywords: IntArray  #: those of the words that are keywords or parts of them
+    telling: IntArray  #: of each keyword the rarest word; without keywords, all words
     phrases: tuple[Phrase, ...]
     rest: tuple[float, ...]
+    has_keywords: bool
+    has_description: bool
 
     @classmethod
     def of(
@@ -141,9 +153,11 @@ class TopicWords:
     ) -> Self:
         value: dict[str, float] = {}
         phrases: dict[tuple[str, ...], float] = {}
+        telling: list[str] = []
         for keyword in keywords:
             distinct = tuple(dict.fromkeys(keyword))
             root_idf = [weights.root_idf_of(stem) for stem in distinct]
+            telling += [stem for stem, weight in zip(distinct, root_idf, strict=True) if weight == max(root_idf)]
             part = 1.0 if len(distinct) == 1 else PART_WEIGHT
             for stem, weight in zip(distinct, root_idf, strict=True):
                 value[stem] = max(value.get(stem, 0.0), part * weight)
@@ -165,9 +179,17 @@ class TopicWords:
             np.array(list(known.values()), np.int32),
             np.array([value[stem] / norm for stem in known]),
             np.array([known[stem] for stem in keyword_stems if stem in known], np.int32),
+            np.array([known[stem] for stem in (telling or value) if stem in known], np.int32),
             tuple(Phrase(np.array([known[stem] for stem in each], np.int32), phrases[each] / norm) for each in found),
             tuple((weight / norm) * (weight / norm) for stem, weight in (value | phrases).items() if stem not in known),
+            bool(keyword_stems),
+            bool(described),
         )
+
+    def similar_enough(self, n_starts: int) -> float:
+        """The similarity from which on pages are on topic, whatever other pages are like."""
+        n_texts = self.has_description + bool(n_starts) + (n_starts > 0 and not self.has_keywords)
+        return SIMILAR_ENOUGH[min(n_texts, 2)] * (SEVERAL_STARTS if n_starts > 1 else 1.0)
 
 
 def _length(values: Iterable[float]) -> float:
@@ -214,6 +236,7 @@ class RocchioRelevance:
         self._weights: WordWeights | CrawlWeights = weights
         self._starts: list[PageVector] = []
         self._others: list[PageVector] = []
+        self._phrases: list[float] = []  #: of each of the others, the weights of its phrases
         self._off_topic: list[float] = []  #: the probability that each of the others is off topic
         self._last: tuple[IntArray, PageVector] | None = None
         self._fit()
@@ -222,24 +245,28 @@ class RocchioRelevance:
         """The same model, to learn from the pages of one crawl."""
         made = RocchioRelevance.__new__(RocchioRelevance)
         made.__dict__.update(self.__dict__)
-        made._starts, made._others, made._off_topic = [*self._starts], [*self._others], [*self._off_topic]
+        made._starts, made._others = [*self._starts], [*self._others]
+        made._phrases, made._off_topic = [*self._phrases], [*self._off_topic]
         return made
 
     def learn(self, words: IntArray, *, is_start: bool) -> None:
-        """Learn from a page of the crawl. A start page without any word of the topic does not count as one."""
+        """Learn from a page of the crawl. A start page counts as one if it has the rarest word of a keyword."""
         if is_start and self._is_plausible(words):
             self._starts.append(self._vector(words))
             self._fit()
         elif len(self._others) < MAX_LEARNED_PAGES:
             page = self._vector(words)
             self._others.append(page)
-            self._off_topic.append(1.0 - self._probability(self._similarity(page, words)))
+            phrases = self._phrase_weight(page, words)
+            self._phrases.append(phrases)
+            self._off_topic.append(1.0 - self._probability(self._similarity(page, phrases)))
             is_first = len(self._others) == FIRST_WEIGHTING
             if (is_first or _is_doubled(len(self._others))) and (self._weigh_words() or not is_first):
                 self._fit()
 
     def page(self, words: IntArray, norm: float) -> float:
-        return self._probability(self._similarity(self._vector(words), words))
+        page = self._vector(words)
+        return self._probability(self._similarity(page, self._phrase_weight(page, words)))
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         root_idf = self._weights.root_idf(words)
@@ -260,15 +287,23 @@ class RocchioRelevance:
         return self._last[1]
 
     def _is_plausible(self, words: IntArray) -> bool:
-        return not len(self._topic.words) or bool(np.isin(words, self._topic.words).any())
+        topic = self._topic
+        if not topic.has_keywords and not topic.has_description:
+            return True
+        return bool(np.isin(words, topic.telling).any())
 
-    def _similarity(self, page: PageVector, words: IntArray) -> float:
-        """The cosine of page and topic."""
+    def _similarity(self, page: PageVector, phrases: float) -> float:
+        """The cosine of page and topic; `phrases` is the weight of its phrases."""
         product = exact_dot(page.values, self._query.take(page.words, mode="clip"))
+        return (product + phrases / page.norm) / self._query_norm
+
+    def _phrase_weight(self, page: PageVector, words: IntArray) -> float:
+        """How much the phrases on a page count, before the page is scaled to length 1."""
+        total = 0.0
         for phrase in self._topic.phrases:
             if page.has_all(phrase.words):
-                product += phrase.weight * math.log1p(len(phrase.positions(words))) / page.norm
-        return product / self._query_norm
+                total += phrase.weight * math.log1p(len(phrase.positions(words)))
+        return total
 
     def _probability(self, similarity: float) -> float:
         deviations = min((similarity - self._mean) / self._deviation, MAX_DEVIATIONS)
@@ -287,12 +322,11 @@ class RocchioRelevance:
         return True
 
     def _fit(self) -> None:
-        off_topic = np.array(self._off_topic)
         query = np.zeros(self._known_weights.n_words + 1)  # with a last element for words that are found later
         if self._starts:
             for start in self._starts:
                 query[start.words] += start.values / len(self._starts)
-            weight = NEGATIVE_WEIGHT / (off_topic.sum() + FIRST_FIT)
+            weight = NEGATIVE_WEIGHT / (sum(self._off_topic) + FIRST_FIT)
             for page, probability in zip(self._others, self._off_topic, strict=True):
                 query[page.words] -= weight * probability * page.values
             query *= START_WEIGHT / (math.sqrt(exact_dot(query, query)) or 1.0)
@@ -307,13 +341,23 @@ class RocchioRelevance:
         mean, deviation = ASSUMED_SCORES[bool(self._starts)]
         least = MIN_SHARE_OF_DEVIATION * deviation
         n_pages = min(len(self._others), MAX_MEASURED_PAGES)
-        if n_pages >= FIRST_FIT:
-            similar = np.array([exact_dot(page.values, self._query[page.words]) for page in self._others])
-            similar /= self._query_norm
+        similar = self._similarities_of_others() if n_pages >= FIRST_FIT else np.zeros(0)
+        if len(similar):
             low, middle = np.quantile(similar, LOW_QUANTILE), np.median(similar)
             mean += (low - mean) * n_pages / (n_pages + ASSUMED_PAGES)
             deviation += ((middle - low) / LOW_DEVIATIONS - deviation) * n_pages / (n_pages + ASSUMED_PAGES)
         self._mean, self._deviation = float(mean), max(float(deviation), least)
+        enough = self._topic.similar_enough(len(self._starts))
+        # With frequencies of the crawl itself, similarities have another scale.
+        is_known_scale = self._weights is self._known_weights
+        if is_known_scale and self._mean + ON_TOPIC_DEVIATIONS * self._deviation > enough:
+            self._mean = min(self._mean, MAX_SHARE_OF_MEAN * enough)
+            self._deviation = (enough - self._mean) / ON_TOPIC_DEVIATIONS
+        if len(similar):
+            self._off_topic = [1.0 - self._probability(each) for each in similar.tolist()]
+
+    def _similarities_of_others(self) -> FloatArray:
+        return np.array(list(map(self._similarity, self._others, self._phrases)))
 
 
 def exact_dot(one: FloatArray, other: FloatArray, more: Iterable[float] = ()) -> float:

@@ -104,6 +104,21 @@ def shares_given_up(scores: FloatArray, regrets: FloatArray) -> FloatArray:
     return known if not (np.isnan(known) & np.isfinite(regrets)).any() else np.full(len(known), np.nan)
 
 
+#: With fewer pages in or out of order, the cost of politeness is not estimated.
+MIN_PAGES_FOR_COST = 10
+
+
+def on_topic_pages_lost(relevance: FloatArray, regrets: FloatArray, threshold: float) -> int | None:
+    """How many more pages would be on topic if those requested although a better one had to wait were so as often as
+    the others; None if there are too few pages. Pages that only a seed had to wait for are left out."""
+    is_out_of_order = regrets > 0
+    others, in_order = relevance[is_out_of_order & ~np.isposinf(regrets)], relevance[~is_out_of_order]
+    if min(len(others), len(in_order)) < MIN_PAGES_FOR_COST:
+        return None
+    more = (in_order >= threshold).mean() - (others >= threshold).mean()
+    return max(0, round(float(more) * len(others)))
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedRecord:
     """A requested page that was not visited. `status` is that of the response, if there was one."""
@@ -241,6 +256,7 @@ class CrawlStatus(Sample):
     n_evicted: int = column("evicted", help="links that a full frontier dropped", default=0)
     problem: str = column(help="why the last command could not be carried out", default="")
     n_out_of_scope: int = column("links out of scope", help="links of visited pages that are out of scope", default=0)
+    failure: str = column(help="why the run failed, if its proxy did", default="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,13 +70,19 @@ _EXPORTED = {each.name: without_none(each.type) for each in columns_of(PageVisit
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
     """How many pages or records were written; how many were left out because they ask not to be indexed, and how many
-    because their relevance is too low; and how many of the pages written have no HTML because the crawl read them from
-    a recorded web."""
+    because their relevance is below `min_relevance`; and how many of the pages written have no HTML because the crawl
+    read them from a recorded web. A page is on topic if `relevance_model` scores it with `on_topic_from` or more;
+    counts are None if the model cannot tell, and for records."""
 
     written: int
     left_out: int
     without_html: int = 0
     below_relevance: int = 0
+    n_on_topic: int | None = None  #: of those written
+    left_out_on_topic: int | None = None
+    relevance_model: str = ""
+    on_topic_from: float | None = None
+    min_relevance: float | None = None
 
 
 @dataclass(slots=True)
@@ -93,6 +99,8 @@ class Export:
     left_out: int = 0
     below_relevance: int = 0
     without_html: int = 0
+    n_on_topic: int = 0
+    left_out_on_topic: int = 0
 
     def count(self, share: float, unit: str) -> None:
         self.written += 1
@@ -101,7 +109,18 @@ class Export:
 
     def summary(self, unit: str) -> ExportSummary:
         self.progress(1.0, f"{self.written:,} {unit}{'' if self.written == 1 else 's'}")
-        return ExportSummary(self.written, self.left_out, self.without_html, self.below_relevance)
+        threshold = on_topic_from(self.crawl) if unit == "page" else None
+        return ExportSummary(
+            self.written,
+            self.left_out,
+            self.without_html,
+            self.below_relevance,
+            n_on_topic=None if threshold is None else self.n_on_topic,
+            left_out_on_topic=None if threshold is None else self.left_out_on_topic,
+            relevance_model=_relevance_models(self.crawl),
+            on_topic_from=threshold,
+            min_relevance=self.min_relevance,
+        )
 
 
 def export(
@@ -137,6 +156,12 @@ def on_topic_from(crawl: StoredCrawl) -> float | None:
     return float(threshold) if isinstance(threshold, int | float) else None
 
 
+def _relevance_models(crawl: StoredCrawl) -> str:
+    """All that scored pages: `rocchio, then svm`."""
+    models = [crawl.about.settings.get("relevance") or "", *(each.relevance for each in crawl.relevance_models())]
+    return ", then ".join(dict.fromkeys(map(str, models)))
+
+
 def _least_relevance(crawl: StoredCrawl, kind: str, *, on_topic: bool, min_relevance: float | None) -> float | None:
     if not on_topic and min_relevance is None:
         return None
@@ -146,7 +171,7 @@ def _least_relevance(crawl: StoredCrawl, kind: str, *, on_topic: bool, min_relev
             "export."
         )
     if min_relevance is not None and not 0 <= min_relevance <= 1:
-        raise InvalidParameter(f"min_relevance must be from 0 to 1, not {min_relevance}.")
+        raise InvalidParameter(f"--min-relevance {min_relevance} must be from 0 to 1.")
     threshold = on_topic_from(crawl) if on_topic else None
     if on_topic and threshold is None:
         raise UsageError(
@@ -193,14 +218,17 @@ def exported_pages(export: Export) -> Iterator[dict[str, Any]]:
     urls = crawl.urls()
     threshold = on_topic_from(crawl)
     for row in islice(crawl.visits(), total):
+        page_is_on_topic = is_on_topic(row, threshold)
         if row.noindex and not export.include_noindex:
             export.left_out += 1
+            export.left_out_on_topic += bool(page_is_on_topic)
             continue
         if export.min_relevance is not None and row.relevance < export.min_relevance:
             export.below_relevance += 1
             continue
         export.without_html += row.is_recorded
-        yield _exported_page(crawl, row, urls[row.page]) | {"on_topic": is_on_topic(row, threshold)}
+        export.n_on_topic += bool(page_is_on_topic)
+        yield _exported_page(crawl, row, urls[row.page]) | {"on_topic": page_is_on_topic}
         export.count((row.visit + 1) / total, "page")
 
 

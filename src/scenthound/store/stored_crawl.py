@@ -154,6 +154,9 @@ class StoredCrawl:
         sql = "SELECT reason, count(*) FROM skipped WHERE page < ? GROUP BY reason ORDER BY count(*) DESC, reason"
         return {SkipReason(reason): count for reason, count in self._all(sql, self.n_seeds)}
 
+    def skipped_seeds(self) -> list[SkippedRecord]:
+        return self._select(SKIPPED, "WHERE page < ? ORDER BY page", self.n_seeds)
+
     @property
     def n_seeds(self) -> int:
         seeds = self.about.settings.get("seeds")

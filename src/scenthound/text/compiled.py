@@ -173,7 +173,8 @@ def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> 
     )
     n_words, position, next_cut = 0, 0, 0
     while position < len(codes):
-        code = lower[codes[position]]
+        # The mark of unspaced letters is the sign, so that the loop over a word has one comparison.
+        code = np.int32(lower[codes[position]])
         if code == 0:
             position += 1
             continue
@@ -182,19 +183,19 @@ def hash_words(codes: Codes, cuts: LongArray, lower: Codes, base: np.uint64) -> 
             positions[next_cut] = n_words
             next_cut += 1
         limit = cuts[next_cut] if next_cut < len(cuts) else len(codes)
-        if code >= UNSPACED:
+        if code < 0:
             words_here = edges[2 * n_words :], hashes[n_words:]
             n_more, position = _hash_bigrams(codes[:limit], start, lower, base, words_here)
             n_words += n_more
             continue
         word_hash, power = np.uint64(0), np.uint64(1)
-        while 0 < code < UNSPACED:
+        while code > 0:
             word_hash += np.uint64(code) * power
             power *= base
             position += 1
             if position == limit:
                 break
-            code = lower[codes[position]]
+            code = np.int32(lower[codes[position]])
         edges[2 * n_words], edges[2 * n_words + 1] = start, position
         hashes[n_words] = word_hash if position - start <= MAX_WORD_CHARACTERS else np.uint64(TOO_LONG)
         n_words += 1

@@ -138,8 +138,9 @@ def _split(text: str) -> list[str]:
 
 
 def stems_of(text: str) -> list[str]:
-    """The stems of a text in order, without stop words."""
-    return [stem for stem in plain_words(text) if stem]
+    """The stems of a text in order, without stop words, and without single letters of scripts without spaces: within
+    text these are parts of bigrams, so that as keywords they would hardly ever be found."""
+    return [stem for stem in plain_words(text) if stem and not (len(stem) == 1 and is_unspaced(stem))]
 
 
 class WordScanner:
@@ -152,8 +153,9 @@ class WordScanner:
         self.stems: list[str] = [""]
         self._number_of_stem: dict[str, int] = {"": STOP}
         self._stem = _stemmer().stemWord
-        #: Whether each stem, as far as it was asked for, consists of unspaced letters.
+        #: Whether each stem, up to the last call of `count_unspaced`, is of unspaced letters, and whether any is.
         self._is_unspaced: BoolArray = np.zeros(0, np.bool_)
+        self._has_unspaced = False
         self._lookup = WordLookup(secrets.randbits(_SALT_BITS) if salt is None else salt, STOP)
 
     @property
@@ -173,10 +175,11 @@ class WordScanner:
 
     def count_unspaced(self, words: IntArray) -> int:
         """How many of the words are bigrams, or single letters, of scripts without spaces."""
-        if int(words.max(initial=0)) >= len(self._is_unspaced):
+        if len(self._is_unspaced) < len(self.stems):
             more = np.fromiter(map(is_unspaced, self.stems_from(len(self._is_unspaced))), np.bool_)
             self._is_unspaced = np.concatenate((self._is_unspaced, more))
-        return int(np.count_nonzero(self._is_unspaced.take(words)))
+            self._has_unspaced |= bool(more.any())
+        return int(np.count_nonzero(self._is_unspaced.take(words))) if self._has_unspaced else 0
 
     def scan(self, text: str) -> IntArray:
         """The number of every word in order."""

@@ -184,9 +184,7 @@ class CrawlOverview:
     pauses: tuple[Pause, ...]
     relevance: FloatArray
     given_up: FloatArray
-    #: Whether a better page had to wait when a page was requested, and whether that was a seed.
-    is_out_of_order: BoolArray
-    waited_for_seed: BoolArray
+    regrets: FloatArray  #: as those of the records
     began_s: float | None
     last_s: float | None  #: time of the last page
     best: tuple[VisitRecord, ...]
@@ -199,6 +197,16 @@ class CrawlOverview:
     @property
     def n_pages(self) -> int:
         return len(self.relevance)
+
+    @property
+    def is_out_of_order(self) -> BoolArray:
+        """Whether a better page had to wait when a page was requested."""
+        return self.regrets > 0
+
+    @property
+    def waited_for_seed(self) -> BoolArray:
+        """Whether that was a seed."""
+        return np.isposinf(self.regrets)
 
     @property
     def n_on_topic(self) -> int | None:
@@ -258,8 +266,7 @@ def overview_of(folder: str | Path) -> CrawlOverview:
             pauses=_pauses(crawl, runs, curves),
             relevance=relevance,
             given_up=shares_given_up(scores, regrets),
-            is_out_of_order=regrets > 0,
-            waited_for_seed=np.isposinf(regrets),
+            regrets=regrets,
             began_s=runs[0].began_s if runs and not runs[0].n_pages_before else next(iter(time_s.tolist()), None),
             last_s=float(time_s.max()) if n_pages else None,
             best=tuple(crawl.listed("best", MAX_LISTED)),

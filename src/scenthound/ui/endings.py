@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scenthound.crawler.state import Ending
 from scenthound.errors import ScenthoundError, printable
 from scenthound.experiments.runs import CrawlEnds
-from scenthound.reasons import SkipReason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.formats import counted
 
@@ -92,9 +92,11 @@ def _empty_advice(strategy: str) -> str:
 
 
 def failure_text(ending: Ending) -> str:
-    """Why a crawl has no page; empty if it has some, or was stopped by the user."""
+    """Why a crawl has no page, or how its proxy failed; empty for other crawls, and those stopped by the user."""
     if not ending.is_failure:
         return ""
+    if ending.ended is EndReason.PROXY:
+        return ending.failure
     n_failed = sum(ending.seed_reasons.values())
     if not n_failed:
         return f"0 pages: {ending.ended} before the first response."

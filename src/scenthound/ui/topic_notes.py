@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from scenthound.crawler.topic_notes import SeedProblem, TopicNotes
+from scenthound.crawler.topic_notes import SeedProblem, SkippedSeed, TopicNotes
 from scenthound.errors import printable
 from scenthound.relevance.base import WHAT_TO_WRITE, WORDS_THAT_COUNT
 from scenthound.ui.formats import counted
 
 MAX_KEYWORDS = 10
+MAX_SKIPPED = 3
 #: What is the matter with one or several start pages, and what to do.
 _PROBLEMS = {
     SeedProblem.NO_TEXT: (
@@ -39,9 +40,9 @@ def ignored_keywords_text(keywords: Sequence[str]) -> str:
     return f"{which} ignored: {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}."
 
 
-def off_topic_texts(notes: TopicNotes) -> list[str]:
-    """A line for each problem of start pages."""
-    texts = []
+def seed_texts(notes: TopicNotes) -> list[str]:
+    """A line for start pages that were skipped, and for each problem of others."""
+    texts = [_skipped_text(notes.skipped_seeds)] if notes.skipped_seeds else []
     for problem, ((one, several), advice) in _PROBLEMS.items():
         urls = [printable(seed.url, 200) for seed in notes.off_topic_seeds if seed.problem is problem]
         if urls:
@@ -50,6 +51,12 @@ def off_topic_texts(notes: TopicNotes) -> list[str]:
     return texts
 
 
+def _skipped_text(seeds: Sequence[SkippedSeed]) -> str:
+    some = ", ".join(f"{printable(seed.url, 200)} ({seed.reason.text})" for seed in seeds[:MAX_SKIPPED])
+    more = f" and {len(seeds) - MAX_SKIPPED:,} more" if len(seeds) > MAX_SKIPPED else ""
+    return f"{counted(len(seeds), 'start page was', 'start pages were')} skipped: {some}{more}."
+
+
 def note_texts(notes: TopicNotes) -> list[str]:
     """All notes."""
-    return [text for text in (ignored_keywords_text(notes.ignored_keywords), *off_topic_texts(notes)) if text]
+    return [text for text in (ignored_keywords_text(notes.ignored_keywords), *seed_texts(notes)) if text]

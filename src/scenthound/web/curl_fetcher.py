@@ -24,7 +24,7 @@ from scenthound.web.access import Access
 from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, pinned
 from scenthound.web.dns import is_address, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
-from scenthound.web.proxies import may_request
+from scenthound.web.proxies import Proxy, may_request
 
 #: Called with the sockets that are ready and their events (CSELECT_IN, CSELECT_OUT, or both).
 OnReady = Callable[[list[tuple[int, int]]], None]
@@ -249,12 +249,13 @@ class CurlFetcher:
 
     def start(self, request: Request, on_done: OnDone) -> None:
         """Start a fetch; `on_done` is called once, later, from the loop."""
-        proxy, addresses = self._access.proxies.for_url(request.url), request.addresses
+        proxy = self._access.proxies.for_url(request.url)
+        refused = self._refused(request, proxy)
+        if refused is not None:
+            self._loop.call_soon(on_done, refused)
+            return
+        addresses = request.addresses
         if proxy is not None:
-            if not (self._settings.allow_private or may_request(addresses, self._settings.also_allowed)):
-                forbidden = f"requests for {', '.join(addresses)} are not allowed"
-                self._loop.call_soon(on_done, NotFetched(SkipReason.ADDRESS_FORBIDDEN, printable(forbidden), 0.0))
-                return
             addresses = tuple(filter(is_address, addresses))
             proxy = proxy if addresses else proxy.for_name()
         handle = self._idle.pop() if self._idle else CurlHandle(self._settings)
@@ -266,6 +267,17 @@ class CurlFetcher:
         handle.curl.setopt(pycurl.RESOLVE, pins)
         self._in_flight[handle.curl] = handle
         self._multi.add_handle(handle.curl)
+
+    def _refused(self, request: Request, proxy: Proxy | None) -> NotFetched | None:
+        """Why a request is not sent: a proxy may not be asked for its addresses, or there is no proxy to ask for a host
+        without any (`proxies`)."""
+        listed = printable(", ".join(request.addresses))
+        if proxy is None:
+            is_name = bool(request.addresses) and not any(map(is_address, request.addresses))
+            return NotFetched(SkipReason.DNS_NOT_FOUND, listed, 0.0) if is_name else None
+        if self._settings.allow_private or may_request(request.addresses, self._settings.also_allowed):
+            return None
+        return NotFetched(SkipReason.ADDRESS_FORBIDDEN, f"requests for {listed} are not allowed", 0.0)
 
     def close(self) -> None:
         """Abort all transfers; their callbacks are not called."""

@@ -106,6 +106,10 @@ class Proxies:
         self._of_scheme = proxies
         self._environment = environment
 
+    def __bool__(self) -> bool:
+        """Whether there is any proxy."""
+        return bool(self._of_scheme)
+
     @classmethod
     def none(cls) -> "Proxies":
         return cls({})

@@ -43,6 +43,7 @@ _ENDED = {
     EndReason.TIME: "The time limit is reached.",
     EndReason.HARVEST: "The harvest fell below its limit.",
     EndReason.STOPPED: "The crawl was stopped.",
+    EndReason.PROXY: "The proxy failed.",
 }
 _DIED = "The process ended without recording a reason. All visited pages are on disk."
 

@@ -13,6 +13,7 @@ import numpy as np
 from scenthound.command_line import command_line
 from scenthound.crawler.state import CrawlState, State
 from scenthound.errors import printable
+from scenthound.store.crawl_records import MIN_PAGES_FOR_COST, on_topic_pages_lost
 from scenthound.ui.crawl_curves import WINDOW
 from scenthound.ui.crawl_overview import CrawlOverview, Scorer
 from scenthound.ui.endings import ending_text
@@ -22,8 +23,6 @@ from scenthound.ui.formats import counted
 MIN_PAGES_FOR_TREND = 50
 #: Tenths within this ratio of each other are called equal.
 EQUAL_WITHIN = 0.1
-#: With fewer pages, nothing is said about politeness without cost, or about pages out of order.
-MIN_PAGES_FOR_COST = 10
 MAX_KEYWORDS = 12
 _UNITS = ((86_400, "day", "days"), (3600, "h", "h"), (60, "min", "min"), (1, "s", "s"))
 
@@ -177,26 +176,14 @@ def _out_of_order(crawl: CrawlOverview) -> str:
 
 def _pages_lost(crawl: CrawlOverview) -> str:
     """An estimate of the pages on topic that politeness cost, and what it assumes; empty if it cannot be made."""
-    n_lost = on_topic_pages_lost(crawl)
+    threshold = crawl.plan.on_topic_from
+    n_lost = None if threshold is None else on_topic_pages_lost(crawl.relevance, crawl.regrets, threshold)
     if n_lost is None:
         return ""
     return (
         f" If they were on topic as often as the others, {counted(n_lost, 'more page', 'more pages')} would be: a "
         "rough estimate of what politeness cost, because pages that had to wait may come later."
     )
-
-
-def on_topic_pages_lost(crawl: CrawlOverview) -> int | None:
-    """How many more pages would be on topic if those requested out of order were so as often as the others."""
-    threshold = crawl.plan.on_topic_from
-    if threshold is None or has_several_scales(crawl):
-        return None
-    is_other = crawl.is_out_of_order & ~crawl.waited_for_seed
-    others, in_order = crawl.relevance[is_other], crawl.relevance[~crawl.is_out_of_order]
-    if min(len(others), len(in_order)) < MIN_PAGES_FOR_COST:
-        return None
-    more = (in_order >= threshold).mean() - (others >= threshold).mean()
-    return max(0, round(float(more) * len(others)))
 
 
 def mean_given_up(crawl: CrawlOverview) -> float | None:

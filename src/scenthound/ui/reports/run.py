@@ -246,7 +246,7 @@ def main_table(evaluation: Evaluation, *, by_pages: bool) -> Table:
 
 def all_tables(evaluation: Evaluation) -> dict[str, Table]:
     """All tables: by the number of pages for each metric that has values, `cost`, `diagnostics` if a strategy has any,
-    and `missing` if pages were."""
+    and `missing` if pages of topics with known pages were."""
     tables = {metric: metric_table(evaluation, metric) for metric in defined_metrics(evaluation)}
     more = {"diagnostics": diagnostics_table(evaluation), "missing": missing_table(evaluation)}
     return {**tables, "cost": cost_table(evaluation), **{name: table for name, table in more.items() if table}}
@@ -332,9 +332,9 @@ def diagnostics_table(evaluation: Evaluation) -> Table | None:
 
 def missing_table(evaluation: Evaluation) -> Table | None:
     """How often a strategy requested a page that is not in the recording, and the resulting bounds of its precision
-    and recall; None if no page was missing."""
+    and recall; None if no page was missing, or no topic has known pages."""
     report = evaluation.closed_world
-    if not any(gap.missing_per_page > 0 for gap in report.gaps):
+    if not any(gap.missing_per_page > 0 and isfinite(gap.precision.measured) for gap in report.gaps):
         return None
     orders = [
         f"By {measure} the order of {sum(order.is_safe for order in orders)} of {len(orders)} pairs is certain."

@@ -10,7 +10,7 @@ export const STATES = {
   ending: { sign: "◌", text: "The crawl is about to end." },
   ended: { sign: "✓", text: "The crawl has ended." },
   stopped: { sign: "■", text: "The crawl was stopped and can be resumed." },
-  failed: { sign: "✕", text: "The crawl ended without a page." },
+  failed: { sign: "✕", text: "The crawl failed." },
   died: { sign: "✕", text: "The crawl's process died." },
   "not begun": { sign: "○", text: "The crawl has not started." },
 };
