@@ -2,7 +2,7 @@
 
 Rules
 - Differences are to the best, in pairs of crawls from the same start. Intervals are 95 % BCa bootstrap intervals.
-- p is of a two-sided sign-flip test, because the best was selected from the same data; Holm's correction is over all
+- p is of a two-sided `mean_test`, because the best was selected from the same data; Holm's correction is over all
   other contestants.
 - A difference of less than 5 % of the best mean is negligible. That it is negligible is shown by an equivalence test,
   corrected in the same way. A small difference that is significant is still small, so equivalence decides the mark

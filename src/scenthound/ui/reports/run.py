@@ -168,7 +168,7 @@ def undefined_notes(evaluation: Evaluation, among: Sequence[str] | None = None) 
         yield f"{metric_name(metric)} is left out: {reason}."
 
 
-# Tables. The best mean of a column is emphasised. A dagger means significantly worse: p of two-sided sign flips over
+# Tables. The best mean of a column is emphasised. A dagger means significantly worse: p of the two-sided test over
 # topics, against the best, is below 5 % after Holm's correction over the strategies of the column.
 
 
@@ -273,7 +273,7 @@ def marks_note(evaluation: Evaluation, best: str = "The best mean of a column is
         few = "1 topic is" if n_topics == 1 else f"{n_topics} topics are"
         return f"{best} {few} too few to test {n_strategies} strategies for significance: {needed} are needed.".strip()
     return (
-        f"{best} {WORSE} significantly worse than the best: p of sign flips over topics, with Holm's correction over "
+        f"{best} {WORSE} significantly worse than the best: p of the test over topics, with Holm's correction over "
         "the column, is below 5 %."
     ).strip()
 
