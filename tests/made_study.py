@@ -29,6 +29,7 @@ def made_arm(name: str = "task 1", n_places: int = 4, **more: object) -> ArmMeas
         settings=settings,
         page_budget=int(x[-1]),
         n_hosts=1,
+        n_domains=1,
         topics=TOPICS,
         measured=values,
         bounds=bounds,

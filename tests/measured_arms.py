@@ -45,7 +45,16 @@ def planted_arm(
     topics = tuple(f"t{topic}" for topic in range(n_topics))
     accepted = np.full(n_topics, n_accepted)
     return ArmMeasurements(
-        settings, page_budget, n_hosts, topics, measured, {}, tuple(missed), features, n_accepted=accepted
+        settings=settings,
+        page_budget=page_budget,
+        n_hosts=n_hosts,
+        n_domains=n_hosts,
+        topics=topics,
+        measured=measured,
+        bounds={},
+        missed=tuple(missed),
+        features=features,
+        n_accepted=accepted,
     )
 
 

@@ -21,13 +21,19 @@ def by(table: dict[str, float]):
 # --- menczer2001 -----------------------------------------------------------------------------------------------------
 
 
-def menczer(order: tuple[str, str, str], early: dict[str, float], middle: dict[str, float], end: dict[str, float]):
+def menczer(
+    order: tuple[str, str, str],
+    early: dict[str, float],
+    middle: dict[str, float],
+    end: dict[str, float],
+    n_hosts: int = 100,
+):
     """Classifiers and similarity say `order`, best first; mean ranks are given at 100, 500 and 1,000 pages."""
     quality = {label: 0.3 - 0.1 * index for index, label in enumerate(order)}
     ranks = {50: early, 100: early, 250: middle, 500: middle, 1000: end}
     planted = {name: by(quality) for name in [*CLASSIFIED, "mean_similarity"]}
     planted["rank:by=lexical"] = lambda label, x: ranks[x][label]
-    return planted_arm("menczer2001", "crawls", planted, low=("rank:by=lexical",))
+    return planted_arm("menczer2001", "crawls", planted, low=("rank:by=lexical",), n_hosts=n_hosts)
 
 
 AS_FOUND = ("BestFirst", "InfoSpiders", "PageRank")
@@ -45,6 +51,18 @@ def test_findings_of_menczer2001_are_not_reproduced_in_another_order():
     worse = {"BestFirst": 500.0, "InfoSpiders": 600.0, "PageRank": 950.0}
     arm = menczer(AS_FOUND[::-1], {**EARLY, "InfoSpiders": 700.0}, MIDDLE, worse)
     assert verdicts(menczer2001.findings([arm])) == dict.fromkeys(("H1", "H2", "H3", "H4"), NOT)
+
+
+def test_claims_about_pagerank_cannot_be_asked_of_a_web_with_a_single_domain():
+    found = {each.name: each for each in menczer2001.findings([menczer(AS_FOUND, EARLY, MIDDLE, END, n_hosts=1)])}
+    assert {name: each.verdict.value for name, each in found.items()} == dict.fromkeys(
+        ("H1", "H2", "H3", "H4"), NOT_ASKED
+    )
+    best, spiders = found["H1"].claims[:2]
+    assert (best.verdict.value, spiders.verdict.value) == (REPRODUCED, NOT_ASKED)
+    # The effect is shown even so.
+    assert spiders.effect is not None
+    assert spiders.effect.mean == pytest.approx(0.1, abs=0.01)
 
 
 def test_low_ranks_are_better():

@@ -1,6 +1,7 @@
 """The report of a study."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -218,7 +219,7 @@ def test_lower_is_better_is_stated_and_counts_as_a_win():
     assert chart.y_label == "mean rank (lower is better)"
     arm = made_arm()
     ranks = type(arm.settings)("task 1", arm.settings.strategies, ("rank:by=lexical",))
-    (grid,) = win_loss_grids([type(arm)(ranks, 40, 1, arm.topics, arm.measured, {}, (), ())])
+    (grid,) = win_loss_grids([replace(arm, settings=ranks)])
     # Greedy ends at ranks of 70, 60 and 50, Blind at 85, 80 and 75.
     np.testing.assert_allclose(grid.differences, [[-15, -20, -25]])
 
@@ -240,7 +241,7 @@ def test_crawlers_are_compared_with_the_first_by_topic():
 def test_one_crawler_has_no_grid():
     arm = made_arm()
     alone = type(arm.settings)("task 1", {"Greedy": "best_first"}, ("recall",))
-    assert list(win_loss_grids([type(arm)(alone, 40, 1, arm.topics, arm.measured, {}, (), ())])) == []
+    assert list(win_loss_grids([replace(arm, settings=alone)])) == []
 
 
 def test_sections_without_content_are_left_out():

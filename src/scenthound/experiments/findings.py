@@ -19,7 +19,7 @@ Rules
   over its seeds: the verdict applies to these topics only. The test over seeds is conservative if topics differ much.
   Equivalence is tested over topics only.
 - A claim cannot be asked where the web or the page budget decides it, whatever the crawlers do: `cannot_be_asked`
-  gives the reason. A claim with a `ceiling` (the largest difference that any crawler could have, by topic) cannot be
+  gives the reason. A claim `up_to` a ceiling (the largest difference that any crawler could have, by topic) cannot be
   asked if the mean of that is not positive. More topics would not help, so this is not the same as undecided.
 - A finding is reproduced if all its claims are, not reproduced if one is not. Otherwise it cannot be asked if one of
   its claims cannot, and is undecided if all can.
@@ -183,25 +183,22 @@ class PendingClaim:
 Side = Literal[1, -1]
 
 
-def cannot_be_asked(says: str, why: str) -> Claim:
+def cannot_be_asked(says: str, why: str, effect: Effect | None = None) -> Claim:
     """A claim that the web or the page budget decides."""
-    return Claim(says, None, Verdict.CANNOT_BE_ASKED, why)
+    return Claim(says, effect, Verdict.CANNOT_BE_ASKED, why)
 
 
-def is_more(
-    says: str,
-    differences: FloatArray | PairedSample,
-    margin: float | None = None,
-    *,
-    ceiling: FloatArray | None = None,
-    best: str = "The best possible crawler would not be better",
-) -> PendingClaim:
+def up_to(ceiling: FloatArray, claim: PendingClaim, why: str) -> PendingClaim | Claim:
+    """The claim that differences are positive, if they can be: `ceiling` is the largest difference that any crawler
+    could have, by topic, and `why` says what that would be."""
+    if len(defined(ceiling)) and float(np.nanmean(ceiling)) <= 0:
+        return cannot_be_asked(claim.says, why, claim.effect)
+    return claim
+
+
+def is_more(says: str, differences: FloatArray | PairedSample, margin: float | None = None) -> PendingClaim:
     """The claim that differences are positive in the mean. Differences below `margin`, in their units, are negligible;
-    None: there is no such margin. `ceiling` is the largest difference that any crawler could have, by topic, and `best`
-    says what that would be."""
-    if ceiling is not None and len(defined(ceiling)) and float(np.nanmean(ceiling)) <= 0:
-        verdict = Verdict.CANNOT_BE_ASKED, f"{best}."
-        return PendingClaim(says, _sample(differences).effect(), "", nan, nan, lambda _: verdict)
+    None: there is no such margin."""
     return _directed(says, differences, margin, 1)
 
 
@@ -319,7 +316,7 @@ class _Sides:
         if not self.n_nonzero:
             return Verdict.UNDECIDED, "All differences are 0, so signs cannot be tested."
         if near <= 0 < far:
-            return Verdict.UNDECIDED, f"{interval} includes 0."
+            return Verdict.UNDECIDED, f"{interval} includes 0; {describe_p(self.test, corrected.p)}."
         test, p, n_ways = self.test, corrected.p, 1
         if near <= 0:
             test, p, n_ways = self.test_contrary, corrected.p_contrary, self.n_ways

@@ -5,14 +5,22 @@ How we interpret the paper
 - "Equivalent" (BestFirst and InfoSpiders after a tenth) is a mean rank within a twentieth of BestFirst's.
 - "Narrows late": PageRank is less far behind BestFirst at the end than after a half of the pages.
 - Of a page's links PageRank records only those to other domains. On a web of a single domain there are none, so all
-  are recorded there.
+  are recorded there. That is another crawler than the paper's, so claims about PageRank cannot be asked.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from scenthound.experiments.findings import Finding, PendingClaim, finding_of, is_about_equal, is_more
+from scenthound.experiments.findings import (
+    Claim,
+    Finding,
+    PendingClaim,
+    cannot_be_asked,
+    finding_of,
+    is_about_equal,
+    is_more,
+)
 from scenthound.experiments.papers import Published
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -45,18 +53,35 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
     for arm in arms[0].padded_or_visited():
         over, remark = arm.over, _randomness(arm)
         yield finding_of(
-            "H1", "BestFirst > InfoSpiders > PageRank under each classifier", over, _classified(arm), remark
+            "H1",
+            "BestFirst > InfoSpiders > PageRank under each classifier",
+            over,
+            _askable(arm, _classified(arm)),
+            remark,
         )
         yield finding_of(
             "H2",
             "mean lexical rank: at a tenth BestFirst about InfoSpiders, both better than PageRank; later BestFirst "
             "better than InfoSpiders, InfoSpiders than PageRank",
             over,
-            _ranked(arm),
+            _askable(arm, _ranked(arm)),
             remark,
         )
-        yield finding_of("H3", "mean similarity: the same order, from early on", over, _similar(arm), remark)
-        yield finding_of("H4", "mean lexical rank: PageRank's distance narrows late", over, _narrowing(arm))
+        says = "mean similarity: the same order, from early on"
+        yield finding_of("H3", says, over, _askable(arm, _similar(arm)), remark)
+        says = "mean lexical rank: PageRank's distance narrows late"
+        yield finding_of("H4", says, over, _askable(arm, _narrowing(arm)))
+
+
+def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim]) -> Iterator[PendingClaim | Claim]:
+    """The claims; those about PageRank cannot be asked of a web with a single domain."""
+    why = (
+        "The web has a single domain. The paper's PageRank records only links to other domains, of which there are "
+        "none; here it records all links."
+    )
+    for claim in claims:
+        is_other = arm.n_domains < 2 and PAGERANK in claim.says
+        yield cannot_be_asked(claim.says, why, claim.effect) if is_other else claim
 
 
 def _randomness(arm: ArmMeasurements) -> str:

@@ -73,6 +73,7 @@ def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim]) -> Iterator[P
                 claim.says,
                 f"Its N of {N_EXPLORING} is {share:.0%} of the {arm.page_budget:,} pages, and was 13% in the paper: "
                 "crawls end before it can use what it learned.",
+                claim.effect,
             )
 
 

@@ -132,7 +132,7 @@ def _experiment(
 ) -> Experiment:
     pages = max(1, round(fitting_pages(settings.pages, web.n_pages) * arm.pages_share))
     ids = {topic.id for topic in topics}
-    values = {"{pages}": str(pages), "{many_domains}": str(has_many_domains(web)).lower()}
+    values = {"{pages}": str(pages), "{many_domains}": str(len(domains_of_pages(web)) > 1).lower()}
     strategies = []
     for spec in arm.strategies.values():
         for name, value in values.items():
@@ -179,6 +179,6 @@ def hosts_of_pages(web: RecordedWeb) -> list[str]:
     return [web.hosts[host] for host in np.unique(web.url_host[: web.n_pages]).tolist()]
 
 
-def has_many_domains(web: RecordedWeb) -> bool:
-    """Whether the recorded pages are of more than one registrable domain."""
-    return len({registrable_domain(host) for host in hosts_of_pages(web)}) > 1
+def domains_of_pages(web: RecordedWeb) -> set[str]:
+    """The registrable domains that recorded pages are on."""
+    return {registrable_domain(host) for host in hosts_of_pages(web)}

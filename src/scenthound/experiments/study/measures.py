@@ -24,7 +24,7 @@ from scenthound.experiments.ground_truth import VOTE, TopicGroundTruth, checked_
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
-from scenthound.experiments.study.arms import Arm, hosts_of_pages
+from scenthound.experiments.study.arms import Arm, domains_of_pages, hosts_of_pages
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
 from scenthound.metrics.base import METRICS, GroundTruth, Metric
@@ -88,6 +88,7 @@ class ArmMeasurements:
     settings: ArmSettings
     page_budget: int
     n_hosts: int  #: of recorded pages
+    n_domains: int  #: registrable ones, of recorded pages
     topics: tuple[str, ...]
     measured: Mapping[str, Measured]
     bounds: Mapping[str, Measured]
@@ -382,6 +383,7 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         settings=arm.settings,
         page_budget=page_budget,
         n_hosts=len(hosts_of_pages(web)),
+        n_domains=len(domains_of_pages(web)),
         topics=tuple(topic.id for topic in arm.experiment.topics),
         measured=measured([topic.values for topic in topics]),
         bounds=measured([topic.bounds for topic in topics]),
