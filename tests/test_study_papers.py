@@ -8,6 +8,7 @@ import pytest
 from measured_arms import planted_arm, verdicts
 from scenthound.experiments.papers import menczer2001, pant2002, paper_of, wang2009
 from scenthound.experiments.study.measures import MISSING_COUNT, VISITED_PAGES
+from scenthound.experiments.study.tables import end_tables
 
 REPRODUCED, NOT, NOT_ASKED = "reproduced", "not reproduced", "cannot be asked here"
 CLASSIFIED = [f"classified:by={name}" for name in menczer2001.CLASSIFIERS]
@@ -84,6 +85,19 @@ def test_crawls_of_unequal_length_are_compared_where_the_shorter_one_ended():
     found = verdicts(menczer2001.findings([arm]))
     assert (found[f"H1 {VISITED_PAGES}"], found[f"H1 {MISSING_COUNT}"]) == (REPRODUCED, NOT)
     assert (found[f"H3 {VISITED_PAGES}"], found[f"H3 {MISSING_COUNT}"]) == (REPRODUCED, NOT)
+
+
+def test_values_over_visited_pages_are_those_where_the_shortest_crawl_ended():
+    similarity = {"mean_similarity": lambda label, x: {"BestFirst": 0.3, "InfoSpiders": 0.2}.get(label, 0.1) * 100 / x}
+    arm = planted_arm("menczer2001", "crawls", similarity, lengths={"InfoSpiders": 300, "PageRank": 700})
+    # At 250 pages, the last step that all crawls reached.
+    assert arm.at_equal_length("mean_similarity", "BestFirst").mean() == pytest.approx(0.12, abs=0.01)
+    padded, visited = end_tables(arm, {"mean_similarity": "similarity"})
+    assert [row[0] for row in visited.rows] == [row[0] for row in padded.rows] == list(AS_FOUND)
+    assert [row[1].split(" ")[0] for row in visited.rows] == ["1,000", "300", "700"]
+    assert [float(row[2].split(" ")[0]) for row in visited.rows] == pytest.approx([0.12, 0.08, 0.04], abs=0.01)
+    assert [float(row[1].split(" ")[0]) for row in padded.rows] == pytest.approx([0.03, 0.02, 0.01], abs=0.005)
+    assert len([*end_tables(planted_arm("menczer2001", "crawls", similarity), {"mean_similarity": "similarity"})]) == 1
 
 
 # --- pant2002 --------------------------------------------------------------------------------------------------------

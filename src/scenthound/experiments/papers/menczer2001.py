@@ -29,7 +29,7 @@ from scenthound.experiments.study.tables import (
     Picture,
     Table,
     cost_tables,
-    end_table,
+    end_tables,
     extra_tables,
     overlap_table,
     t_test_table,
@@ -160,7 +160,7 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterator[Table]:
     heads |= {RANK: "mean SMART rank", SIMILARITY: "mean similarity", "precision": "precision", "recall": "recall"}
     heads |= {"area:of=recall": "area under recall"}
     heads |= {"target_recall": "target recall", "novelty": "novelty", "new_relevant_hosts": "new relevant hosts"}
-    yield end_table(arm, heads)
+    yield from end_tables(arm, heads)
     yield t_test_table(arm, RANK, "mean SMART rank", POINTS)
     yield t_test_table(arm, SIMILARITY, "mean similarity", POINTS)
     for judge, name in CLASSIFIERS.items():

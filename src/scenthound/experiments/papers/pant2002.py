@@ -28,7 +28,7 @@ from scenthound.experiments.study.tables import (
     Picture,
     Table,
     cost_tables,
-    end_table,
+    end_tables,
     extra_tables,
 )
 from scenthound.model import FloatArray
@@ -166,6 +166,6 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
     heads |= {"target_recall": "example recall", "precision": "precision", "recall": "recall"}
     heads |= {"area:of=recall": "area under recall"}
     for name in (TASK_1, TASK_2):
-        yield end_table(arm_named(arms, name), heads)
+        yield from end_tables(arm_named(arms, name), heads)
     yield from cost_tables(arm_named(arms, COST))
     yield from extra_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, "target_recall")

@@ -34,7 +34,7 @@ from scenthound.experiments.study.tables import (
     Panel,
     Picture,
     Table,
-    end_table,
+    end_tables,
     extra_tables,
     file_name,
     mean_and_error,
@@ -199,7 +199,7 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
             heads |= {f"{RECALL}:linked_by=few": "of obscure targets", f"{RECALL}:linked_by=many": "of popular targets"}
             heads |= {HARVEST: "harvest rate", "precision": "precision", "recall": "recall"}
             heads |= {"area:of=recall": "area under recall"}
-            yield end_table(arm_named(arms, name), heads)
+            yield from end_tables(arm_named(arms, name), heads)
         crawls = arm_named(arms, f"crawls, {words}")
         yield t_test_table(crawls, RECALL, f"target recall, {words}", (1.0,), one_tailed=True)
         yield t_test_table(crawls, HARVEST, f"harvest rate, {words}", (1.0,), one_tailed=True)

@@ -160,9 +160,17 @@ class ArmMeasurements:
         after = np.full(len(self.topics), x)
         if self.by_visited_pages and measure in self.settings.measures:
             after = np.minimum(after, np.minimum(self.length(one), self.length(other)))
-        steps = np.maximum(0, np.searchsorted(measured.x, after, side="right") - 1)
-        ours, theirs = (self.values(measure, label)[np.arange(len(steps)), steps] for label in (one, other))
-        return ours, theirs
+        return self._after(measure, one, after), self._after(measure, other, after)
+
+    def _after(self, measure: str, label: str, n_pages: IntArray) -> FloatArray:
+        """By topic, a measure after as many pages."""
+        steps = np.maximum(0, np.searchsorted(self.of(measure).x, n_pages, side="right") - 1)
+        values: FloatArray = self.values(measure, label)[np.arange(len(steps)), steps]
+        return values
+
+    def at_equal_length(self, measure: str, label: str) -> FloatArray:
+        """By topic, a measure after as many pages as the shortest crawl for the topic has."""
+        return self._after(measure, label, np.min([self.length(each) for each in self.labels], axis=0))
 
     def better(self, measure: str, one: str, other: str, x: int | None = None) -> FloatArray:
         """By topic, how much better one crawler is than another: after x pages, or at the end."""

@@ -82,8 +82,37 @@ def format_p(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
-    """Every crawler after all pages; the static scheme as a mean over all n. `measures` are headings by name."""
+def end_tables(arm: ArmMeasurements, measures: Mapping[str, str]) -> Iterator[Table]:
+    """Every crawler after all pages, and if crawls ended early also over visited pages. `measures` are headings by
+    name."""
+    yield _end_table(arm, measures)
+    if arm.n_ended_early:
+        yield _visited_table(arm, measures)
+
+
+def _visited_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
+    there = {name: head for name, head in measures.items() if name in arm.settings.measures}
+    rows = tuple(
+        (
+            label,
+            mean_and_error(arm.length(label).astype(np.float64), 0),
+            *(mean_and_error(arm.at_equal_length(name, label), 1 if "rank" in name else 3) for name in there),
+        )
+        for label in arm.labels
+    )
+    return Table(
+        name=f"end-visited-{file_name(arm.settings.name)}",
+        caption=f"{arm.settings.name}: over visited pages",
+        heads=("crawler", "pages", *there.values()),
+        rows=rows,
+        note=f"{arm.n_ended_early:,} of {len(arm.missed):,} crawls ended before {arm.page_budget:,} pages. Crawlers "
+        "are compared after as many pages as the shortest crawl for the topic has, so that no missing page counts. "
+        f"Mean ± standard error over {len(arm.topics)} topics.",
+    )
+
+
+def _end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
+    """Every crawler after all pages; the static scheme as a mean over all n."""
     there = {name: head for name, head in measures.items() if name in arm.measured}
     rows = tuple(
         (label, *(mean_and_error(_end(arm, name, label), 1 if "rank" in name else 3) for name in there))
@@ -96,6 +125,7 @@ def end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
         heads=("crawler", *there.values()),
         rows=rows,
         note=f"Mean ± standard error over {len(arm.topics)} topics."
+        f"{' Pages that a crawl did not visit count as not relevant.' if arm.n_ended_early else ''}"
         f"{' Coverage is the mean over all n.' if is_static else ''}{' Low ranks are good.' if is_ranked else ''}",
     )
 
