@@ -53,9 +53,10 @@ class PoolFacts(Protocol):
     def linkage_rank(self) -> FloatArray:
         """Ranks by number of topic keywords, then by PageRank (pant2002 section 4.2), 1 is best."""
 
-    def accepted_by(self, judge: str) -> BoolArray | None:
+    def accepted_by(self, judge: str, *, calibrated: bool = False) -> BoolArray | None:
         """Whether a judge (`relevance/classifiers`), the `vote` of three, or the default `relevance_model` accepts each
-        page; None: it cannot be trained."""
+        page; `calibrated`: the judge, or each of the three, with a calibrated threshold. None: it cannot be trained or
+        calibrated."""
 
     def hosts(self) -> IntArray:
         """The host number of each page; empty if the web has a single host."""
@@ -210,6 +211,7 @@ class FixedFacts:
     printed_ranks: FloatArray = field(default_factory=lambda: _NONE)
     linkage_ranks: FloatArray = field(default_factory=lambda: _NONE)
     accepted: Mapping[str, BoolArray] = field(default_factory=dict)
+    accepted_calibrated: Mapping[str, BoolArray] = field(default_factory=dict)
     host_numbers: IntArray = field(default_factory=lambda: _NO_PAGES)
     seed_host_numbers: IntArray = field(default_factory=lambda: _NO_PAGES)
     weighted: PoolVectors = _NO_VECTORS
@@ -223,8 +225,8 @@ class FixedFacts:
     def linkage_rank(self) -> FloatArray:
         return self.linkage_ranks
 
-    def accepted_by(self, judge: str) -> BoolArray | None:
-        return self.accepted.get(judge)
+    def accepted_by(self, judge: str, *, calibrated: bool = False) -> BoolArray | None:
+        return (self.accepted_calibrated if calibrated else self.accepted).get(judge)
 
     def hosts(self) -> IntArray:
         return self.host_numbers

@@ -60,7 +60,8 @@ def _arrays_of(ground_truth: GroundTruth) -> Iterator[IntArray | FloatArray | Bo
     yield from (ground_truth.relevant, ground_truth.targets, ground_truth.seeds, ground_truth.pool)
     yield from (facts.similarity(), facts.lexical_rank(), facts.lexical_rank(as_printed=True), facts.linkage_rank())
     yield from (facts.hosts(), facts.seed_hosts(), facts.vectors().weights)
-    yield from (accepted for judge in JUDGES if (accepted := facts.accepted_by(judge)) is not None)
+    decisions = (facts.accepted_by(judge, calibrated=calibrated) for judge in JUDGES for calibrated in (False, True))
+    yield from (accepted for accepted in decisions if accepted is not None)
 
 
 def _check_causality(metric: Metric, trace: Trace, ground_truth: GroundTruth, curve: FloatArray) -> None:
@@ -112,6 +113,7 @@ def _facts(rng: Random) -> FixedFacts:
         printed_ranks=shared_ranks(draw.random(N_PAGES)),
         linkage_ranks=shared_ranks(draw.random(N_PAGES)),
         accepted={judge: draw.random(N_PAGES) < 0.3 for judge in JUDGES},
+        accepted_calibrated={judge: draw.random(N_PAGES) < 0.1 for judge in JUDGES},
         host_numbers=draw.integers(0, N_HOSTS, N_PAGES, dtype=np.int32),
         seed_host_numbers=draw.integers(0, N_HOSTS, 3, dtype=np.int32),
         weighted=_vectors(draw),

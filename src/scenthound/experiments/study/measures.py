@@ -20,9 +20,17 @@ import numpy as np
 from scenthound.errors import UnknownName
 from scenthound.experiments.bounds import BOUNDED, StartBounds
 from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
-from scenthound.experiments.ground_truth import VOTE, TopicGroundTruth, checked_curve, curve_steps, page_rank_among
+from scenthound.experiments.ground_truth import (
+    VOTE,
+    RelevantShares,
+    TopicGroundTruth,
+    checked_curve,
+    curve_steps,
+    page_rank_among,
+)
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
+from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
 from scenthound.experiments.study.arms import Arm, hosts_of_pages
 from scenthound.experiments.study.settings import ArmSettings
@@ -30,7 +38,7 @@ from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
 from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
-from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
+from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, silent
 from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, agreement, cohen_kappa
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
@@ -45,6 +53,10 @@ BOUNDS = ("random", "oracle")
 STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage")
 #: What means over pages are over, if crawls ended early.
 VISITED_PAGES, MISSING_COUNT = "over visited pages", "missing pages count"
+#: The known relevant pages, listed with the judges.
+KNOWN_PAGES = "known relevant pages"
+#: The harvest rate as published, and by judges whose acceptance rate is calibrated.
+HARVEST, CALIBRATED_HARVEST = "harvest", "harvest:calibrated=true"
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
 #: Whether low values are good, for measures that are not metrics.
@@ -96,6 +108,8 @@ class ArmMeasurements:
     #: Pages until a share of the relevant ones was found, or infinity: by strategy, topic and share.
     search_lengths: FloatArray | None = None
     agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of classifiers, by topic
+    #: By classifier and topic: the share of pages it accepts, its precision and its recall.
+    acceptance: Mapping[str, FloatArray] = field(default_factory=dict)
     n_accepted: FloatArray = field(default_factory=lambda: np.zeros(0))  #: pages of the pool that the judges accept
     diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: by crawler, means over crawls
     #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
@@ -205,6 +219,7 @@ class _MeasuredTopic:
     features: TopicFeatures
     search_lengths: FloatArray | None
     agreement: Mapping[str, float]
+    acceptance: Mapping[str, FloatArray]
     n_accepted: float
     diagnostics: tuple[tuple[str, Mapping[str, float]], ...]  #: of each crawl, with the name of its crawler
 
@@ -221,13 +236,14 @@ class _TopicMeasurer:
         self._steps = arm_steps(arm.settings, arm.experiment.page_budget)
         self._tops = arm.settings.top_sizes(arm.experiment.page_budget)
         self._starts = [start for _, start in arm.planned]
+        self._shares = RelevantShares(web, arm.experiment.topics)
 
     def __call__(self, topic: Topic) -> _MeasuredTopic:
         settings = self._arm.settings
         starts = [start for start in self._starts if start.topic == topic.id]
         crawls = [self._crawls.of(topic, start) for start in starts]
         traces = [run.trace for by_strategy in crawls for run in by_strategy]
-        topic_truth = TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
+        topic_truth = TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank, shares=self._shares)
         truths = [topic_truth.ground_truth(start, self._starts) for start in starts]
         values = _mean_of([self._values(*pair) for pair in zip(crawls, truths, strict=True)])
         if settings.halves:
@@ -247,8 +263,9 @@ class _TopicMeasurer:
             missed=tuple(self._missed(crawls, truths)),
             features=topic_features(self._web, self._crawls.graph, topic, starts[0]),
             search_lengths=lengths,
-            agreement=_classifier_agreement(truths[0], _classifiers_of(settings)),
-            n_accepted=_n_accepted(truths[0]) if "harvest" in self._metrics else np.nan,
+            agreement=_classifier_agreement(truths[0], _classifiers_of(settings), calibrated=_is_calibrated(settings)),
+            acceptance=_acceptance(truths[0], starts[0], settings),
+            n_accepted=_n_accepted(truths[0], settings),
             diagnostics=tuple(
                 (label, run.crawl.diagnostics)
                 for by_strategy in crawls
@@ -319,30 +336,62 @@ def _overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: In
     return shared
 
 
+def _is_calibrated(settings: ArmSettings) -> bool:
+    """Whether the judges that decide the harvest rate of an arm are calibrated."""
+    return CALIBRATED_HARVEST in settings.measures
+
+
 def _classifiers_of(settings: ArmSettings) -> tuple[str, ...]:
     """The classifiers that evaluate an arm."""
     linear = [judge for judge in LINEAR_JUDGES if f"classified:by={judge}" in settings.measures]
-    return (*linear, *(VOTING_JUDGES if "harvest" in settings.measures else ()))
+    has_votes = HARVEST in settings.measures or _is_calibrated(settings)
+    return (*linear, *(VOTING_JUDGES if has_votes else ()))
 
 
-def _classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
+def _classifier_agreement(
+    ground_truth: GroundTruth, judges: Sequence[str], *, calibrated: bool = False
+) -> dict[str, float]:
     """Cohen's kappa of each pair of classifiers on the pool, Fleiss' kappa of all, and Cohen's kappa of each, and of
     the vote, with the known relevant pages. Empty if one of them could not be trained."""
-    verdicts = {name: accepted for name in judges if (accepted := ground_truth.facts.accepted_by(name)) is not None}
+    accepted_by = partial(ground_truth.facts.accepted_by, calibrated=calibrated)
+    verdicts = {name: accepted for name in judges if (accepted := accepted_by(name)) is not None}
     if not judges or len(verdicts) < len(judges):
         return {}
     found = agreement(verdicts)
     kappas = {f"{pair.first} and {pair.second}": pair.kappa for pair in found.pairs}
     kappas["all of them (Fleiss)"] = found.fleiss
     is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)
-    voted = ground_truth.facts.accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
+    voted = accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
     for name, accepted in (*verdicts.items(), *([(VOTE, voted)] if voted is not None else [])):
         kappas[f"{name} and the known pages"] = cohen_kappa(accepted, is_relevant)
     return kappas
 
 
-def _n_accepted(ground_truth: GroundTruth) -> float:
-    accepted = ground_truth.facts.accepted_by(VOTE)
+def _acceptance(ground_truth: GroundTruth, start: Start, settings: ArmSettings) -> dict[str, FloatArray]:
+    """By judge of the harvest rate: the share of the pool that it accepts, the share of those that are known to be
+    relevant, and the share of the known relevant pages that it accepts; without the pages that judges learned from."""
+    is_new = ~np.isin(ground_truth.pool, [*start.judging, *start.judging_negatives])
+    is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)[is_new]
+    found = {}
+    for measure, ending in ((HARVEST, ""), (CALIBRATED_HARVEST, ", calibrated")):
+        for judge in (*VOTING_JUDGES, VOTE) if measure in settings.measures else ():
+            accepted = ground_truth.facts.accepted_by(judge, calibrated=measure == CALIBRATED_HARVEST)
+            if accepted is not None:
+                found[f"{judge}{ending}"] = _shares_of(accepted[is_new], is_relevant)
+    return found | ({KNOWN_PAGES: _shares_of(is_relevant, is_relevant)} if found else {})
+
+
+def _shares_of(accepted: BoolArray, is_relevant: BoolArray) -> FloatArray:
+    """The accepted share, precision and recall; NaN where nothing is to be divided."""
+    parts = (accepted, is_relevant[accepted], accepted[is_relevant])
+    return np.array([part.mean() if len(part) else np.nan for part in parts])
+
+
+def _n_accepted(ground_truth: GroundTruth, settings: ArmSettings) -> float:
+    """The pages of the pool that the judges of the harvest rate accept; NaN if there are none."""
+    if VOTING_JUDGES[0] not in _classifiers_of(settings):
+        return np.nan
+    accepted = ground_truth.facts.accepted_by(VOTE, calibrated=_is_calibrated(settings))
     return np.nan if accepted is None else float(np.count_nonzero(accepted))
 
 
@@ -391,6 +440,10 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         agreement={
             name: np.array([topic.agreement.get(name, np.nan) for topic in topics])
             for name in dict.fromkeys(name for topic in topics for name in topic.agreement)
+        },
+        acceptance={
+            name: np.array([topic.acceptance.get(name, np.full(3, np.nan)) for topic in topics])
+            for name in dict.fromkeys(name for topic in topics for name in topic.acceptance)
         },
         n_accepted=np.array([topic.n_accepted for topic in topics]),
         diagnostics=_diagnostics([crawl for topic in topics for crawl in topic.diagnostics]),

@@ -259,6 +259,20 @@ def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
         )
 
 
+def acceptance_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """How many pages the judges of the harvest rate accept, beside how many are known to be relevant."""
+    if arm.acceptance:
+        yield Table(
+            name=f"acceptance-{file_name(arm.settings.name)}",
+            caption=f"{arm.settings.name}: acceptance rate of classifiers",
+            heads=("classifier", "share accepted", "of these known to be relevant", "share of the known accepted"),
+            rows=tuple((name, *map(mean_and_error, shares.T)) for name, shares in arm.acceptance.items()),
+            note="On the pages that any crawler visited, without those that classifiers learned from; mean ± standard "
+            f"error over {len(arm.topics)} topics. A calibrated classifier should accept about as many pages as are "
+            "relevant.",
+        )
+
+
 def gap_table(arm: ArmMeasurements) -> Table:
     """The share of the gap between random crawl and greedy oracle that each crawler closes."""
     heads = ["crawler"]
