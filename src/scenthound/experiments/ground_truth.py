@@ -27,7 +27,7 @@ from scenthound.metrics.base import GroundTruth, Metric, PoolVectors
 from scenthound.metrics.classified import RELEVANCE_MODEL
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.metrics.pagerank import pagerank
-from scenthound.metrics.ranks import lexical_ranks, linkage_ranks, similarities
+from scenthound.metrics.ranks import bm25_ranks, lexical_ranks, linkage_ranks, similarities
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic, Trace
 from scenthound.relevance.classifiers import (
     LINEAR_JUDGES,
@@ -172,6 +172,12 @@ class Pool:
     def printed_rank(self) -> FloatArray:
         return self._lexical_ranks(as_printed=True)
 
+    @cached_property
+    def bm25_rank(self) -> FloatArray:
+        if not len(self._description.term):
+            return np.zeros(0)
+        return bm25_ranks(self.rows, self._description, self._document_frequency)
+
     def _lexical_ranks(self, *, as_printed: bool) -> FloatArray:
         if not len(self._description.term):
             return np.zeros(0)
@@ -242,6 +248,9 @@ class StartFacts:
 
     def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
         return self._pool.printed_rank if as_printed else self._pool.lexical_rank
+
+    def bm25_rank(self) -> FloatArray:
+        return self._pool.bm25_rank
 
     def linkage_rank(self) -> FloatArray:
         return self._pool.linkage_rank

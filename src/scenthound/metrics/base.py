@@ -50,6 +50,9 @@ class PoolFacts(Protocol):
         """Ranks by SMART atc similarity to the description, 1 is best; `as_printed`: with menczer2001's formula as
         printed."""
 
+    def bm25_rank(self) -> FloatArray:
+        """Ranks by the BM25 score for the description, 1 is best."""
+
     def linkage_rank(self) -> FloatArray:
         """Ranks by number of topic keywords, then by PageRank (pant2002 section 4.2), 1 is best."""
 
@@ -209,6 +212,7 @@ class FixedFacts:
     similarities: FloatArray = field(default_factory=lambda: _NONE)
     lexical_ranks: FloatArray = field(default_factory=lambda: _NONE)
     printed_ranks: FloatArray = field(default_factory=lambda: _NONE)
+    bm25_ranks: FloatArray = field(default_factory=lambda: _NONE)
     linkage_ranks: FloatArray = field(default_factory=lambda: _NONE)
     accepted: Mapping[str, BoolArray] = field(default_factory=dict)
     accepted_calibrated: Mapping[str, BoolArray] = field(default_factory=dict)
@@ -221,6 +225,9 @@ class FixedFacts:
 
     def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
         return self.printed_ranks if as_printed else self.lexical_ranks
+
+    def bm25_rank(self) -> FloatArray:
+        return self.bm25_ranks
 
     def linkage_rank(self) -> FloatArray:
         return self.linkage_ranks

@@ -29,7 +29,8 @@ from scenthound.experiments.findings import (
 )
 from scenthound.experiments.papers import Published
 from scenthound.experiments.statistics import aligned_differences
-from scenthound.experiments.study.measures import CALIBRATED_HARVEST, HARVEST, ArmMeasurements, arm_named
+from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST, HARVEST
+from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
     Panel,
     Picture,

@@ -4,7 +4,7 @@ Crawls of a topic from several random seeds are averaged first; topics are the o
 for a topic is NaN. Topics are measured one at a time with all their crawls, because the ground truth needs their pool.
 
 Measures are metrics by name, and others:
-- `coverage:by=lexical` and `coverage:by=linkage`: the static scheme at the end of the crawls, by size n of the top n;
+- `coverage:by=lexical`, and by the other ranks: the static scheme at the end of the crawls, by size n of the top n;
 - `cpu_us`: CPU time per page, if it was measured; `target_recall_per_cpu_s`: target recall per second of it;
 - `running_s`: simulated running time, in modes with a clock;
 - `shared_pages` and `shared_hosts`: the overlap of crawls from both halves of the seeds.
@@ -21,7 +21,6 @@ from scenthound.errors import UnknownName
 from scenthound.experiments.bounds import BOUNDED, StartBounds
 from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
 from scenthound.experiments.ground_truth import (
-    VOTE,
     RelevantShares,
     TopicGroundTruth,
     checked_curve,
@@ -30,16 +29,15 @@ from scenthound.experiments.ground_truth import (
 )
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
-from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
 from scenthound.experiments.study.arms import Arm, hosts_of_pages
+from scenthound.experiments.study.classifiers import acceptance, classifier_agreement, n_accepted
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
 from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
-from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, silent
-from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, agreement, cohen_kappa
+from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -50,13 +48,9 @@ FOUND_PERCENT = (25, 50, 75)
 #: The rows of the bounds, in this order.
 BOUNDS = ("random", "oracle")
 #: Of the static scheme.
-STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage")
+STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage", "bm25", "lexical_mean")
 #: What means over pages are over, if crawls ended early.
 VISITED_PAGES, MISSING_COUNT = "over visited pages", "missing pages count"
-#: The known relevant pages, listed with the judges.
-KNOWN_PAGES = "known relevant pages"
-#: The harvest rate as published, and by judges whose acceptance rate is calibrated.
-HARVEST, CALIBRATED_HARVEST = "harvest", "harvest:calibrated=true"
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
 #: Whether low values are good, for measures that are not metrics.
@@ -263,9 +257,9 @@ class _TopicMeasurer:
             missed=tuple(self._missed(crawls, truths)),
             features=topic_features(self._web, self._crawls.graph, topic, starts[0]),
             search_lengths=lengths,
-            agreement=_classifier_agreement(truths[0], _classifiers_of(settings), calibrated=_is_calibrated(settings)),
-            acceptance=_acceptance(truths[0], starts[0], settings),
-            n_accepted=_n_accepted(truths[0], settings),
+            agreement=classifier_agreement(truths[0], settings.measures),
+            acceptance=acceptance(truths[0], starts[0], settings.measures),
+            n_accepted=n_accepted(truths[0], settings.measures),
             diagnostics=tuple(
                 (label, run.crawl.diagnostics)
                 for by_strategy in crawls
@@ -334,65 +328,6 @@ def _overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: In
     if len(np.unique(host_of_page)) > 1:
         shared[SHARED_HOSTS] = np.array([each.hosts[steps - 1] for each in both])
     return shared
-
-
-def _is_calibrated(settings: ArmSettings) -> bool:
-    """Whether the judges that decide the harvest rate of an arm are calibrated."""
-    return CALIBRATED_HARVEST in settings.measures
-
-
-def _classifiers_of(settings: ArmSettings) -> tuple[str, ...]:
-    """The classifiers that evaluate an arm."""
-    linear = [judge for judge in LINEAR_JUDGES if f"classified:by={judge}" in settings.measures]
-    has_votes = HARVEST in settings.measures or _is_calibrated(settings)
-    return (*linear, *(VOTING_JUDGES if has_votes else ()))
-
-
-def _classifier_agreement(
-    ground_truth: GroundTruth, judges: Sequence[str], *, calibrated: bool = False
-) -> dict[str, float]:
-    """Cohen's kappa of each pair of classifiers on the pool, Fleiss' kappa of all, and Cohen's kappa of each, and of
-    the vote, with the known relevant pages. Empty if one of them could not be trained."""
-    accepted_by = partial(ground_truth.facts.accepted_by, calibrated=calibrated)
-    verdicts = {name: accepted for name in judges if (accepted := accepted_by(name)) is not None}
-    if not judges or len(verdicts) < len(judges):
-        return {}
-    found = agreement(verdicts)
-    kappas = {f"{pair.first} and {pair.second}": pair.kappa for pair in found.pairs}
-    kappas["all of them (Fleiss)"] = found.fleiss
-    is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)
-    voted = accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
-    for name, accepted in (*verdicts.items(), *([(VOTE, voted)] if voted is not None else [])):
-        kappas[f"{name} and the known pages"] = cohen_kappa(accepted, is_relevant)
-    return kappas
-
-
-def _acceptance(ground_truth: GroundTruth, start: Start, settings: ArmSettings) -> dict[str, FloatArray]:
-    """By judge of the harvest rate: the share of the pool that it accepts, the share of those that are known to be
-    relevant, and the share of the known relevant pages that it accepts; without the pages that judges learned from."""
-    is_new = ~np.isin(ground_truth.pool, [*start.judging, *start.judging_negatives])
-    is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)[is_new]
-    found = {}
-    for measure, ending in ((HARVEST, ""), (CALIBRATED_HARVEST, ", calibrated")):
-        for judge in (*VOTING_JUDGES, VOTE) if measure in settings.measures else ():
-            accepted = ground_truth.facts.accepted_by(judge, calibrated=measure == CALIBRATED_HARVEST)
-            if accepted is not None:
-                found[f"{judge}{ending}"] = _shares_of(accepted[is_new], is_relevant)
-    return found | ({KNOWN_PAGES: _shares_of(is_relevant, is_relevant)} if found else {})
-
-
-def _shares_of(accepted: BoolArray, is_relevant: BoolArray) -> FloatArray:
-    """The accepted share, precision and recall; NaN where nothing is to be divided."""
-    parts = (accepted, is_relevant[accepted], accepted[is_relevant])
-    return np.array([part.mean() if len(part) else np.nan for part in parts])
-
-
-def _n_accepted(ground_truth: GroundTruth, settings: ArmSettings) -> float:
-    """The pages of the pool that the judges of the harvest rate accept; NaN if there are none."""
-    if VOTING_JUDGES[0] not in _classifiers_of(settings):
-        return np.nan
-    accepted = ground_truth.facts.accepted_by(VOTE, calibrated=_is_calibrated(settings))
-    return np.nan if accepted is None else float(np.count_nonzero(accepted))
 
 
 def _mean_of(by_start: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
