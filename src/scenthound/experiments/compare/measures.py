@@ -136,7 +136,7 @@ class _StartMeasurer:
         self._crawls = ready.source(cache_folder).open()
         self._starts = ready.starts
         self._page_rank = cache(lambda: crawled_page_rank(self._crawls.graph, self._traces(ready.planned)))
-        self._shares = RelevantShares(self._crawls.web, ready.experiment.topics)
+        self._shares = RelevantShares(self._crawls.web, ready.experiment.all_topics())
         self._ground_truth: tuple[str, TopicGroundTruth] | None = None
 
     def __call__(self, planned: Planned) -> MeasuredStart:
@@ -185,7 +185,7 @@ def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) ->
     pages = np.array(start.seeds, np.int32)
     trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
     # Any PageRank will do.
-    shares = RelevantShares(web, ready.experiment.topics)
+    shares = RelevantShares(web, ready.experiment.all_topics())
     known = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages), shares=shares)
     curve = checked_curve(ready.point.metric, trace, known.ground_truth(start, ready.starts), len(pages))
     return not np.isnan(curve).any()
