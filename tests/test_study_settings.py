@@ -69,6 +69,15 @@ def test_a_settings_file_may_lack_optional_arms_and_switch_them_on(tmp_path):
     assert [arm.name for arm in read_settings("pant2002", file).arms if not arm.optional][-1] == "buffer"
 
 
+def test_a_settings_file_may_lack_measures_that_findings_do_without(tmp_path):
+    file = tmp_path / "mine.toml"
+    text = (
+        preset_text("wang2009").replace('  "harvest:calibrated=true",\n', "").replace(' "harvest:calibrated=true",', "")
+    )
+    file.write_text(text)
+    assert all("harvest:calibrated=true" not in arm.measures for arm in read_settings("wang2009", file).arms)
+
+
 def test_an_arm_that_findings_are_about_cannot_become_optional(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(preset_text("pant2002").replace('name = "task 2"', 'name = "task 2"\noptional = "later"'))

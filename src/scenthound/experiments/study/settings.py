@@ -128,6 +128,17 @@ class StudySettings:
 
 #: The study that is a search, and has no arms.
 SEARCH_STUDY = "johnson2003"
+#: Measures of presets that findings do without, so that settings files may lack them: those of earlier versions do.
+DISPENSABLE_MEASURES = frozenset(
+    {
+        "harvest:calibrated=true",
+        "precision",
+        "rank:by=bm25",
+        "rank:by=lexical_mean",
+        "target_recall:linked_by=few",
+        "target_recall:linked_by=many",
+    }
+)
 #: Larger numbers are mistakes.
 MOST = 1_000_000_000
 Kind = TypeVar("Kind")
@@ -162,7 +173,8 @@ def missing_parts(settings: StudySettings) -> str:
         if arm.name not in own:
             return f"[[arm]] {arm.name}"
         lacking = [label for label in arm.strategies if label not in own[arm.name].strategies]
-        lacking += [measure for measure in arm.measures if measure not in own[arm.name].measures]
+        needed = (measure for measure in arm.measures if measure not in DISPENSABLE_MEASURES)
+        lacking += [measure for measure in needed if measure not in own[arm.name].measures]
         if lacking or (arm.tops and not own[arm.name].tops):
             return f"{lacking[0] if lacking else 'tops'} in [[arm]] {arm.name}"
     return ""
