@@ -90,6 +90,19 @@ def test_sizes_scale_the_study_and_crawls_may_be_cached_elsewhere(study, request
     assert (requested["cache"], requested["workers"]) == (tmp_path / "cache", 1)
 
 
+def test_optional_arms_are_run_on_request(study, requested, scenthound):
+    study()
+    assert {arm.optional for arm in requested["settings"].arms} == {"", "buffer", "more"}
+    code, _, err = study("--arm", "buffer", "--arm", "more")
+    assert code == 0, err
+    assert {arm.optional for arm in requested["settings"].arms} == {""}
+    _, out, _ = scenthound("study", "pant2002", "--show-settings", "--arm", "buffer")
+    assert [arm["optional"] for arm in tomllib.loads(out)["arm"]] == ["", "", "", "", "more", "more"]
+    code, _, err = study("--arm", "size")
+    assert code == 2
+    assert "buffer, more" in err
+
+
 def test_crawls_are_cached_in_the_folder_of_the_study_by_default(study, requested, tmp_path):
     study()
     assert requested["cache"] == tmp_path / "out" / "crawls"

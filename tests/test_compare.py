@@ -93,8 +93,9 @@ def test_the_oracle_looks_for_targets_if_target_recall_decides(compare, topical,
     assert done.measured.oracle.item() == np.isin(start.targets, oracle.pages).mean() == 1
 
 
-def test_classifiers_learn_from_pages_set_aside_for_them(compare):
-    done = compare(replace(SMALL, by="harvest", n_judge=6, repeats=1))
+@pytest.mark.parametrize("by", ["harvest", "harvest:calibrated=true"])
+def test_classifiers_learn_from_pages_set_aside_for_them(compare, by):
+    done = compare(replace(SMALL, by=by, n_judge=6, repeats=1))
     assert ((done.measured.values >= 0) & (done.measured.values <= 1)).all()
 
 

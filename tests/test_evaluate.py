@@ -184,6 +184,20 @@ def test_metrics_without_values_are_left_out_with_a_reason_and_low_ranks_are_bes
     assert first == {"breadth_first": "1.000*", "best_first": "2.000"}
 
 
+def test_calibrated_judges_learn_the_share_of_relevant_pages_from_the_other_topics_of_a_run(tmp_path):
+    texts = [*["balloon race basket"] * 4, *["train station ticket"] * 4]
+    pages = [(text, ()) for text in texts]
+    topics = (Topic("t", ("balloon",), examples=(url(0),)), Topic("other", ("train",), examples=(url(4),)))
+    # Seeds, targets, training pages and negatives; pages for judges, and negatives for them.
+    start = ((0,), (1,), (), (), (2, 3), (5, 6))
+    metrics = ["harvest", "harvest:calibrated=true"]
+    traces = {("t", "breadth_first", 0): [0, 4], ("t", "best_first", 0): [0, 1]}
+    evaluation = judged(tmp_path, traces, topics, {("t", 0): start}, pages, metrics=metrics)
+    assert evaluation.undefined == ()
+    blind, best = (result.curves["harvest:calibrated=true"].mean[1] for result in evaluation.results)
+    assert (blind, best) == (0.5, 1.0)
+
+
 ONE_EACH = {("t", "breadth_first", 0): [0, 2], ("t", "best_first", 0): [1, 0]}
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import scenthound.experiments.ground_truth as module
 from scenthound.experiments.bounds import page_graph
-from scenthound.experiments.ground_truth import TopicGroundTruth, crawled_page_rank, other_seeds
+from scenthound.experiments.ground_truth import RelevantShares, TopicGroundTruth, crawled_page_rank, other_seeds
 from scenthound.experiments.starts import Start
 from scenthound.metrics.base import PoolFacts, parse_metric
 from scenthound.model import Topic, Trace
@@ -181,6 +181,38 @@ def test_voters_learn_from_pages_set_aside_and_two_of_three_decide(monkeypatch):
     # Each was trained once, though it was asked for twice.
     assert learnt == [(name, 3, [True, False, False]) for name in opinions]
     assert facts().accepted_by("vote") is None
+
+
+def test_calibrated_voters_are_told_the_share_of_the_other_topics(monkeypatch):
+    told = []
+
+    class Opinion:
+        def accepts(self, pages):
+            return np.ones(len(pages), np.bool_)
+
+    def calibrated(name, labelled, share):
+        told.append((name, len(labelled.rows), share))
+        return Opinion()
+
+    monkeypatch.setattr(module, "calibrated_judge", calibrated)
+    start = Start("t", 0, (A,), (), judging=(A, B), judging_negatives=(C, D))
+    others = [Topic("one", examples=(WEB.url("c"),)), Topic("two", examples=tuple(map(WEB.url, "cd")))]
+    shares = RelevantShares(WEB.recorded, [TOPIC, *others])
+    assert facts(start=start, shares=shares).accepted_by("vote", calibrated=True).tolist() == [True] * 4
+    # One and two of six pages; those of the topic itself do not count.
+    assert told == [(name, 4, pytest.approx(1.5 / 6)) for name in ("svm", "naive_bayes", "neural_net")]
+
+
+def test_judges_are_not_calibrated_without_other_topics_or_with_a_single_page():
+    start = Start("t", 0, (A,), (), judging=(A, B), judging_negatives=(C, D))
+    alone = RelevantShares(WEB.recorded, [TOPIC])
+    assert alone.for_topic("t") is None
+    assert facts(start=start, shares=alone).accepted_by("svm", calibrated=True) is None
+    assert facts(start=start).accepted_by("vote", calibrated=True) is None
+    both = RelevantShares(WEB.recorded, [TOPIC, Topic("one", examples=(WEB.url("c"),))])
+    single = Start("t", 0, (A,), (), judging=(A,), judging_negatives=(C, D))
+    assert facts(start=single, shares=both).accepted_by("svm", calibrated=True) is None
+    assert facts(start=start, shares=both).accepted_by("svm", calibrated=True) is not None
 
 
 # The default relevance model as a judge

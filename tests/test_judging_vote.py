@@ -77,7 +77,7 @@ pages_drawn = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=8), min_si
 def test_naive_bayes_adds_up_the_evidence_of_every_word_there_or_not(pages, width):
     judge = trained_judge(f"naive_bayes:width={width}", TOY)
     features = judge.features
-    found = judge.log_odds(rows(*pages))
+    found = judge.scores(rows(*pages))
     for page, odds in zip(pages, found, strict=True):
         weights = features.vector(np.array(page, dtype=np.int32))[1:]
         every = judge.kernels.evidence(np.arange(len(weights)), weights)
@@ -87,8 +87,8 @@ def test_naive_bayes_adds_up_the_evidence_of_every_word_there_or_not(pages, widt
 
 def test_naive_bayes_goes_by_the_shares_of_the_classes_where_words_say_nothing():
     few, many = [[1, 2]] * 2, [[1, 2]] * 3
-    assert trained_judge("naive_bayes", labelled(few, many)).log_odds(rows([1, 2])) == pytest.approx([log(2 / 3)])
-    assert trained_judge("naive_bayes", labelled(many, few)).log_odds(rows([1, 2])) == pytest.approx([log(3 / 2)])
+    assert trained_judge("naive_bayes", labelled(few, many)).scores(rows([1, 2])) == pytest.approx([log(2 / 3)])
+    assert trained_judge("naive_bayes", labelled(many, few)).scores(rows([1, 2])) == pytest.approx([log(3 / 2)])
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -99,7 +99,7 @@ def test_the_support_vector_machine_is_that_of_scikit_learn(normalize):
     dense = np.array([features.vector(np.array(page, dtype=np.int32)) for page in (*BALLOONS, *TRAINS)])
     assert (np.linalg.norm(dense, axis=1) == pytest.approx(1)) == normalize
     machine = LinearSVC(loss="hinge", random_state=0, max_iter=20_000).fit(dense, TOY.is_positive)
-    assert judge.margins(TOY.rows) == pytest.approx(machine.decision_function(dense), abs=1e-3)
+    assert judge.scores(TOY.rows) == pytest.approx(machine.decision_function(dense), abs=1e-3)
     assert judge.accepts(TOY.rows).tolist() == TOY.is_positive.tolist()
 
 

@@ -74,6 +74,16 @@ def test_harvest_is_by_vote_unless_one_judge_is_named():
     assert Harvest("svm").curve(CRAWL, ground_truth, 4) == pytest.approx([0, 0, 1 / 3, 1 / 4])
 
 
+def test_harvest_by_calibrated_judges():
+    plain, calibrated = np.array([True, True, True, True]), np.array([True, False, False, True])
+    ground_truth = judged(accepted={"vote": plain}, accepted_calibrated={"vote": calibrated})
+    metric = Harvest(calibrated=True)
+    assert metric.curve(CRAWL, ground_truth, 4) == pytest.approx([1, 1, 2 / 3, 2 / 4])
+    assert str(metric) == "harvest:calibrated=true"
+    assert metric.needs != Harvest().needs
+    assert np.isnan(metric.curve(CRAWL, judged(accepted={"vote": plain}), 4)).all()
+
+
 def test_on_topic_is_the_share_of_pages_that_the_relevance_model_accepts():
     ground_truth = judged(accepted={"relevance_model": np.array([True, False, True, True])}, relevant=(), targets=())
     # It accepts pages 1, 7 and 9; page 1 is a seed, so 7 and 9 are to be found.

@@ -11,6 +11,7 @@ from scenthound.metrics.base import FixedFacts, GroundTruth
 from scenthound.metrics.ranks import (
     Coverage,
     Rank,
+    bm25_ranks,
     coverage_over,
     keywords_in,
     lexical_ranks,
@@ -19,7 +20,7 @@ from scenthound.metrics.ranks import (
     shared_ranks,
 )
 from scenthound.model import Trace
-from scenthound.text.vectors import TermRows, count_words, tf_idf_weights
+from scenthound.text.vectors import TermRows, bm25_scores, count_words, tf_idf_weights
 
 N_WORDS = 6
 
@@ -140,6 +141,37 @@ def test_the_formula_as_printed_weakens_the_counts_of_short_pages():
     pages = [(1, 1, 2), (3,) * 10, (4,)]
     assert similarity(pages, (1,))[0] == pytest.approx(1 / sqrt(1 + 0.75**2))
     assert similarity(pages, (1,), as_printed=True)[0] == pytest.approx(0.6 / sqrt(0.6**2 + 0.55**2))
+
+
+def test_bm25_by_hand():
+    # Pool: (1 1 2), (2 3), (3), the mean length is 2. Description: 1 2 2, so word 2 counts twice.
+    # Inverse document frequencies: ln(1 + 2.5 / 1.5) for word 1, which is on one page, ln(1 + 1.5 / 2.5) for word 2.
+    rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
+    # k1 (1 - b + b l / 2) with k1 = 1.2, b = 0.75: 1.2 * 1.375 = 1.65 for three words, 1.2 for two.
+    first = rare * 2 * 2.2 / (2 + 1.65) + 2 * common * 1 * 2.2 / (1 + 1.65)
+    second = 2 * common * 2.2 / (1 + 1.2)
+    pool, description = rows((1, 1, 2), (2, 3), (3,)), count_words(ids(1, 2, 2))
+    frequency = pool.document_frequency(N_WORDS)
+    assert bm25_scores(pool, description, frequency) == pytest.approx([first, second, 0])
+    assert bm25_ranks(pool, description, frequency).tolist() == [1, 2, 3]
+
+
+def test_bm25_of_pools_without_words_and_of_words_on_every_page():
+    nothing, description = rows((), ()), count_words(ids(1))
+    assert bm25_ranks(nothing, description, nothing.document_frequency(N_WORDS)).tolist() == [1.5, 1.5]
+    # Word 1 is on every page: repeating it is still better, unlike for SMART.
+    every = rows((1, 1, 2), (1, 3, 4))
+    assert bm25_ranks(every, description, every.document_frequency(N_WORDS)).tolist() == [1, 2]
+
+
+def test_smart_and_bm25_are_averaged():
+    # Pages 1, 3, 7, 9 have the ranks 1, 2, 4, 3 by SMART and 3, 2, 1, 4 by BM25: 2, 2, 2.5, 3.5 in the mean.
+    both = ground_truth(lexical_ranks=[1, 2, 4, 3], bm25_ranks=[3, 2, 1, 4])
+    assert Rank("bm25").curve(CRAWL, both, 4) == pytest.approx([3, 3.5, 3, 2.5])
+    assert Rank("lexical_mean").curve(CRAWL, both, 4) == pytest.approx([2, 5.5 / 2, 7.5 / 3, 10 / 4])
+    # The best is page 1 or page 3, which count for half a page each.
+    assert Coverage("lexical_mean", top=1).curve(CRAWL, both, 3) == pytest.approx([1 / 2, 1 / 2, 1])
+    assert np.isnan(Rank("lexical_mean").curve(CRAWL, ground_truth(), 2)).all()
 
 
 def test_words_that_tell_nothing_apart_rank_nobody():

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from scenthound.errors import InvalidTopic
-from scenthound.experiments.ground_truth import TopicGroundTruth
+from scenthound.experiments.ground_truth import RelevantShares, TopicGroundTruth
 from scenthound.experiments.pipeline import crawl_all
 from scenthound.experiments.starts import Starts
 from scenthound.experiments.study.arms import domains_of_pages, prepared_arms, study_topics
+from scenthound.experiments.study.classifiers import KNOWN_PAGES
 from scenthound.experiments.study.measures import arm_steps, measure_arm
 from scenthound.experiments.study.settings import StudySettings, parse_settings
 from scenthound.experiments.study.study import Study, run_study
-from scenthound.experiments.study.tables import search_length_table
+from scenthound.experiments.study.tables import acceptance_table, search_length_table
 from scenthound.metrics.base import METRICS
 from scenthound.model import Trace
 from scenthound.store.recorded_web import RecordedWeb
@@ -99,6 +100,44 @@ def same(one: Study, other: Study) -> bool:
     )
 
 
+VOTED = """
+study = "wang2009"
+title = "small"
+pages = 40
+[[arm]]
+name = "crawls"
+relevance = "cosine"
+start = 3
+judge = 6
+measures = ["harvest", "harvest:calibrated=true"]
+[arm.strategies]
+Blind = "breadth_first"
+"""
+
+
+def test_the_acceptance_rate_of_classifiers_is_measured_beside_the_known_pages(web, tmp_path):
+    recorded = RecordedWeb.open(web)
+    (arm,), _ = prepared(parse_settings(VOTED, "small"), recorded, web)
+    pieces = list(crawl_all(arm.source(tmp_path, recorded), arm.planned, workers=1))
+    visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
+    measured = measure_arm(recorded, arm, visited, tmp_path, workers=1)
+    judges = ("svm", "naive_bayes", "neural_net", "vote")
+    assert list(measured.acceptance) == [*judges, *(f"{judge}, calibrated" for judge in judges), KNOWN_PAGES]
+    known = measured.acceptance[KNOWN_PAGES]
+    assert known.shape == (len(measured.topics), 3)
+    assert np.nanmin(known[:, 1:]) == 1
+    plain, calibrated = (measured.acceptance[name][:, 0].mean() for name in ("vote", "vote, calibrated"))
+    assert calibrated <= plain
+    (table,) = acceptance_table(measured)
+    assert [row[0] for row in table.rows] == list(measured.acceptance)
+    # The ceiling of findings is that of the calibrated judges.
+    (start,) = [start for topic, start in arm.planned if topic.id == measured.topics[0]]
+    (run,) = arm.source(tmp_path, recorded).open().of(arm.experiment.topics[0], start)
+    shares = RelevantShares(recorded, arm.experiment.topics)
+    truth = TopicGroundTruth(recorded, arm.experiment.topics[0], [run.trace], shares=shares).ground_truth(start)
+    assert measured.n_accepted[0] == truth.facts.accepted_by("vote", calibrated=True).sum()
+
+
 def test_a_study_makes_every_crawl_and_tests_every_finding(study):
     assert study.n_crawls == 7 * 6 + 7 * 3 + 2 * 2
     # The greedy crawls of the cost arm are those of task 1.
@@ -121,6 +160,17 @@ def test_only_missing_crawls_are_made(study, web, cache):
     again = run(SETTINGS, web, cache)
     assert again.n_made == len(files[::5])
     assert same(again, study)
+
+
+def test_optional_arms_are_crawled_on_request_only(study, web, cache):
+    extra = replace(SETTINGS.arms[1], name="more, task 1", task="examples", optional="more")
+    optional = replace(SETTINGS, arms=(*SETTINGS.arms, extra))
+    assert same(run(optional, web, cache), study)
+    chosen = run(optional.with_arms(["more"]), web, cache)
+    assert [arm.settings.name for arm in chosen.arms] == ["task 1", "task 2", "cost", "more, task 1"]
+    assert repr(chosen.findings) == repr(study.findings)
+    names = {table.name for table in chosen.tables} - {table.name for table in study.tables}
+    assert names == {"end-more-task-1"}
 
 
 def test_a_larger_study_crawls_with_the_new_strategy_only(study, web, cache):

@@ -1,12 +1,14 @@
 """The findings of the papers: reproduced where what the paper found is planted, and not where the contrary is."""
 
 import re
+from dataclasses import replace
 from itertools import chain
 
 import pytest
 
 from measured_arms import planted_arm, verdicts
 from scenthound.experiments.papers import menczer2001, pant2002, paper_of, wang2009
+from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST
 from scenthound.experiments.study.measures import MISSING_COUNT, VISITED_PAGES
 from scenthound.experiments.study.tables import end_tables
 
@@ -160,6 +162,47 @@ def test_a_refuted_claim_refutes_a_finding_of_which_other_claims_cannot_be_asked
     assert verdicts(pant2002.findings(arms))["H10"] == NOT
 
 
+def buffer_arm():
+    """Breadth-First gains a tenth with each larger buffer, the others nothing."""
+    sizes = ["256", "512", "1024", "2048", "unlimited"]
+
+    def recall(label, _x):
+        crawler, size = label.rsplit(", ", 1)
+        return 0.2 + 0.1 * sizes.index(size) if crawler == "Breadth-First" else 0.5
+
+    ranks = ("lexical", "bm25", "lexical_mean", "linkage")
+    planted = {f"rank:by={rank}": by_any(100.0) for rank in ranks} | {"target_recall": recall}
+    return planted_arm("pant2002", "buffer", planted, low=tuple(planted)[:4])
+
+
+def by_any(value: float):
+    return lambda _label, _x: value
+
+
+def test_a_table_and_a_figure_show_how_much_depends_on_the_size_of_the_frontier():
+    buffer = buffer_arm()
+    table = pant2002._buffer_table(buffer)
+    assert table.heads[1:6] == ("256", "512", "1024", "2048", "unlimited")
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert [float(cell.split()[0]) for cell in rows["Breadth-First"][:6]] == pytest.approx(
+        [0.2, 0.3, 0.4, 0.5, 0.6, 0.4], abs=0.02
+    )
+    assert float(rows["BFS1"][5].split()[0]) == pytest.approx(0, abs=0.01)
+    arms = [*pant(0.2, (50, 60), (-90, 20), {}), buffer]
+    (picture,) = [each for each in pant2002.pictures(arms) if each.name == "buffer"]
+    assert [panel.title for panel in picture.panels] == ["BFS1", "BFS256", "Breadth-First"]
+    assert [len(panel.crawlers) for panel in picture.panels] == [5, 5, 5]
+
+
+def test_optional_arms_change_no_finding_and_are_shown_if_they_were_run():
+    required = pant(0.2, (50, 60), (-90, 20), {})
+    more = planted_arm("pant2002", "more, task 1", {"target_recall": by_any(0.5)})
+    assert verdicts(pant2002.findings([*required, more])) == verdicts(pant2002.findings(required))
+    names = {picture.name for picture in pant2002.pictures([*required, more])}
+    assert names - {picture.name for picture in pant2002.pictures(required)} == {"more-task-1"}
+    assert {"Keyword-PageRank", "Hub-OTIE", "Shark-Search", "InfoSpiders"} <= set(more.labels)
+
+
 def test_a_lasting_penalty_is_no_recovery():
     arms = pant(0.2, (50, 60), (-90, -90), {})
     claims = next(each for each in pant2002.findings(arms) if each.name == "H8").claims
@@ -220,6 +263,22 @@ def test_a_harvest_that_is_only_a_little_higher_is_not_far_above():
     near = {"Breadth-First": 0.38, "Link-context": 0.40, "OPIC": 0.38, "OTIE": 0.40}
     found = verdicts(wang2009.findings(wang(FIRST, LAST, near, times=2.9)))
     assert found["H15 corrected"] == NOT
+
+
+def test_findings_are_about_the_calibrated_harvest_of_the_corrected_protocol():
+    near = {"Breadth-First": 0.38, "Link-context": 0.40, "OPIC": 0.38, "OTIE": 0.40}
+    arms = {arm.settings.name: arm for arm in wang(FIRST, LAST, near, times=2.9)}
+    corrected = arms["crawls, corrected"]
+    planted = planted_arm("wang2009", "crawls, corrected", {CALIBRATED_HARVEST: by(HARVEST)})
+    arms["crawls, corrected"] = replace(corrected, measured={**corrected.measured, **planted.measured})
+    found = verdicts(wang2009.findings([*arms.values()]))
+    assert (found["H15 corrected"], found["H15 as_published"]) == (REPRODUCED, NOT)
+    measures = {
+        picture.name: picture.panels[1].measures
+        for picture in wang2009.pictures([*arms.values()])
+        if picture.name.startswith("figure-3")
+    }
+    assert measures == {"figure-3": ("harvest",), "figure-3-corrected": (CALIBRATED_HARVEST,)}
 
 
 def test_far_above_cannot_be_asked_if_there_are_too_few_accepted_pages():

@@ -48,6 +48,43 @@ def test_scaling_changes_the_named_sizes_only():
     assert scaled.arms == settings.arms
 
 
+def test_optional_arms_are_switched_on_by_name():
+    settings = read_settings("pant2002")
+    assert [arm.name for arm in settings.arms if arm.optional] == ["buffer", "more, task 1", "more, task 2"]
+    assert settings.with_arms([]) == settings
+    chosen = settings.with_arms(["more"])
+    assert [arm.name for arm in chosen.arms if arm.optional] == ["buffer"]
+    with pytest.raises(UnknownName, match="buffer, more"):
+        settings.with_arms(["bufer"])
+    with pytest.raises(UnknownName, match="none"):
+        read_settings("johnson2003").with_arms(["buffer"])
+
+
+def test_a_settings_file_may_lack_optional_arms_and_switch_them_on(tmp_path):
+    text = preset_text("pant2002")
+    file = tmp_path / "mine.toml"
+    file.write_text(text[: text.index("# The remaining arms are optional")])
+    assert len(read_settings("pant2002", file).arms) == 3
+    file.write_text(text.replace('optional = "buffer"\n', ""))
+    assert [arm.name for arm in read_settings("pant2002", file).arms if not arm.optional][-1] == "buffer"
+
+
+def test_a_settings_file_may_lack_measures_that_findings_do_without(tmp_path):
+    file = tmp_path / "mine.toml"
+    text = (
+        preset_text("wang2009").replace('  "harvest:calibrated=true",\n', "").replace(' "harvest:calibrated=true",', "")
+    )
+    file.write_text(text)
+    assert all("harvest:calibrated=true" not in arm.measures for arm in read_settings("wang2009", file).arms)
+
+
+def test_an_arm_that_findings_are_about_cannot_become_optional(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(preset_text("pant2002").replace('name = "task 2"', 'name = "task 2"\noptional = "later"'))
+    with pytest.raises(InvalidInput, match=r"\[\[arm\]\] task 2"):
+        read_settings("pant2002", file)
+
+
 def test_a_crawl_visits_at_most_half_of_the_web():
     assert fitting_pages(2000, 10_000) == 2000
     assert fitting_pages(2000, 999) == 499
@@ -67,7 +104,7 @@ def test_a_user_settings_file_is_read(tmp_path):
     ("gone", "result"),
     [
         ('BFS128 = "best_n_first:n=128,buffer=256"', "BFS128 in [[arm]] task 1"),
-        ('"rank:by=lexical", ', "rank:by=lexical in [[arm]] task 1"),
+        ('  "rank:by=lexical",\n', "rank:by=lexical in [[arm]] task 1"),
         ("tops = [0.0025, 0.005, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5]", "tops in [[arm]] task 1"),
         ('name = "cost"', "needs name"),
     ],

@@ -548,13 +548,19 @@ class Study(Result):
 
 
 def study_settings(
-    name: str, pages: int | None, topics_max: int | None, repeats: int | None, settings: PathLike | None
+    name: str,
+    pages: int | None,
+    topics_max: int | None,
+    repeats: int | None,
+    settings: PathLike | None,
+    *,
+    arm: str | Sequence[str] | None = None,
 ) -> str:
     """The settings file of a study; the one that is shipped, which has comments, if nothing differs from it."""
     from scenthound.experiments.study.results import settings_toml
     from scenthound.experiments.study.settings import preset_text, read_settings
 
-    scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats)
+    scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats).with_arms(listed(arm))
     return preset_text(name) if scaled == read_settings(name) else settings_toml(scaled)
 
 
@@ -573,16 +579,17 @@ def study(
     topics_max: int | None = None,
     repeats: int | None = None,
     settings: PathLike | None = None,
+    arm: str | Sequence[str] | None = None,
     cache: PathLike | None = None,
     workers: int | None = None,
     progress: ProgressLike = None,
 ) -> Study:
     """Reproduce a study of the literature, "menczer2001", "pant2002", "wang2009" or "johnson2003", and check which of
     its findings hold on this web. Results and the report are written to the folder `out`; an interrupted study goes on
-    there."""
+    there. `arm` are optional experiments to run, too: "buffer" and "more" of pant2002."""
     from scenthound.experiments.study.settings import read_settings
 
-    scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats)
+    scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats).with_arms(listed(arm))
     folder, cached = path(out), path_or_none(cache)
     if scaled.study == SEARCH_STUDY and cached is not None:
         raise InvalidParameter(f"{SEARCH_STUDY} keeps its crawls in --out: leave --cache out.")

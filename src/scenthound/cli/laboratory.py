@@ -287,6 +287,14 @@ def study(
     settings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A settings file instead of the study's own.")
     ] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Also run this optional experiment: buffer (sizes of the frontier) or more (further crawlers), both "
+            "of pant2002; repeatable.",
+        ),
+    ] = None,
     show_settings: Annotated[bool, typer.Option("--show-settings", help="Print the settings file and exit.")] = False,
     cache: Annotated[
         Path | None,
@@ -305,7 +313,7 @@ def study(
     from scenthound.api.laboratory import study_settings
     from scenthound.cli.results import print_study
 
-    text = study_settings(name, pages, topics_max, repeats, settings)
+    text = study_settings(name, pages, topics_max, repeats, settings, arm=arm)
     if show_settings:
         typer.echo(text, nl=False)
         return

@@ -21,7 +21,13 @@ import numpy as np
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, InvalidTopic
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.closed_world import ClosedWorldReport, closed_world_report, missed_counts
-from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
+from scenthound.experiments.ground_truth import (
+    RelevantShares,
+    TopicGroundTruth,
+    checked_curve,
+    crawled_page_rank,
+    curve_steps,
+)
 from scenthound.experiments.results import csv_number, csv_text
 from scenthound.experiments.runs import CrawlEnds, CrawlRow, RunFolder, crawl_ends
 from scenthound.experiments.starts import Start
@@ -110,14 +116,14 @@ def evaluate(
     tally = _Tally(metrics, curve_steps(run.page_budget, marks))
     topics = {topic.id: topic for topic in run.topics()}
     starts = {(start.topic, start.seed): start for start in run.starts()}
-    page_rank = cache(lambda: _page_rank(run))
+    page_rank, shares = cache(lambda: _page_rank(run)), RelevantShares(run.web, topics.values())
     crawls = run.crawls()
     for crawl in crawls:
         tally.add_time(crawl)
     for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
         if topic_id not in topics:
             raise InvalidInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
-        truth = TopicGroundTruth(run.web, topics[topic_id], traces, page_rank=page_rank)
+        truth = TopicGroundTruth(run.web, topics[topic_id], traces, page_rank=page_rank, shares=shares)
         for trace in traces:
             start = starts.get((topic_id, trace.seed), Start(topic_id, trace.seed, (), ()))
             tally.add(trace, truth.ground_truth(start, starts.values()))

@@ -8,6 +8,8 @@ Rules
 - The classifiers of menczer2001 learn the seeds of a start against those of the other topics' starts with the same
   random seed; topics that share a seed page are skipped. Those of wang2009 learn the pages that the start has set aside
   for evaluation. Without positives or negatives there is no classifier.
+- A calibrated classifier is told the share of pages that are relevant. It is estimated from the other topics of the
+  experiment, never from the topic itself, whose known pages are what is judged.
 - The default relevance model judges all crawls of a topic alike: it learns the start pages of all its starts, as far as
   the topic names them, in page order, and then pages of the pool in an order that depends on their numbers only. So
   neither the order of the crawls nor that of the strategies matters. Without words of the topic and without start pages
@@ -25,9 +27,18 @@ from scenthound.metrics.base import GroundTruth, Metric, PoolVectors
 from scenthound.metrics.classified import RELEVANCE_MODEL
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.metrics.pagerank import pagerank
-from scenthound.metrics.ranks import lexical_ranks, linkage_ranks, similarities
+from scenthound.metrics.ranks import bm25_ranks, lexical_ranks, linkage_ranks, similarities
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic, Trace
-from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, Labelled, trained_judge, vote
+from scenthound.relevance.classifiers import (
+    LINEAR_JUDGES,
+    VOTING_JUDGES,
+    Judge,
+    Labelled,
+    calibrated_judge,
+    can_be_calibrated,
+    trained_judge,
+    vote,
+)
 from scenthound.relevance.rocchio import ON_TOPIC, Rocchio, RocchioRelevance
 from scenthound.simulator.scores import TopicWords, WebWords, without_pages
 from scenthound.store.recorded_web import RecordedWeb
@@ -55,14 +66,40 @@ def page_rank_among(graph: PageGraph, pages: IntArray) -> FloatArray:
     return ranks
 
 
+class RelevantShares:
+    """The share of the pages of a web that are relevant, estimated for a topic as the mean of the other topics'."""
+
+    def __init__(self, web: RecordedWeb, topics: Iterable[Topic]) -> None:
+        self._web = web
+        self._topics = tuple(topics)
+
+    def for_topic(self, topic: str) -> float | None:
+        """None if there are no other topics with known pages, or if they have all pages."""
+        others = [share for other, share in self._known.items() if other != topic]
+        share = float(np.mean(others)) if others else 0.0
+        return share if 0 < share < 1 else None
+
+    @cached_property
+    def _known(self) -> dict[str, float]:
+        return {topic.id: len(known_relevant(self._web, topic)) / self._web.n_pages for topic in self._topics}
+
+
 class TopicGroundTruth:
-    """The ground truth of one topic. `traces` are all its crawls, from all starts."""
+    """The ground truth of one topic. `traces` are all its crawls, from all starts; `shares` is for classifiers that are
+    calibrated."""
 
     def __init__(
-        self, web: RecordedWeb, topic: Topic, traces: Sequence[Trace], *, page_rank: PageRank | None = None
+        self,
+        web: RecordedWeb,
+        topic: Topic,
+        traces: Sequence[Trace],
+        *,
+        page_rank: PageRank | None = None,
+        shares: RelevantShares | None = None,
     ) -> None:
         self._relevant = known_relevant(web, topic)
         self._pool = Pool(web, topic, pages_of(traces), page_rank)
+        self._shares = shares
         self._known: dict[Start, GroundTruth] = {}
 
     def ground_truth(self, start: Start, starts: Iterable[Start] = ()) -> GroundTruth:
@@ -74,7 +111,7 @@ class TopicGroundTruth:
                 targets=targets,
                 seeds=_ascending(start.seeds),
                 pool=self._pool.pages,
-                facts=StartFacts(self._pool, start, tuple(starts)),
+                facts=StartFacts(self._pool, start, tuple(starts), self._shares),
                 # As published, targets are also used for training, and still count as targets.
                 taught=_ascending(set(start.training).difference(start.targets)),
                 in_links=np.diff(self._pool.web.inlinks[0])[targets].astype(np.int32),
@@ -135,6 +172,12 @@ class Pool:
     def printed_rank(self) -> FloatArray:
         return self._lexical_ranks(as_printed=True)
 
+    @cached_property
+    def bm25_rank(self) -> FloatArray:
+        if not len(self._description.term):
+            return np.zeros(0)
+        return bm25_ranks(self.rows, self._description, self._document_frequency)
+
     def _lexical_ranks(self, *, as_printed: bool) -> FloatArray:
         if not len(self._description.term):
             return np.zeros(0)
@@ -193,17 +236,21 @@ def _taught_model(web: RecordedWeb, topic: Topic, starts: Sequence[int], pool: I
 class StartFacts:
     """The `PoolFacts` of crawls from one start."""
 
-    def __init__(self, pool: Pool, start: Start, starts: Sequence[Start]) -> None:
+    def __init__(self, pool: Pool, start: Start, starts: Sequence[Start], shares: RelevantShares | None = None) -> None:
         self._pool = pool
         self._start = start
         self._starts = starts
-        self._accepted: dict[str, BoolArray | None] = {}
+        self._shares = shares
+        self._accepted: dict[tuple[str, bool], BoolArray | None] = {}
 
     def similarity(self) -> FloatArray:
         return self._pool.similarity
 
     def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
         return self._pool.printed_rank if as_printed else self._pool.lexical_rank
+
+    def bm25_rank(self) -> FloatArray:
+        return self._pool.bm25_rank
 
     def linkage_rank(self) -> FloatArray:
         return self._pool.linkage_rank
@@ -217,22 +264,31 @@ class StartFacts:
     def vectors(self) -> PoolVectors:
         return self._pool.vectors
 
-    def accepted_by(self, judge: str) -> BoolArray | None:
-        if judge not in self._accepted:
-            self._accepted[judge] = self._decisions(judge)
-        return self._accepted[judge]
+    def accepted_by(self, judge: str, *, calibrated: bool = False) -> BoolArray | None:
+        key = judge, calibrated
+        if key not in self._accepted:
+            self._accepted[key] = self._decisions(judge, calibrated)
+        return self._accepted[key]
 
-    def _decisions(self, judge: str) -> BoolArray | None:
+    def _decisions(self, judge: str, calibrated: bool) -> BoolArray | None:
         if judge == RELEVANCE_MODEL:
             starts = (start for start in (self._start, *self._starts) if start.topic == self._start.topic)
             return self._pool.on_topic(page for start in starts for page in start.seeds)
-        return self._voted() if judge == VOTE else self._classified(judge)
+        if judge == VOTE:
+            return self._voted(calibrated)
+        labelled = self._labelled(judge)
+        if labelled is None:
+            return None
+        trained = self._calibrated(judge, labelled) if calibrated else trained_judge(judge, labelled)
+        return None if trained is None else trained.accepts(self._pool.rows)
 
-    def _voted(self) -> BoolArray | None:
-        opinions = [opinion for opinion in map(self.accepted_by, VOTING_JUDGES) if opinion is not None]
+    def _voted(self, calibrated: bool) -> BoolArray | None:
+        decisions = [self.accepted_by(judge, calibrated=calibrated) for judge in VOTING_JUDGES]
+        opinions = [opinion for opinion in decisions if opinion is not None]
         return vote(opinions) if len(opinions) == len(VOTING_JUDGES) else None
 
-    def _classified(self, judge: str) -> BoolArray | None:
+    def _labelled(self, judge: str) -> Labelled | None:
+        """The training pages of a judge; None if one of the classes has none."""
         start = self._start
         positives, negatives = start.judging, start.judging_negatives
         if judge in LINEAR_JUDGES:
@@ -240,9 +296,13 @@ class StartFacts:
         if not positives or not negatives:
             return None
         rows = self._pool.rows_of(np.array([*positives, *negatives], dtype=np.int32))
-        is_positive = np.arange(len(rows)) < len(positives)
-        labelled = Labelled(rows, is_positive, self._pool.web.n_words)
-        return trained_judge(judge, labelled).accepts(self._pool.rows)
+        return Labelled(rows, np.arange(len(rows)) < len(positives), self._pool.web.n_words)
+
+    def _calibrated(self, judge: str, labelled: Labelled) -> Judge | None:
+        share = None if self._shares is None else self._shares.for_topic(self._start.topic)
+        if share is None or not can_be_calibrated(labelled.is_positive):
+            return None
+        return calibrated_judge(judge, labelled, share)
 
 
 def other_seeds(start: Start, starts: Iterable[Start]) -> tuple[int, ...]:

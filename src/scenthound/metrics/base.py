@@ -50,12 +50,16 @@ class PoolFacts(Protocol):
         """Ranks by SMART atc similarity to the description, 1 is best; `as_printed`: with menczer2001's formula as
         printed."""
 
+    def bm25_rank(self) -> FloatArray:
+        """Ranks by the BM25 score for the description, 1 is best."""
+
     def linkage_rank(self) -> FloatArray:
         """Ranks by number of topic keywords, then by PageRank (pant2002 section 4.2), 1 is best."""
 
-    def accepted_by(self, judge: str) -> BoolArray | None:
+    def accepted_by(self, judge: str, *, calibrated: bool = False) -> BoolArray | None:
         """Whether a judge (`relevance/classifiers`), the `vote` of three, or the default `relevance_model` accepts each
-        page; None: it cannot be trained."""
+        page; `calibrated`: the judge, or each of the three, with a calibrated threshold. None: it cannot be trained or
+        calibrated."""
 
     def hosts(self) -> IntArray:
         """The host number of each page; empty if the web has a single host."""
@@ -208,8 +212,10 @@ class FixedFacts:
     similarities: FloatArray = field(default_factory=lambda: _NONE)
     lexical_ranks: FloatArray = field(default_factory=lambda: _NONE)
     printed_ranks: FloatArray = field(default_factory=lambda: _NONE)
+    bm25_ranks: FloatArray = field(default_factory=lambda: _NONE)
     linkage_ranks: FloatArray = field(default_factory=lambda: _NONE)
     accepted: Mapping[str, BoolArray] = field(default_factory=dict)
+    accepted_calibrated: Mapping[str, BoolArray] = field(default_factory=dict)
     host_numbers: IntArray = field(default_factory=lambda: _NO_PAGES)
     seed_host_numbers: IntArray = field(default_factory=lambda: _NO_PAGES)
     weighted: PoolVectors = _NO_VECTORS
@@ -220,11 +226,14 @@ class FixedFacts:
     def lexical_rank(self, *, as_printed: bool = False) -> FloatArray:
         return self.printed_ranks if as_printed else self.lexical_ranks
 
+    def bm25_rank(self) -> FloatArray:
+        return self.bm25_ranks
+
     def linkage_rank(self) -> FloatArray:
         return self.linkage_ranks
 
-    def accepted_by(self, judge: str) -> BoolArray | None:
-        return self.accepted.get(judge)
+    def accepted_by(self, judge: str, *, calibrated: bool = False) -> BoolArray | None:
+        return (self.accepted_calibrated if calibrated else self.accepted).get(judge)
 
     def hosts(self) -> IntArray:
         return self.host_numbers

@@ -4,7 +4,8 @@ Classifier precision (menczer2001 section 4.1): Rocchio, Widrow-Hoff and Exponen
 topic against the seeds of the other topics (`relevance/classifiers`), so at least two topics are needed.
 
 Harvest rate (wang2009): at least two of three judges accept the page: a support vector machine, naive Bayes with kernel
-densities and a neural net, trained on the pages that a start sets aside for them. `by` selects one of them.
+densities and a neural net, trained on the pages that a start sets aside for them. `by` selects one of them;
+`calibrated` gives each a threshold at which it accepts about as many pages as are relevant.
 
 On topic: the default relevance model accepts the page, after it has learned the topic's start pages and a sample of the
 pool. It needs no known pages. All crawls are judged by the same model, whatever their own models learned on their way.
@@ -35,9 +36,11 @@ class Classified(Metric):
         return accepted_share(trace, ground_truth, self.by, n_steps)
 
 
-def accepted_share(trace: Trace, ground_truth: GroundTruth, judge: str, n_steps: int) -> FloatArray:
+def accepted_share(
+    trace: Trace, ground_truth: GroundTruth, judge: str, n_steps: int, *, calibrated: bool = False
+) -> FloatArray:
     """The share of the first t pages that a judge accepts."""
-    is_accepted = ground_truth.facts.accepted_by(judge)
+    is_accepted = ground_truth.facts.accepted_by(judge, calibrated=calibrated)
     if is_accepted is None:
         return undefined(n_steps)
     return mean_so_far(padded(is_accepted[ground_truth.positions(trace)], n_steps))
@@ -54,11 +57,14 @@ class Harvest(Metric):
     needs = "pages set aside for judges to learn from"
     on_request_only = True
 
-    def __init__(self, by: HarvestJudge = "vote") -> None:
+    def __init__(self, by: HarvestJudge = "vote", calibrated: bool = False) -> None:
         self.by: HarvestJudge = by
+        self.calibrated = calibrated
+        if calibrated:
+            self.needs = "pages set aside for judges to learn from, two or more, and other topics with known pages"
 
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
-        return accepted_share(trace, ground_truth, self.by, n_steps)
+        return accepted_share(trace, ground_truth, self.by, n_steps, calibrated=self.calibrated)
 
 
 #: The judge of the metrics below.

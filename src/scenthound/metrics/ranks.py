@@ -5,7 +5,7 @@ Rules
 - Rank 1 is the best. Ties share the mean of their ranks, so that the order of recording or discovery has no influence.
 - Similarities that agree in twelve decimal places are ties: sums of the same numbers differ by rounding.
 - Words that no page of the pool contains have weight 0, because their inverse document frequency is undefined; so have
-  words that every page contains.
+  words that every page contains, except for BM25, whose inverse document frequency is always positive.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ import numpy as np
 from scenthound.metrics.base import GroundTruth, Metric, PoolVectors, mean_so_far, padded, undefined
 from scenthound.model import FloatArray, IntArray, Trace
 from scenthound.registry import Bounds
-from scenthound.text.vectors import TermRows, atc_weights, cosines, tf_idf_weights
+from scenthound.text.vectors import TermRows, atc_weights, bm25_scores, cosines, tf_idf_weights
 
 DECIMALS = 12
 
@@ -38,6 +38,11 @@ def lexical_similarity(
     weights = atc_weights(pool, document_frequency, len(pool), largest)
     of_description = atc_weights(description, document_frequency, len(pool), largest)
     return cosines(pool, weights, description, of_description, len(document_frequency))
+
+
+def bm25_ranks(pool: TermRows, description: TermRows, document_frequency: IntArray) -> FloatArray:
+    """Ranks by the BM25 score for the description; document frequencies and lengths are those of the pool."""
+    return shared_ranks(bm25_scores(pool, description, document_frequency))
 
 
 def linkage_ranks(pool: TermRows, keywords: IntArray, page_rank: FloatArray, n_words: int) -> FloatArray:
@@ -72,8 +77,9 @@ def shared_ranks(score: FloatArray, then_by: FloatArray | None = None) -> FloatA
 # the topic; 1 is the best rank, so low values are good. Pages missing at the end of a short crawl have the rank after
 # the last of the pool.
 
-#: `lexical_as_printed` is the lexical rank by the formula as menczer2001 prints it.
-RankedBy = Literal["lexical", "linkage", "lexical_as_printed"]
+#: `lexical_as_printed` is the lexical rank by the formula as menczer2001 prints it, `bm25` is by BM25 instead of SMART,
+#: and `lexical_mean` is the mean of the ranks by SMART and by BM25.
+RankedBy = Literal["lexical", "linkage", "lexical_as_printed", "bm25", "lexical_mean"]
 NEEDS = "a description (for linkage: keywords) with words of the web"
 
 
@@ -99,6 +105,10 @@ def ranks_by(ground_truth: GroundTruth, by: RankedBy) -> FloatArray:
     """The rank of each page of the pool; empty where there is nothing to rank by."""
     if by == "linkage":
         return ground_truth.facts.linkage_rank()
+    if by == "bm25":
+        return ground_truth.facts.bm25_rank()
+    if by == "lexical_mean":
+        return (ground_truth.facts.lexical_rank() + ground_truth.facts.bm25_rank()) / 2
     return ground_truth.facts.lexical_rank(as_printed=by == "lexical_as_printed")
 
 

@@ -58,9 +58,11 @@ def _curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_steps: int
 def _arrays_of(ground_truth: GroundTruth) -> Iterator[IntArray | FloatArray | BoolArray]:
     facts = ground_truth.facts
     yield from (ground_truth.relevant, ground_truth.targets, ground_truth.seeds, ground_truth.pool)
-    yield from (facts.similarity(), facts.lexical_rank(), facts.lexical_rank(as_printed=True), facts.linkage_rank())
+    yield from (facts.similarity(), facts.lexical_rank(), facts.lexical_rank(as_printed=True), facts.bm25_rank())
+    yield facts.linkage_rank()
     yield from (facts.hosts(), facts.seed_hosts(), facts.vectors().weights)
-    yield from (accepted for judge in JUDGES if (accepted := facts.accepted_by(judge)) is not None)
+    decisions = (facts.accepted_by(judge, calibrated=calibrated) for judge in JUDGES for calibrated in (False, True))
+    yield from (accepted for accepted in decisions if accepted is not None)
 
 
 def _check_causality(metric: Metric, trace: Trace, ground_truth: GroundTruth, curve: FloatArray) -> None:
@@ -110,8 +112,10 @@ def _facts(rng: Random) -> FixedFacts:
         similarities=draw.random(N_PAGES),
         lexical_ranks=shared_ranks(draw.integers(0, 100, N_PAGES) / 100),
         printed_ranks=shared_ranks(draw.random(N_PAGES)),
+        bm25_ranks=shared_ranks(draw.random(N_PAGES)),
         linkage_ranks=shared_ranks(draw.random(N_PAGES)),
         accepted={judge: draw.random(N_PAGES) < 0.3 for judge in JUDGES},
+        accepted_calibrated={judge: draw.random(N_PAGES) < 0.1 for judge in JUDGES},
         host_numbers=draw.integers(0, N_HOSTS, N_PAGES, dtype=np.int32),
         seed_host_numbers=draw.integers(0, N_HOSTS, 3, dtype=np.int32),
         weighted=_vectors(draw),

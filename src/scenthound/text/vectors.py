@@ -1,4 +1,4 @@
-"""Term vectors: counts, tf, tf*idf and SMART atc weights, and cosines between them.
+"""Term vectors: counts, tf, tf*idf and SMART atc weights, cosines between them, and BM25 scores.
 
 A document is its distinct words with their counts; many documents are rows of a CSR matrix. Document frequencies are
 always passed in, because the studies count them over the pool of crawled pages, not over the complete web.
@@ -174,3 +174,23 @@ def cosines(
     lengths = np.sqrt(rows.row_sums(weights * weights)) * np.sqrt(np.sum(query_weights * query_weights))
     result: FloatArray = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
     return result
+
+
+#: Of BM25: how soon repeating a word stops to count, and how much the length of a document counts; the usual values.
+BM25_K1, BM25_B = 1.2, 0.75
+
+
+def bm25_scores(rows: TermRows, query: TermRows, document_frequency: IntArray) -> FloatArray:
+    """The BM25 score of each row of S for the query (Robertson and Zaragoza 2009): the sum over the query's words of
+
+        q * ln(1 + (|S| - n + 1/2) / (n + 1/2)) * f (k1 + 1) / (f + k1 (1 - b + b l / mean l))
+
+    with q and f the counts in query and document, and l the number of words of a document. This inverse document
+    frequency, that of Lucene, is positive for words in most documents, too."""
+    n_documents, lengths = len(rows), rows.row_sums(rows.count.astype(np.float64))
+    frequency = document_frequency[query.term]
+    of_query = np.zeros(len(document_frequency))
+    of_query[query.term] = query.count * np.log1p((n_documents - frequency + 0.5) / (frequency + 0.5))
+    mean_length = float(lengths.mean()) if lengths.any() else 1.0
+    saturation = np.repeat(BM25_K1 * (1 - BM25_B + BM25_B * lengths / mean_length), np.diff(rows.offset))
+    return rows.row_sums(of_query[rows.term] * rows.count * (BM25_K1 + 1) / (rows.count + saturation))

@@ -25,7 +25,13 @@ import numpy as np
 from scenthound.errors import InvalidTopic, LeakageError, PluginError, printable
 from scenthound.experiments.bounds import StartBounds
 from scenthound.experiments.compare.settings import Prepared
-from scenthound.experiments.ground_truth import TopicGroundTruth, checked_curve, crawled_page_rank, curve_steps
+from scenthound.experiments.ground_truth import (
+    RelevantShares,
+    TopicGroundTruth,
+    checked_curve,
+    crawled_page_rank,
+    curve_steps,
+)
 from scenthound.experiments.pipeline import Planned, crawl_all, in_parallel, part_of
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
@@ -130,6 +136,7 @@ class _StartMeasurer:
         self._crawls = ready.source(cache_folder).open()
         self._starts = ready.starts
         self._page_rank = cache(lambda: crawled_page_rank(self._crawls.graph, self._traces(ready.planned)))
+        self._shares = RelevantShares(self._crawls.web, ready.experiment.all_topics())
         self._ground_truth: tuple[str, TopicGroundTruth] | None = None
 
     def __call__(self, planned: Planned) -> MeasuredStart:
@@ -158,7 +165,7 @@ class _StartMeasurer:
         """Evaluation needs all crawls of a topic; starts come topic by topic."""
         if self._ground_truth is None or self._ground_truth[0] != topic.id:
             traces = list(self._traces(planned for planned in self._ready.planned if planned[0].id == topic.id))
-            truth = TopicGroundTruth(self._crawls.web, topic, traces, page_rank=self._page_rank)
+            truth = TopicGroundTruth(self._crawls.web, topic, traces, page_rank=self._page_rank, shares=self._shares)
             self._ground_truth = topic.id, truth
         return self._ground_truth[1]
 
@@ -178,7 +185,8 @@ def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) ->
     pages = np.array(start.seeds, np.int32)
     trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
     # Any PageRank will do.
-    known = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages))
+    shares = RelevantShares(web, ready.experiment.all_topics())
+    known = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages), shares=shares)
     curve = checked_curve(ready.point.metric, trace, known.ground_truth(start, ready.starts), len(pages))
     return not np.isnan(curve).any()
 

@@ -12,6 +12,10 @@ How we interpret the paper
 - "Recovers": how much worse it is shrinks from early to the end.
 - BFS256 visits 256 pages before it uses what it learned from them, an eighth of the paper's 2,000. Where that is more
   than a quarter of the page budget, the budget decides and not the crawler: claims about BFS256 cannot be asked.
+- Lexical rank is that by SMART in all findings; ranks by BM25, and the means of both, are in the tables only.
+
+Optional arms, which no finding is about: the crawlers of task 2 with frontiers of other sizes than 256, and crawlers
+that the paper does not have.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +24,7 @@ import numpy as np
 
 from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more
 from scenthound.experiments.papers import Published
+from scenthound.experiments.significance import mean_test
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -30,14 +35,26 @@ from scenthound.experiments.study.tables import (
     cost_tables,
     end_tables,
     extra_tables,
+    file_name,
+    format_p,
+    mean_and_error,
 )
 from scenthound.model import FloatArray
 
 PUBLISHED = Published(pages=2_000, topics=100, largest_n=256, relevance="cosine")
 TASK_1, TASK_2, COST = "task 1", "task 2", "cost"
+BUFFER, MORE = "buffer", ("more, task 1", "more, task 2")
 GREEDY, EXPLORING, BLIND = "BFS1", "BFS256", "Breadth-First"
 BETWEEN = ("BFS16", "BFS64", "BFS128")
 RANKS = ("lexical", "linkage")
+#: All ranks that tables show, with their headings.
+RANK_HEADS = {
+    "lexical": "lexical rank (SMART)",
+    "bm25": "lexical rank (BM25)",
+    "lexical_mean": "lexical rank (mean of both)",
+    "linkage": "linkage rank",
+}
+EXAMPLES = "target_recall"
 EARLY, THROUGHOUT = 0.1, (0.1, 0.25, 0.5, 1.0)
 FEW_TOP, MANY_TOP = 1 / 80, 1 / 5
 #: N of BFS256, and the largest share of the page budget that it may be.
@@ -128,15 +145,15 @@ def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 
 def _recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    yield is_more("BFS256 finds more examples than BFS1", arm.better("target_recall", EXPLORING, GREEDY))
-    yield is_more("BFS1 finds more examples than Breadth-First", arm.better("target_recall", GREEDY, BLIND))
+    yield is_more("BFS256 finds more examples than BFS1", arm.better(EXAMPLES, EXPLORING, GREEDY))
+    yield is_more("BFS1 finds more examples than Breadth-First", arm.better(EXAMPLES, GREEDY, BLIND))
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
     """Figures 2 to 4 of the paper, and the same for all crawlers."""
     yield Picture("figure-2", "Task 1: static and dynamic evaluation", _panels(TASK_1, (GREEDY, EXPLORING)))
     yield Picture("figure-3", "Task 2: static and dynamic evaluation", _panels(TASK_2, (GREEDY, EXPLORING, BLIND)))
-    recall = Panel("", TASK_2, ("target_recall",), "share of the examples found", crawlers=(GREEDY, EXPLORING, BLIND))
+    recall = Panel("", TASK_2, (EXAMPLES,), "share of the examples found", crawlers=(GREEDY, EXPLORING, BLIND))
     yield Picture("figure-4", "Task 2: average recall of the examples", (recall,))
     yield Picture("all-task-1", "Task 1: all crawlers", _panels(TASK_1, ()))
     yield Picture("all-task-2", "Task 2: all crawlers", _panels(TASK_2, ()))
@@ -145,6 +162,33 @@ def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
         for name in (TASK_1, TASK_2)
     )
     yield Picture("recall", "Exact recall of the known relevant pages, between random and the greedy oracle", bounded)
+    for arm in _optional(arms):
+        name = arm.settings.name
+        if name == BUFFER:
+            yield Picture("buffer", "Task 2: recall of the examples by size of the frontier", _buffer_panels(arm))
+        else:
+            yield Picture(file_name(name), f"{name}: further crawlers", _panels(name, ()))
+
+
+def _optional(arms: Sequence[ArmMeasurements]) -> list[ArmMeasurements]:
+    """The optional arms that were run."""
+    return [arm for arm in arms if arm.settings.name in (BUFFER, *MORE)]
+
+
+def _sizes(arm: ArmMeasurements) -> dict[str, dict[str, str]]:
+    """By crawler of the arm on buffers: its names by size, in the order of the settings."""
+    sizes: dict[str, dict[str, str]] = {}
+    for label in arm.labels:
+        crawler, _, size = label.rpartition(", ")
+        sizes.setdefault(crawler, {})[size] = label
+    return sizes
+
+
+def _buffer_panels(arm: ArmMeasurements) -> tuple[Panel, ...]:
+    return tuple(
+        Panel(crawler, BUFFER, (EXAMPLES,), "share of the examples found", crawlers=tuple(by_size.values()))
+        for crawler, by_size in _sizes(arm).items()
+    )
 
 
 def _panels(arm: str, crawlers: tuple[str, ...]) -> tuple[Panel, ...]:
@@ -161,11 +205,35 @@ def _panels(arm: str, crawlers: tuple[str, ...]) -> tuple[Panel, ...]:
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
     """Final values, cost, and the tables of all studies."""
-    heads = {f"coverage:by={rank}": f"{rank} coverage" for rank in RANKS}
-    heads |= {f"rank:by={rank}": f"mean {rank} rank" for rank in RANKS}
-    heads |= {"target_recall": "example recall", "precision": "precision", "recall": "recall"}
+    heads = {f"coverage:by={rank}": f"coverage, {head}" for rank, head in RANK_HEADS.items()}
+    heads |= {f"rank:by={rank}": f"mean {head}" for rank, head in RANK_HEADS.items()}
+    heads |= {EXAMPLES: "example recall", "precision": "precision", "recall": "recall"}
     heads |= {"area:of=recall": "area under recall"}
-    for name in (TASK_1, TASK_2):
-        yield from end_tables(arm_named(arms, name), heads)
+    for arm in (arm_named(arms, TASK_1), arm_named(arms, TASK_2), *_optional(arms)):
+        yield from end_tables(arm, heads)
+        if arm.settings.name == BUFFER:
+            yield _buffer_table(arm)
     yield from cost_tables(arm_named(arms, COST))
-    yield from extra_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, "target_recall")
+    yield from extra_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, EXAMPLES)
+
+
+def _buffer_table(arm: ArmMeasurements) -> Table:
+    """Example recall by crawler and size of the frontier, and whether the last size differs from the first."""
+    sizes = _sizes(arm)
+    columns = list(dict.fromkeys(size for by_size in sizes.values() for size in by_size))
+    rows = []
+    for crawler, by_size in sizes.items():
+        cells = [
+            mean_and_error(arm.values(EXAMPLES, by_size[size])[:, -1]) if size in by_size else "-" for size in columns
+        ]
+        labels = tuple(by_size.values())
+        gained = arm.better(EXAMPLES, labels[-1], labels[0])
+        rows.append((crawler, *cells, mean_and_error(gained), format_p(mean_test(gained, "two-sided").p)))
+    return Table(
+        name="buffer-sizes",
+        caption="Example recall by size of the frontier",
+        heads=("crawler", *columns, "last size - first", "p"),
+        rows=tuple(rows),
+        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages. p are two-sided, "
+        "and not corrected.",
+    )

@@ -100,7 +100,8 @@ class Arm(PlannedCrawls):
 def prepared_arms(
     settings: StudySettings, web: RecordedWeb, topics: StudyTopics
 ) -> tuple[tuple[Arm, ...], tuple[str, ...]]:
-    """Every arm, on the topics that it can start for, and notes on how topics and arms were prepared."""
+    """Every arm that is not optional, on the topics that it can start for, and notes on how topics and arms were
+    prepared."""
     notes = list(topics.notes)
     budget = fitting_pages(settings.pages, web.n_pages)
     if budget < settings.pages:
@@ -110,6 +111,8 @@ def prepared_arms(
         )
     arms = []
     for arm in settings.arms:
+        if arm.optional:
+            continue
         startable = _startable(arm, web, topics.drawn)
         if len(startable) < len(topics.drawn):
             n_skipped = len(topics.drawn) - len(startable)

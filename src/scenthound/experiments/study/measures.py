@@ -4,7 +4,7 @@ Crawls of a topic from several random seeds are averaged first; topics are the o
 for a topic is NaN. Topics are measured one at a time with all their crawls, because the ground truth needs their pool.
 
 Measures are metrics by name, and others:
-- `coverage:by=lexical` and `coverage:by=linkage`: the static scheme at the end of the crawls, by size n of the top n;
+- `coverage:by=lexical`, and by the other ranks: the static scheme at the end of the crawls, by size n of the top n;
 - `cpu_us`: CPU time per page, if it was measured; `target_recall_per_cpu_s`: target recall per second of it;
 - `running_s`: simulated running time, in modes with a clock;
 - `shared_pages` and `shared_hosts`: the overlap of crawls from both halves of the seeds.
@@ -20,18 +20,24 @@ import numpy as np
 from scenthound.errors import UnknownName
 from scenthound.experiments.bounds import BOUNDED, StartBounds
 from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
-from scenthound.experiments.ground_truth import VOTE, TopicGroundTruth, checked_curve, curve_steps, page_rank_among
+from scenthound.experiments.ground_truth import (
+    RelevantShares,
+    TopicGroundTruth,
+    checked_curve,
+    curve_steps,
+    page_rank_among,
+)
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
 from scenthound.experiments.study.arms import Arm, domains_of_pages, hosts_of_pages
+from scenthound.experiments.study.classifiers import acceptance, classifier_agreement, n_accepted
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
 from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
 from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
-from scenthound.relevance.classifiers import LINEAR_JUDGES, VOTING_JUDGES, agreement, cohen_kappa
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -42,7 +48,7 @@ FOUND_PERCENT = (25, 50, 75)
 #: The rows of the bounds, in this order.
 BOUNDS = ("random", "oracle")
 #: Of the static scheme.
-STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage")
+STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage", "bm25", "lexical_mean")
 #: What means over pages are over, if crawls ended early.
 VISITED_PAGES, MISSING_COUNT = "over visited pages", "missing pages count"
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
@@ -97,6 +103,8 @@ class ArmMeasurements:
     #: Pages until a share of the relevant ones was found, or infinity: by strategy, topic and share.
     search_lengths: FloatArray | None = None
     agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of classifiers, by topic
+    #: By classifier and topic: the share of pages it accepts, its precision and its recall.
+    acceptance: Mapping[str, FloatArray] = field(default_factory=dict)
     n_accepted: FloatArray = field(default_factory=lambda: np.zeros(0))  #: pages of the pool that the judges accept
     diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: by crawler, means over crawls
     #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
@@ -214,6 +222,7 @@ class _MeasuredTopic:
     features: TopicFeatures
     search_lengths: FloatArray | None
     agreement: Mapping[str, float]
+    acceptance: Mapping[str, FloatArray]
     n_accepted: float
     diagnostics: tuple[tuple[str, Mapping[str, float]], ...]  #: of each crawl, with the name of its crawler
 
@@ -230,13 +239,14 @@ class _TopicMeasurer:
         self._steps = arm_steps(arm.settings, arm.experiment.page_budget)
         self._tops = arm.settings.top_sizes(arm.experiment.page_budget)
         self._starts = [start for _, start in arm.planned]
+        self._shares = RelevantShares(web, arm.experiment.topics)
 
     def __call__(self, topic: Topic) -> _MeasuredTopic:
         settings = self._arm.settings
         starts = [start for start in self._starts if start.topic == topic.id]
         crawls = [self._crawls.of(topic, start) for start in starts]
         traces = [run.trace for by_strategy in crawls for run in by_strategy]
-        topic_truth = TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank)
+        topic_truth = TopicGroundTruth(self._web, topic, traces, page_rank=self._page_rank, shares=self._shares)
         truths = [topic_truth.ground_truth(start, self._starts) for start in starts]
         values = _mean_of([self._values(*pair) for pair in zip(crawls, truths, strict=True)])
         if settings.halves:
@@ -256,8 +266,9 @@ class _TopicMeasurer:
             missed=tuple(self._missed(crawls, truths)),
             features=topic_features(self._web, self._crawls.graph, topic, starts[0]),
             search_lengths=lengths,
-            agreement=_classifier_agreement(truths[0], _classifiers_of(settings)),
-            n_accepted=_n_accepted(truths[0]) if "harvest" in self._metrics else np.nan,
+            agreement=classifier_agreement(truths[0], settings.measures),
+            acceptance=acceptance(truths[0], starts[0], settings.measures),
+            n_accepted=n_accepted(truths[0], settings.measures),
             diagnostics=tuple(
                 (label, run.crawl.diagnostics)
                 for by_strategy in crawls
@@ -328,33 +339,6 @@ def _overlaps(halves: Sequence[Sequence[Run]], host_of_page: IntArray, steps: In
     return shared
 
 
-def _classifiers_of(settings: ArmSettings) -> tuple[str, ...]:
-    """The classifiers that evaluate an arm."""
-    linear = [judge for judge in LINEAR_JUDGES if f"classified:by={judge}" in settings.measures]
-    return (*linear, *(VOTING_JUDGES if "harvest" in settings.measures else ()))
-
-
-def _classifier_agreement(ground_truth: GroundTruth, judges: Sequence[str]) -> dict[str, float]:
-    """Cohen's kappa of each pair of classifiers on the pool, Fleiss' kappa of all, and Cohen's kappa of each, and of
-    the vote, with the known relevant pages. Empty if one of them could not be trained."""
-    verdicts = {name: accepted for name in judges if (accepted := ground_truth.facts.accepted_by(name)) is not None}
-    if not judges or len(verdicts) < len(judges):
-        return {}
-    found = agreement(verdicts)
-    kappas = {f"{pair.first} and {pair.second}": pair.kappa for pair in found.pairs}
-    kappas["all of them (Fleiss)"] = found.fleiss
-    is_relevant = np.isin(ground_truth.pool, ground_truth.relevant)
-    voted = ground_truth.facts.accepted_by(VOTE) if set(VOTING_JUDGES) <= verdicts.keys() else None
-    for name, accepted in (*verdicts.items(), *([(VOTE, voted)] if voted is not None else [])):
-        kappas[f"{name} and the known pages"] = cohen_kappa(accepted, is_relevant)
-    return kappas
-
-
-def _n_accepted(ground_truth: GroundTruth) -> float:
-    accepted = ground_truth.facts.accepted_by(VOTE)
-    return np.nan if accepted is None else float(np.count_nonzero(accepted))
-
-
 def _mean_of(by_start: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
     """The mean over the starts of a topic for which a measure is defined."""
     names = dict.fromkeys(name for values in by_start for name in values)
@@ -401,6 +385,10 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         agreement={
             name: np.array([topic.agreement.get(name, np.nan) for topic in topics])
             for name in dict.fromkeys(name for topic in topics for name in topic.agreement)
+        },
+        acceptance={
+            name: np.array([topic.acceptance.get(name, np.full(3, np.nan)) for topic in topics])
+            for name in dict.fromkeys(name for topic in topics for name in topic.acceptance)
         },
         n_accepted=np.array([topic.n_accepted for topic in topics]),
         diagnostics=_diagnostics([crawl for topic in topics for crawl in topic.diagnostics]),

@@ -5,6 +5,7 @@ A file is TOML. `study` names the paper whose findings are tested, `pages` the p
 study; a copy with other values can be used instead.
 
 Rules
+- An `[[arm]]` with `optional` is run only on request, by `--arm` or without that line; no finding is about it.
 - `--pages`, `--topics-max` and `--repeats` scale a study; arms with a share of budget or topics scale with it.
 - No crawl visits more than half of the web: the more of a web a crawl visits, the less its order matters. A smaller
   budget replaces the requested one, and a note says so.
@@ -14,7 +15,7 @@ Rules
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -44,12 +45,14 @@ class Needs:
 class ArmSettings:
     """One experiment of a study. `strategies` are specs by the names that the study gives them; `tops` are the sizes n
     of the static scheme's top n, as shares of the page budget. With `halves` each crawl is made twice, from disjoint
-    halves of the seeds. The other fields are those of an `Experiment`."""
+    halves of the seeds. An arm that is `optional` is run only if `--arm` gives the name that it has there. The other
+    fields are those of an `Experiment`."""
 
     name: str
     strategies: Mapping[str, str]
     measures: tuple[str, ...]
     says: str = ""
+    optional: str = ""
     protocol: Protocol = ""
     tops: tuple[float, ...] = ()
     task: str = "examples"
@@ -113,9 +116,29 @@ class StudySettings:
             self, pages=pages or self.pages, topics_max=topics_max or self.topics_max, seeds=seeds or self.seeds
         )
 
+    def with_arms(self, names: Sequence[str]) -> "StudySettings":
+        """With the optional arms of these names switched on."""
+        known = {arm.optional for arm in self.arms if arm.optional}
+        for name in names:
+            if name not in known:
+                raise UnknownName.among("optional arm", name, known, owner=self.study)
+        arms = (replace(arm, optional="") if arm.optional in names else arm for arm in self.arms)
+        return replace(self, arms=tuple(arms))
+
 
 #: The study that is a search, and has no arms.
 SEARCH_STUDY = "johnson2003"
+#: Measures of presets that findings do without, so that settings files may lack them: those of earlier versions do.
+DISPENSABLE_MEASURES = frozenset(
+    {
+        "harvest:calibrated=true",
+        "precision",
+        "rank:by=bm25",
+        "rank:by=lexical_mean",
+        "target_recall:linked_by=few",
+        "target_recall:linked_by=many",
+    }
+)
 #: Larger numbers are mistakes.
 MOST = 1_000_000_000
 Kind = TypeVar("Kind")
@@ -143,12 +166,15 @@ def read_settings(study: str, file: Path | None = None) -> StudySettings:
 
 def missing_parts(settings: StudySettings) -> str:
     """What the findings of a study are about and its settings lack; empty if nothing. More may always be added."""
-    own = {arm.name: arm for arm in settings.arms}
+    own = {arm.name: arm for arm in settings.arms if not arm.optional}
     for arm in parse_settings(preset_text(settings.study), settings.study).arms:
+        if arm.optional:
+            continue
         if arm.name not in own:
             return f"[[arm]] {arm.name}"
         lacking = [label for label in arm.strategies if label not in own[arm.name].strategies]
-        lacking += [measure for measure in arm.measures if measure not in own[arm.name].measures]
+        needed = (measure for measure in arm.measures if measure not in DISPENSABLE_MEASURES)
+        lacking += [measure for measure in needed if measure not in own[arm.name].measures]
         if lacking or (arm.tops and not own[arm.name].tops):
             return f"{lacking[0] if lacking else 'tops'} in [[arm]] {arm.name}"
     return ""

@@ -14,6 +14,7 @@ import numpy as np
 from scenthound.experiments.closed_world import Interval, closed_world_report
 from scenthound.experiments.significance import compare_pairs, mean_test
 from scenthound.experiments.statistics import Alternative, defined, paired_t, standard_error
+from scenthound.experiments.study.classifiers import is_calibrated
 from scenthound.experiments.study.measures import FOUND_PERCENT, ArmMeasurements
 from scenthound.experiments.topic_analysis import TopicAnalysis, analyse_topics
 from scenthound.metrics.measures import share_of_gap_closed
@@ -278,6 +279,7 @@ def diagnostics_tables(arm: ArmMeasurements) -> Iterator[Table]:
 
 def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
     """The agreement of classifiers, if there are any."""
+    calibrated = is_calibrated(arm.settings.measures)
     if arm.agreement:
         yield Table(
             name=f"judges-{file_name(arm.settings.name)}",
@@ -285,7 +287,21 @@ def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
             heads=("classifiers", "kappa"),
             rows=tuple((names, mean_and_error(kappas, 2)) for names, kappas in arm.agreement.items()),
             note=f"On the pages that any crawler visited; mean ± standard error over {len(arm.topics)} topics. 1: they "
-            "always agree, 0: as often as by chance.",
+            f"always agree, 0: as often as by chance.{' They are calibrated.' if calibrated else ''}",
+        )
+
+
+def acceptance_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """How many pages the judges of the harvest rate accept, beside how many are known to be relevant."""
+    if arm.acceptance:
+        yield Table(
+            name=f"acceptance-{file_name(arm.settings.name)}",
+            caption=f"{arm.settings.name}: acceptance rate of classifiers",
+            heads=("classifier", "share accepted", "of these known to be relevant", "share of the known accepted"),
+            rows=tuple((name, *map(mean_and_error, shares.T)) for name, shares in arm.acceptance.items()),
+            note="On the pages that any crawler visited, without those that classifiers learned from; mean ± standard "
+            f"error over {len(arm.topics)} topics. A calibrated classifier should accept about as many pages as are "
+            "relevant.",
         )
 
 

@@ -16,6 +16,7 @@ from scenthound.relevance.classifiers.base import (
     fleiss_kappa,
     vote,
 )
+from scenthound.relevance.classifiers.calibration import CalibratedJudge, calibrated, can_be_calibrated
 from scenthound.relevance.classifiers.linear import ExponentiatedGradient, Rocchio, WidrowHoff
 from scenthound.relevance.classifiers.naive_bayes import NaiveBayes
 from scenthound.relevance.classifiers.neural_net import NeuralNet
@@ -37,17 +38,25 @@ def trained_judge(name: str, labelled: Labelled) -> Judge:
     return JUDGES.make(name).trained(labelled)
 
 
+def calibrated_judge(name: str, labelled: Labelled, share: float) -> CalibratedJudge:
+    """The same, with the threshold for a share of relevant pages among those to be judged."""
+    return calibrated(JUDGES.make(name), labelled, share)
+
+
 __all__ = [
     "JUDGES",
     "JUDGE_NAMES",
     "LINEAR_JUDGES",
     "VOTING_JUDGES",
     "Agreement",
+    "CalibratedJudge",
     "Judge",
     "JudgeKind",
     "Labelled",
     "PairAgreement",
     "agreement",
+    "calibrated_judge",
+    "can_be_calibrated",
     "cohen_kappa",
     "fleiss_kappa",
     "trained_judge",

@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from scenthound.errors import InvalidParameter, InvalidTopic
-from scenthound.model import BoolArray
+from scenthound.model import BoolArray, FloatArray
 from scenthound.registry import NamedValue
 from scenthound.text.vectors import TermRows
 
@@ -45,6 +45,9 @@ class Labelled:
 
 class Judge(Protocol):
     """A trained judge."""
+
+    def scores(self, pages: TermRows) -> FloatArray:
+        """A number for each page; the higher it is, the more likely the page belongs to the topic."""
 
     def accepts(self, pages: TermRows) -> BoolArray:
         """Whether each page belongs to the topic."""

@@ -187,9 +187,9 @@ class BayesJudge:
     empty_page: float
 
     def accepts(self, pages: TermRows) -> BoolArray:
-        return self.log_odds(pages) > 0
+        return self.scores(pages) > 0
 
-    def log_odds(self, pages: TermRows) -> FloatArray:
+    def scores(self, pages: TermRows) -> FloatArray:
         """`ln P(+ | page) - ln P(- | page)` of each page."""
         rows, values = self.features.row_vectors(pages)
         word, first, same_as = _distinct(rows)

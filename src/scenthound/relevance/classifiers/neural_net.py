@@ -101,11 +101,16 @@ class NetJudge:
 
     def accepts(self, pages: TermRows) -> BoolArray:
         """Whether the logistic output is above 1/2."""
+        accepted: BoolArray = self.scores(pages) > 0
+        return accepted
+
+    def scores(self, pages: TermRows) -> FloatArray:
+        """The input of the output unit: the log odds of its output."""
         rows, values = self.features.row_vectors(pages)
         sums = [rows.row_sums(values * unit[rows.term]) for unit in self.into.T]
         hidden = _logistic(np.stack(sums, axis=1) + self.bias_into)
-        accepted: BoolArray = hidden @ self.out + self.bias_out > 0
-        return accepted
+        outputs: FloatArray = hidden @ self.out + self.bias_out
+        return outputs
 
 
 def _logistic(x: FloatArray) -> FloatArray:

@@ -46,9 +46,10 @@ class PlaneJudge:
     plane: FloatArray
     bias: float
 
-    def margins(self, pages: TermRows) -> FloatArray:
+    def scores(self, pages: TermRows) -> FloatArray:
+        """The margin of each page."""
         rows, values = self.features.row_vectors(pages)
         return rows.row_sums(values * self.plane[rows.term]) + self.bias
 
     def accepts(self, pages: TermRows) -> BoolArray:
-        return self.margins(pages) > 0
+        return self.scores(pages) > 0
