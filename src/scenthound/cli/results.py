@@ -101,6 +101,8 @@ def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) ->
 
 
 def print_run(run: Run) -> None:
+    from scenthound.experiments.starts import skipped_text
+
     done = run.simulation
     assert done is not None
     experiment = done.experiment
@@ -121,8 +123,8 @@ def print_run(run: Run) -> None:
             f"Ignored because they are not in the web: {counted(len(done.missing), 'page')} among examples and targets "
             f"(first: {done.missing[0]})."
         )
-    for reason in done.skipped_topics.values():
-        typer.echo(f"Left out: {reason}")
+    if done.skipped_topics:
+        say(skipped_text(done.skipped_topics))
     typer.echo(f"Next: scenthound evaluate {done.out}")
 
 
