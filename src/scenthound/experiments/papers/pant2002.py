@@ -30,6 +30,9 @@ from scenthound.experiments.study.tables import (
     cost_tables,
     end_table,
     extra_tables,
+    sample_table,
+    sample_text,
+    sample_urls,
 )
 from scenthound.model import FloatArray
 
@@ -159,7 +162,15 @@ def _panels(arm: str, crawlers: tuple[str, ...]) -> tuple[Panel, ...]:
 
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
-    """Final values, cost, and the tables of all studies."""
+    """Table 1, final values, cost, and the tables of all studies."""
+    yield sample_table(
+        arm_named(arms, TASK_1),
+        {
+            "topic keywords": lambda each: " / ".join(each.keywords),
+            "topic description": lambda each: sample_text(each.description),
+            "examples": lambda each: sample_urls(each.examples),
+        },
+    )
     heads = {f"coverage:by={rank}": f"{rank} coverage" for rank in RANKS}
     heads |= {f"rank:by={rank}": f"mean {rank} rank" for rank in RANKS}
     heads |= {"target_recall": "example recall", "precision": "precision", "recall": "recall"}
