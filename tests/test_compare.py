@@ -250,6 +250,15 @@ def test_topics_without_usable_keywords_are_skipped_on_request(topical, tmp_path
     assert any(re.search(r"\b1 topic: odd\b", note) for note in done.result.notes)
 
 
+def test_means_over_visited_pages_can_decide(compare):
+    settings = replace(SMALL, strategies=("fish_search:depth=0", "best_first"), repeats=2)
+    (padded, _), (visited, _) = (
+        compare(replace(settings, by=by)).measured.values.mean(axis=(1, 2)).tolist()
+        for by in ("precision", "visited:of=precision")
+    )
+    assert visited > padded > 0
+
+
 def test_linear_classifiers_learn_from_the_other_topics_of_the_file(compare):
     done = compare(replace(SMALL, by="classified", repeats=2))
     assert (done.measured.values > 0).any()

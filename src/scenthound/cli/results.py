@@ -136,7 +136,15 @@ def _compiled(done: Simulation) -> str:
 
 def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_all: bool = False) -> None:
     """One table, or all of them: the metrics by the number of pages, the cost, and pages missing from the recording."""
-    from scenthound.ui.reports.run import SUMMARY_METRICS, all_tables, is_default, main_table
+    from scenthound.ui.reports.run import (
+        SUMMARY_METRICS,
+        all_tables,
+        defined_metrics,
+        ending_notes,
+        is_default,
+        main_table,
+        summary_metrics,
+    )
 
     tables = all_tables(evaluation)
     if print_all:
@@ -147,7 +155,7 @@ def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_al
     else:
         print_table(main_table(evaluation, by_pages=by_pages))
         _print_metric_notes(evaluation, SUMMARY_METRICS if is_default(evaluation) else evaluation.metrics)
-    for text in filter(None, map(simulated_text, evaluation.ends)):
+    for text in ending_notes(evaluation, (defined_metrics if print_all else summary_metrics)(evaluation)):
         say(text)
     if not print_all:
         typer.echo(f"--all prints {counted(len(tables), 'table')}: {', '.join(tables)}.")
