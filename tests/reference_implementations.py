@@ -55,10 +55,11 @@ class PlainQueue:
 class PlainOtie:
     """OTIE and hub-based OTIE with dictionaries and loops; the cash of a page is one number. A round has one page."""
 
-    def __init__(self, seeds, links_of, *, a=0.85, d=3, b=0.25, reshare_every=10, hub_share=0.0):
+    def __init__(self, seeds, links_of, *, a=0.85, d=3, b=0.25, reshare_every=10, hub_share=0.0, dead_links=False):
         self.cash = {page: 1 / len(seeds) for page in seeds}
         self._links_of = links_of
         self._a, self._d, self._b, self._reshare_every, self._hub_share = a, d, b, reshare_every, hub_share
+        self._feeds_dead_links = dead_links
         self._relevance = {}
         self._dead = set()
         # Pages that no hub may collect from: queued seeds, and the page in flight.
@@ -95,15 +96,18 @@ class PlainOtie:
         for linked, context in zip(links.pages.tolist(), links.predicted.tolist(), strict=True):
             score = self._b * self._relevance[page] + (1 - self._b) * context
             promised[linked] = self._relevance.get(linked, max(score, promised.get(linked, 0.0)))
+        collected = 0.0
         for linked in promised:
             if linked != page and linked not in self._protected:
-                cash += self._hub_share * self.cash.get(linked, 0.0)
+                collected += self._hub_share * self.cash.get(linked, 0.0)
                 self.cash[linked] = (1 - self._hub_share) * self.cash.get(linked, 0.0)
-        total = sum(promised.values())
-        for linked, score in promised.items():
-            share = score / total if total > 0 else 1 / len(promised)
-            if linked not in self._dead:
-                self.cash[linked] = self.cash.get(linked, 0.0) + cash * share
+        live = promised if self._feeds_dead_links else {each: promised[each] for each in promised.keys() - self._dead}
+        for amount, among in ((cash, promised), (collected, live)):
+            total = sum(among.values())
+            for linked, score in among.items():
+                share = score / total if total > 0 else 1 / len(among)
+                if linked not in self._dead:
+                    self.cash[linked] = self.cash.get(linked, 0.0) + amount * share
 
 
 class PlainRankScores:

@@ -28,7 +28,7 @@ from scenthound.simulator.scores import WebWords
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
-from scenthound.topics.files import write_topics
+from scenthound.topics.files import read_topics, write_topics
 from scenthound.ui.figures import draw
 from scenthound.ui.reports.comparison import RENDERER, draw_ranking
 from scenthound.ui.reports.comparison import sweep_figure as sweep_data
@@ -236,6 +236,28 @@ def test_only_one_of_several_topics_can_be_skipped(compare, topical, tmp_path):
     for choice in several:
         with pytest.raises(InvalidTopic, match="--skip-missing"):
             compare_strategies(*SMALL.on(topical / "web", choice), tmp_path / "none", workers=1)
+
+
+def test_topics_without_usable_keywords_are_skipped_on_request(topical, tmp_path):
+    (balloon,) = (topic for topic in read_topics(topical / "topics.jsonl") if topic.id == "balloon")
+    file = tmp_path / "topics.jsonl"
+    write_topics(file, [replace(balloon, id="odd", keywords=("go",), description=""), balloon])
+    choice = TopicChoice(file, most=1)
+    with pytest.raises(InvalidTopic, match=r"'odd'.*--skip-missing"):
+        compare_strategies(*SMALL.on(topical / "web", choice), tmp_path / "crawls", workers=1)
+    skipping = replace(choice, skip_missing=True)
+    done = compare_strategies(*SMALL.on(topical / "web", skipping), tmp_path / "crawls", workers=1)
+    assert {start.topic for start in done_starts(done)} == {"balloon"}
+    assert any(re.search(r"\b1 topic: odd\b", note) for note in done.result.notes)
+
+
+def test_means_over_visited_pages_can_decide(compare):
+    settings = replace(SMALL, strategies=("fish_search:depth=0", "best_first"), repeats=2)
+    (padded, _), (visited, _) = (
+        compare(replace(settings, by=by)).measured.values.mean(axis=(1, 2)).tolist()
+        for by in ("precision", "visited:of=precision")
+    )
+    assert visited > padded > 0
 
 
 def test_linear_classifiers_learn_from_the_other_topics_of_the_file(compare):

@@ -12,6 +12,7 @@ from ring_web import N
 from scenthound.api.crawls import open_crawl
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.state import Ending, State, crawl_state, ending_of
+from scenthound.experiments.evaluate import read_evaluation
 from scenthound.experiments.runs import CrawlEnds, CrawlRow, RunFolder, crawl_ends
 from scenthound.experiments.study.settings import STUDIES, read_settings
 from scenthound.model import Topic
@@ -35,6 +36,7 @@ from scenthound.ui.endings import (
     ending_text,
     failure_text,
     simulated_text,
+    visited_text,
 )
 from scenthound.ui.reports.crawl import crawl_report
 from stored_crawls import new_crawl
@@ -233,6 +235,26 @@ def test_simulate_says_why_crawls_ended_early(web_path, topics_file, tmp_path, s
     assert [bool(line) for line in lines] == [True, True, False]
     assert all(line in " ".join(out.split()) for line in lines)
     assert STRATEGIES.make("fish_search").empty_advice in lines[1]
+
+
+def test_evaluate_names_the_mean_over_visited_pages_if_crawls_ended_early(web_path, topics_file, tmp_path, scenthound):
+    names = ("--strategy", "fish_search:depth=0", "--strategy", "best_first")
+    run = tmp_path / "run"
+    scenthound("simulate", "--web", web_path, "--topics", topics_file, *names, "--pages", N, "--out", run)
+    code, out, _ = scenthound("evaluate", run)
+    ends = read_evaluation(run).ends
+    note = visited_text(ends, ["precision", "mean_similarity"])
+    assert code == 0
+    assert sum(each.n_early for each in ends) > 0
+    assert note in " ".join(out.split())
+    assert "visited:of=precision" in note
+    code, out, _ = scenthound("evaluate", run, "--metric", "visited", "--metric", "precision", "--metric", "recall")
+    early, full = read_evaluation(run).results
+    assert early.curves["visited"].mean[-1] > early.curves["precision"].mean[-1]
+    assert full.curves["visited"].mean[-1] == full.curves["precision"].mean[-1]
+    assert read_evaluation(run).averages_pages == {"precision"}
+    _, out, _ = scenthound("evaluate", run, "--metric", "recall")
+    assert "visited" not in out
 
 
 # Live crawls

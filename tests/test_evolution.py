@@ -1,5 +1,6 @@
 """Searches for rank rules on a small web, from topics to a strategy, also with earlier winners."""
 
+import json
 import re
 import tomllib
 from dataclasses import replace
@@ -191,8 +192,23 @@ def test_topics_without_start_pages_are_skipped_on_request(topical, tmp_path):
     choice = TopicChoice(more, ("balloon", "sea"), skip_missing=True)
     done = search_for(choice, web, tmp_path / "search", **SMALL)
     assert [topic.id for topic in done.settings.experiment.topics] == ["balloon"]
-    assert "'sea'" in done.skipped_topics[0]
+    assert list(done.skipped_topics) == ["sea"]
+    assert "'sea'" in done.skipped_topics["sea"]
     with pytest.raises(InvalidTopic, match="'sea'"):
+        search_for(replace(choice, skip_missing=False), web, tmp_path / "other", **SMALL)
+
+
+def test_topics_without_usable_keywords_are_skipped_on_request(topical, tmp_path):
+    web, topics = topical
+    more = tmp_path / "more.jsonl"
+    lines = topics.read_text().splitlines()
+    more.write_text("\n".join([*lines, json.dumps({**json.loads(lines[0]), "id": "odd", "keywords": ["go"]})]) + "\n")
+    choice = TopicChoice(more, ("balloon", "odd"), skip_missing=True)
+    assert SMALL["relevance"] == "cosine"
+    done = search_for(choice, web, tmp_path / "search", **SMALL)
+    assert [topic.id for topic in done.settings.experiment.topics] == ["balloon"]
+    assert list(done.skipped_topics) == ["odd"]
+    with pytest.raises(InvalidTopic, match=r"'odd'.*--skip-missing"):
         search_for(replace(choice, skip_missing=False), web, tmp_path / "other", **SMALL)
 
 

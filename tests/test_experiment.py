@@ -1,6 +1,7 @@
 """Experiments on a small recorded web: who starts alike, what guides a crawl, what is refused."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from ring_web import experiment, runs, simulated, topic, url
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.runs import simulate_topics
 from scenthound.experiments.setup import FEW_VISITS, Experiment, ExperimentSetup
-from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.starts import TopicChoice, skipped_text
 from scenthound.simulator.modes import SEQUENTIAL, Roulette
 from scenthound.simulator.simulator import simulate
 from scenthound.store.record import record
@@ -73,6 +74,57 @@ def test_a_topic_without_a_page_in_the_web_raises_or_is_skipped(web_path, tmp_pa
     assert list(done.skipped_topics) == ["lost"]
     assert "'lost'" in done.skipped_topics["lost"]
     assert done.n_crawls == 1
+
+
+#: Topics with start pages whose keywords are unusable: only stop words, and words that no page has.
+UNUSABLE = (
+    topic("odd", keywords=("go", "the"), description=""),
+    topic("strange", keywords=("quetzalcoatlus",), description=""),
+)
+
+
+def skipping(web_path, tmp_path, *strategies, **settings):
+    """The topics skipped by `skip_missing`, after a check that they are errors without it."""
+    write_topics(tmp_path / "topics.jsonl", [topic("balloon"), *UNUSABLE])
+    with pytest.raises(InvalidTopic, match="--skip-missing"):
+        simulated(web_path, tmp_path / "topics.jsonl", tmp_path / "run", strategies=strategies, **settings)
+    topics = TopicChoice(tmp_path / "topics.jsonl", skip_missing=True)
+    setup = ExperimentSetup(web=web_path, topics=topics, strategies=strategies, page_budget=5, **settings)
+    done = simulate_topics(setup, tmp_path / "run", workers=1)
+    assert done.n_crawls == (3 - len(done.skipped_topics)) * len(strategies)
+    return done.skipped_topics
+
+
+def test_topics_without_words_in_their_keywords_are_skipped_on_request(web_path, tmp_path):
+    for number, relevance in enumerate((None, "cosine")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        skipped = skipping(web_path, folder, "breadth_first", relevance=relevance)
+        assert list(skipped) == ["odd"]
+        assert "'odd'" in skipped["odd"]
+
+
+def test_topics_whose_keywords_are_not_in_the_web_are_skipped_if_a_strategy_needs_them(web_path, tmp_path):
+    skipped = skipping(web_path, tmp_path, "breadth_first", "keyword_pagerank")
+    assert list(skipped) == ["odd", "strange"]
+    assert "keyword_pagerank" in skipped["strange"]
+
+
+def test_models_that_are_trained_need_no_keywords(web_path, tmp_path):
+    write_topics(tmp_path / "topics.jsonl", [topic("balloon"), topic("odd", keywords=("go",), description="")])
+    topics = TopicChoice(tmp_path / "topics.jsonl", skip_missing=True)
+    setup = ExperimentSetup(
+        web=web_path, topics=topics, strategies=("breadth_first",), page_budget=5, relevance="svm", n_start=2
+    )
+    assert [each.id for each in setup.choose_topics(RecordedWeb.open(web_path)).topics] == ["balloon", "odd"]
+
+
+def test_the_message_about_skipped_topics_counts_and_names_them():
+    assert skipped_text({}) == ""
+    assert re.search(r"\b1 topic: odd\..*: because$", skipped_text({"odd": "because"}))
+    many = skipped_text({f"topic{i}": f"reason{i}" for i in range(12)})
+    assert re.search(r"\b12 topics: topic0, .*topic9 .*\b2\b.*: reason0$", many)
+    assert "topic10" not in many
 
 
 def test_more_start_pages_than_the_web_has_raise(web_path, topics_file, tmp_path):

@@ -106,9 +106,61 @@ def test_all_cash_is_accounted_for(web_seed, batch, hub_share, parameters):
 
 
 @settings(max_examples=50)
-@given(web_seed=st.integers(0, 1000), reshare_every=st.sampled_from([1, 3]), hub_share=st.sampled_from([0.25, 1.0]))
-def test_cash_is_what_loops_over_dictionaries_say(web_seed, reshare_every, hub_share):
+@given(
+    web_seed=st.integers(0, 1000),
+    reshare_every=st.sampled_from([1, 3]),
+    hub_share=st.sampled_from([0.25, 1.0]),
+    dead_links=st.booleans(),
+)
+def test_cash_is_what_loops_over_dictionaries_say(web_seed, reshare_every, hub_share, dead_links):
     web = SyntheticWeb.random(Random(web_seed), n_pages=30)
-    parameters = {"reshare_every": reshare_every, "hub_share": hub_share}
+    parameters = {"reshare_every": reshare_every, "hub_share": hub_share, "dead_links": dead_links}
     crawl = SteppedCrawl(HubOtie(**parameters), web, web.names[:3])
     compare_with_plain(crawl, PlainOtie(crawl.seeds, crawl.window.seen.links, **parameters))
+
+
+# a = 0, b = 0, hubs take half; the link to d is dead.
+#   s (1): d 0.5, p 0.3, x 0.2
+#   d is dead: 0.5 is lost
+#   p (0.3): takes 0.1 from x; its own 0.3 is shared as d 0.75 : x 0.25, so that d loses 0.225 and x gets 0.075
+#     collected cash goes to x alone: x 0.1 + 0.075 + 0.1 = 0.275; with dead links x 0.1 + 0.25 * 0.4 = 0.2
+DEAD = SyntheticWeb(
+    {"s": ["d", "p", "x"], "p": ["d", "x"]},
+    fails=["d"],
+    relevance={"s": 0.5},
+    predicted={("s", "d"): 0.5, ("s", "p"): 0.3, ("s", "x"): 0.2, ("p", "d"): 0.75, ("p", "x"): 0.25},
+)
+
+
+@pytest.mark.parametrize(("dead_links", "cash"), [(False, 0.275), (True, 0.2)])
+def test_collected_cash_is_not_lost_to_dead_links(dead_links, cash):
+    strategy = HubOtie(hub_share=0.5, dead_links=dead_links, **BY_HAND)
+    crawl = SteppedCrawl(strategy, DEAD)
+    for _ in range(3):
+        crawl.step()
+    assert strategy.cash_of(crawl.number("x")) == pytest.approx(cash)
+    assert strategy.lost == pytest.approx(1 - cash)
+
+
+def test_popular_pages_are_not_drained_by_dead_links():
+    # s has cash 1 for d 1 : a1 to a5 0.9 each : popular 0.5. Each of the five then takes a quarter of what popular has,
+    # and shares it and its own 0.15 as popular 0.1 : d 0.9. Popular has 0.5 / 6 at first, and 0.15 * 0.1 more each
+    # time; if dead links get their share, it also has only 0.75 + 0.25 * 0.1 of what it had.
+    pages = [f"a{number}" for number in range(1, 6)]
+    promises = {"d": 1.0, "popular": 0.5} | dict.fromkeys(pages, 0.9)
+    web = SyntheticWeb(
+        {"s": list(promises), **{page: ["popular", "d"] for page in pages}},
+        fails=["d"],
+        predicted={("s", linked): promise for linked, promise in promises.items()}
+        | {(page, linked): promise for page in pages for linked, promise in (("popular", 0.1), ("d", 0.9))},
+        relevance={"s": 0.5},
+    )
+    for dead_links, kept in ((False, 1.0), (True, 0.775)):
+        expected = 0.5 / 6
+        strategy = HubOtie(dead_links=dead_links, **BY_HAND)
+        crawl = SteppedCrawl(strategy, web)
+        for _ in ("s", "d", *pages[:4]):
+            crawl.step()
+        for _ in pages[:4]:
+            expected = kept * expected + 0.015
+        assert strategy.cash_of(crawl.number("popular")) == pytest.approx(expected)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import InvalidParameter
-from scenthound.metrics.base import Area, FixedFacts, GroundTruth, PoolVectors
+from scenthound.metrics.base import Area, FixedFacts, GroundTruth, PoolVectors, Visited
 from scenthound.metrics.classified import Classified, Harvest, OnTopic, OnTopicRecall
 from scenthound.metrics.measures import (
     jaccard_curve,
@@ -17,7 +17,8 @@ from scenthound.metrics.measures import (
     search_length,
     share_of_gap_closed,
 )
-from scenthound.metrics.retrieval import NewRelevantHosts, Novelty, Recall, TargetRecall
+from scenthound.metrics.ranks import Rank
+from scenthound.metrics.retrieval import NewRelevantHosts, Novelty, Precision, Recall, TargetRecall
 from scenthound.model import Trace
 from scenthound.text.vectors import TermRows
 
@@ -139,6 +140,29 @@ def test_the_area_is_the_mean_of_a_curve_so_far():
     assert Area("rank").lower_is_better
     assert not Area("recall").lower_is_better
     assert np.isnan(Area("rank").curve(CRAWL, judged(), 4)).all()
+
+
+def test_means_over_visited_pages_keep_their_last_value():
+    # Of the pages 1, 9, 3, 7 the relevant ones are 1 and 3.
+    assert Precision().curve(CRAWL, judged(), 6) == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4, 2 / 5, 2 / 6])
+    assert Visited().curve(CRAWL, judged(), 6) == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4, 2 / 4, 2 / 4])
+    assert Visited().curve(CRAWL, judged(), 3) == pytest.approx([1, 1 / 2, 2 / 3])
+    # Missing pages have rank 5, after the last of the pool: 1, 3/2, 2, 10/4, 15/5.
+    ranked = judged(lexical_ranks=np.array([1.0, 3.0, 4.0, 2.0]))
+    assert Rank().curve(CRAWL, ranked, 5) == pytest.approx([1, 3 / 2, 2, 10 / 4, 15 / 5])
+    assert Visited("rank").curve(CRAWL, ranked, 5) == pytest.approx([1, 3 / 2, 2, 10 / 4, 10 / 4])
+    assert Visited("rank").lower_is_better
+
+
+def test_a_crawl_without_pages_is_not_better_over_visited_pages():
+    assert Visited().curve(trace(), judged(), 3).tolist() == [0, 0, 0]
+    assert np.isnan(Visited().curve(CRAWL, judged(relevant=()), 5)).all()
+
+
+@pytest.mark.parametrize("metric", ["recall", "target_recall", "coverage", "novelty", "area:of=precision", "visited"])
+def test_only_means_over_pages_can_be_over_visited_pages(metric):
+    with pytest.raises(InvalidParameter, match=r"\bclassified, harvest, mean_similarity, on_topic, precision, rank\b"):
+        Visited(metric)
 
 
 @pytest.mark.parametrize(("share", "length"), [(0.25, 2), (0.3, 4), (0.5, 4), (0.75, nan), (1, nan)])

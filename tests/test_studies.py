@@ -11,7 +11,7 @@ from scenthound.errors import InvalidTopic
 from scenthound.experiments.ground_truth import RelevantShares, TopicGroundTruth
 from scenthound.experiments.pipeline import crawl_all
 from scenthound.experiments.starts import Starts
-from scenthound.experiments.study.arms import domains_of_pages, prepared_arms, study_topics
+from scenthound.experiments.study.arms import domains_of_pages, prepared_arms, sample_topics, study_topics
 from scenthound.experiments.study.classifiers import KNOWN_PAGES
 from scenthound.experiments.study.measures import arm_steps, measure_arm
 from scenthound.experiments.study.settings import StudySettings, parse_settings
@@ -376,3 +376,39 @@ def test_measures_have_the_direction_of_their_metrics(study):
         for name, measured in arm.measured.items():
             if name not in {"cpu_us", "running_s", "target_recall_per_cpu_s"}:
                 assert measured.lower_is_better == METRICS.make(name).lower_is_better
+
+
+def test_the_first_table_is_a_sample_of_the_topics_with_the_columns_of_the_paper(study, web):
+    table, recorded = study.tables[0], RecordedWeb.open(web)
+    topics = {topic.id: topic for topic in read_topics(web / "topics.jsonl")}
+    assert table.heads == ("topic keywords", "topic description", "examples")
+    assert [row[0] for row in table.rows] == [" / ".join(topics[each].keywords) for each in study.arms[0].topics]
+    for topic_id, row in zip(study.arms[0].topics, table.rows, strict=True):
+        examples = topics[topic_id].examples
+        assert row[2].split()[:3] == [recorded.url(recorded.page_of(url)) for url in examples[:3]]
+        assert row[2].endswith(f" of {len(examples)})")
+
+
+def test_samples_have_the_pages_of_the_first_start(web, cache):
+    recorded = RecordedWeb.open(web)
+    settings = replace(SETTINGS, seeds=2)
+    (arm, *_), _ = prepared(settings, recorded, web)
+    samples = sample_topics(arm, recorded)
+    assert len(samples) == len(arm.experiment.topics) > 1
+    for sample, (topic, start) in zip(samples, arm.planned[::2], strict=True):
+        assert start.seed == 0
+        assert (sample.name, sample.keywords) == (topic.path or topic.id, topic.keywords)
+        assert sample.seeds == tuple(map(recorded.url, start.seeds))
+        assert sample.targets == tuple(map(recorded.url, start.targets))
+
+
+def test_samples_are_the_first_ten_topics(web):
+    recorded = RecordedWeb.open(web)
+    (arm, *_), _ = prepared(SETTINGS, recorded, web)
+    topics = tuple(replace(arm.experiment.topics[0], id=f"t{number}", path="") for number in range(12))
+    many = replace(
+        arm,
+        experiment=replace(arm.experiment, topics=topics),
+        planned=tuple((topic, replace(arm.planned[0][1], topic=topic.id)) for topic in topics),
+    )
+    assert [sample.name for sample in sample_topics(many, recorded)] == [f"t{number}" for number in range(10)]

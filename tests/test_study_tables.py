@@ -9,8 +9,10 @@ import pytest
 
 from made_study import made_arm
 from scenthound.experiments.closed_world import MissedCounts
+from scenthound.experiments.papers import menczer2001, pant2002, wang2009
+from scenthound.experiments.study.arms import SampleTopic
 from scenthound.experiments.study.measures import ArmMeasurements, Measured
-from scenthound.experiments.study.tables import closed_world_table, topics_tables
+from scenthound.experiments.study.tables import closed_world_table, sample_text, topics_tables
 from scenthound.experiments.topic_analysis import TopicFeatures
 
 #: At the end, by crawler and topic. Blind is best in the mean: 0.5, before Greedy with 0.46 and Wild with 0.3.
@@ -73,3 +75,33 @@ def test_orders_that_missing_pages_cannot_reverse_are_counted(n_crawlers, counts
     missed = tuple(MissedCounts(label, "t0", 10, *found[label], 10) for label in list(found)[:n_crawlers])
     table = closed_world_table(replace(made_arm(), missed=missed, page_budget=20))
     assert re.search(counts, table.note)
+
+
+URLS = tuple(f"http://a.test/{number}" for number in range(5))
+
+
+def sampled_arm(**fields) -> ArmMeasurements:
+    """An arm of three topics, one of which is a sample."""
+    values = {"name": "Top/Air", "keywords": ("air", "balloon"), "description": "", "examples": URLS}
+    return replace(made_arm(), samples=(SampleTopic(**{**values, "seeds": URLS[:2], "targets": (), **fields}),))
+
+
+@pytest.mark.parametrize(
+    ("paper", "row"),
+    [
+        (menczer2001, ("Top/Air", "All of it.", "http://a.test/0 http://a.test/1")),
+        (pant2002, ("air / balloon", "All of it.", "http://a.test/0 http://a.test/1 http://a.test/2 (3 of 5)")),
+        (wang2009, ("Top/Air", "http://a.test/0 http://a.test/1", "-")),
+    ],
+)
+def test_samples_have_the_columns_of_table_1_of_each_paper(paper, row):
+    table = next(iter(paper.tables([sampled_arm(description="All of it.")])))
+    assert table.name == "table-1-sample-topics"
+    assert len(table.heads) == 3
+    assert table.rows == (row,)
+    assert re.search(r"\b1 of 3\b", table.caption)
+
+
+def test_long_descriptions_are_cut_between_words():
+    assert sample_text("word " * 100) == f"{'word ' * 39}..."
+    assert sample_text("as \n it   is") == "as it is"

@@ -307,8 +307,14 @@ class Evaluation(Result):
         return [_printed(main_table(self.evaluated, by_pages=self.by_pages))]
 
     def _headline(self) -> str:
-        from scenthound.ui.endings import simulated_text
-        from scenthound.ui.reports.run import SUMMARY_METRICS, defined_metrics, is_default, marks_note
+        from scenthound.ui.reports.run import (
+            SUMMARY_METRICS,
+            defined_metrics,
+            ending_notes,
+            is_default,
+            marks_note,
+            summary_metrics,
+        )
 
         needs = self.evaluated.needs
         expected = SUMMARY_METRICS if is_default(self.evaluated) else self.evaluated.metrics
@@ -317,7 +323,7 @@ class Evaluation(Result):
             for metric in self.evaluated.undefined
             if metric in expected
         ]
-        notes += filter(None, map(simulated_text, self.evaluated.ends))
+        notes += ending_notes(self.evaluated, summary_metrics(self.evaluated))
         if defined_metrics(self.evaluated) and len(self.evaluated.results) > 1:
             notes.append(marks_note(self.evaluated, best=""))
         return "\n".join(notes)

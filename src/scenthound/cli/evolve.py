@@ -198,7 +198,7 @@ def _note_topics(topics: Path, *, skip_missing: bool) -> None:
 
     listed = read_topics(topics)
     if len(listed) > 1:
-        but = " that have a start page" if skip_missing else ""
+        but = " that can be crawled for" if skip_missing else ""
         typer.echo(
             f"Note: the search is for all {len(listed):,} topics of {printable(topics)}{but} at once; choose one "
             f"with --topic, for example --topic {shlex.quote(printable(listed[0].id))}.",
@@ -207,6 +207,8 @@ def _note_topics(topics: Path, *, skip_missing: bool) -> None:
 
 
 def _print(evolution: Evolution) -> None:
+    from scenthound.experiments.starts import skipped_text
+
     done = evolution.finished
     if not done.n_visits_now:
         typer.echo(f"The search in {printable(done.folder)} had finished before; this is its result.")
@@ -221,8 +223,8 @@ def _print(evolution: Evolution) -> None:
     print_rows(f"The search {settings.search}", ["number of", "details", "count"], _work(done), n_text_columns=2)
     if done.pages_wanted > pages:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {pages:,}, which is the maximum.")
-    for reason in done.skipped_topics:
-        typer.echo(f"Left out: {reason}")
+    if done.skipped_topics:
+        typer.echo(skipped_text(done.skipped_topics))
     for note in done.notes:
         typer.echo(f"Note: {note}")
     if done.n_visits_now:
@@ -312,6 +314,7 @@ def _values(evolution: Evolution) -> dict[str, Any]:
         "file": str(done.result),
         "settings": done.settings.as_json(),
         "notes": list(done.notes),
+        "skipped_topics": dict(done.skipped_topics),
         "pages_wanted": done.pages_wanted,
         "evaluations": done.summary.n_evaluated,
         "distinct": done.n_distinct,

@@ -62,7 +62,8 @@ OptionalTopics = Annotated[Path | None, typer.Option(help=TOPICS_HELP)]
 TopicId = Annotated[str | None, typer.Option(metavar="ID", help="Which topic, if the file has several.")]
 TopicsMax = Annotated[int | None, typer.Option(min=1, help="Only the first N topics.")]
 SkipMissing = Annotated[
-    bool, typer.Option("--skip-missing", help="Leave out topics that have no start page in the web.")
+    bool,
+    typer.Option("--skip-missing", help="Skip topics without start pages in the web or without usable keywords."),
 ]
 SeedPages = Annotated[
     list[str] | None,

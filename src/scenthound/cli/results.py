@@ -101,6 +101,8 @@ def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) ->
 
 
 def print_run(run: Run) -> None:
+    from scenthound.experiments.starts import skipped_text
+
     done = run.simulation
     assert done is not None
     experiment = done.experiment
@@ -121,8 +123,8 @@ def print_run(run: Run) -> None:
             f"Ignored because they are not in the web: {counted(len(done.missing), 'page')} among examples and targets "
             f"(first: {done.missing[0]})."
         )
-    for reason in done.skipped_topics.values():
-        typer.echo(f"Left out: {reason}")
+    if done.skipped_topics:
+        say(skipped_text(done.skipped_topics))
     typer.echo(f"Next: scenthound evaluate {done.out}")
 
 
@@ -134,7 +136,15 @@ def _compiled(done: Simulation) -> str:
 
 def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_all: bool = False) -> None:
     """One table, or all of them: the metrics by the number of pages, the cost, and pages missing from the recording."""
-    from scenthound.ui.reports.run import SUMMARY_METRICS, all_tables, is_default, main_table
+    from scenthound.ui.reports.run import (
+        SUMMARY_METRICS,
+        all_tables,
+        defined_metrics,
+        ending_notes,
+        is_default,
+        main_table,
+        summary_metrics,
+    )
 
     tables = all_tables(evaluation)
     if print_all:
@@ -145,7 +155,7 @@ def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_al
     else:
         print_table(main_table(evaluation, by_pages=by_pages))
         _print_metric_notes(evaluation, SUMMARY_METRICS if is_default(evaluation) else evaluation.metrics)
-    for text in filter(None, map(simulated_text, evaluation.ends)):
+    for text in ending_notes(evaluation, (defined_metrics if print_all else summary_metrics)(evaluation)):
         say(text)
     if not print_all:
         typer.echo(f"--all prints {counted(len(tables), 'table')}: {', '.join(tables)}.")

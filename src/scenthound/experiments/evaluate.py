@@ -79,6 +79,7 @@ class Evaluation:
     closed_world: ClosedWorldReport
     mode: str = str(SEQUENTIAL)
     lower_is_better: frozenset[str] = frozenset()  #: metrics
+    averages_pages: frozenset[str] = frozenset()  #: metrics to which missing pages contribute
     needs: dict[str, str] = field(default_factory=dict)  #: by metric: what a topic must have
     caveats: dict[str, str] = field(default_factory=dict)  #: by metric: what readers of its values must know
     topics: tuple[str, ...] = ()
@@ -137,6 +138,7 @@ def evaluate(
         closed_world=closed_world_report(missed_counts(run), run.page_budget),
         mode=run.mode,
         lower_is_better=frozenset(str(metric) for metric in metrics if metric.lower_is_better),
+        averages_pages=frozenset(str(metric) for metric in metrics if metric.averages_pages),
         needs={str(metric): metric.needs for metric in metrics if metric.needs},
         caveats={str(metric): metric.caveat for metric in metrics if metric.caveat},
         topics=tuple(topics),
@@ -241,6 +243,7 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
     """Plain values, null for NaN. `undefined` are metrics without values, with what they need."""
     values: dict[str, Any] = to_json(evaluation)
     values["lower_is_better"].sort()
+    values["averages_pages"].sort()
     values["undefined"] = {metric: evaluation.needs.get(metric, "") for metric in evaluation.undefined}
     values["strategies"] = {result.pop("strategy"): result for result in values.pop("results")}
     return values

@@ -15,7 +15,7 @@ import numpy as np
 
 from scenthound.errors import InvalidTopic, PluginError
 from scenthound.experiments.bounds import page_graph
-from scenthound.experiments.setup import Experiment
+from scenthound.experiments.setup import Experiment, check_words
 from scenthound.experiments.starts import (
     NegativePool,
     Start,
@@ -117,9 +117,13 @@ def relevance_models_for(experiment: Experiment, web: RecordedWeb) -> RelevanceM
     return RelevanceModels(web, experiment.relevance_models(), training, learn_seeds=learn_seeds)
 
 
-def plan(experiment: Experiment, web: RecordedWeb) -> list[Planned]:
+#: What to do about a topic that no crawl can be made for, where it can be skipped.
+SKIP_ADVICE = " Or skip such topics with --skip-missing."
+
+
+def plan(experiment: Experiment, web: RecordedWeb, *, can_skip: bool = False) -> list[Planned]:
     """Draw the starts of every topic. Raise if a topic has no start pages, cannot be scored or learned, or lacks the
-    words that a strategy uses."""
+    words that a strategy uses; `can_skip` is whether the message may advise to skip it."""
     relevance_models = relevance_models_for(experiment, web)
     models_learn = relevance_models.learn_from_starts()
     starts = Starts(
@@ -133,9 +137,12 @@ def plan(experiment: Experiment, web: RecordedWeb) -> list[Planned]:
         trains=experiment.train_from is None and (models_learn or not experiment.as_published),
     )
     for topic in experiment.topics:
-        _check_start(starts, topic)
-        relevance_models.check(topic)
-        _check_words(experiment, topic, web)
+        try:
+            starts.draw(topic, 0)
+            relevance_models.check(topic)
+            check_words(topic, experiment.strategies, web)
+        except InvalidTopic as reason:
+            raise InvalidTopic(f"{reason}{SKIP_ADVICE if can_skip else ''}") from None
     planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in experiment.random_seeds]
     if models_learn or experiment.n_judge:
         pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
@@ -165,22 +172,6 @@ def _with_negatives(
     if start.judging != start.training or not models_learn:
         judging = draw("judging", len(start.judging), excluded.union(negatives))
     return replace(start, negatives=negatives, judging_negatives=judging if start.judging else ())
-
-
-def _check_start(starts: Starts, topic: Topic) -> None:
-    if problem := starts.problem(topic):
-        raise InvalidTopic(f"{problem} Or skip topics without start pages with --skip-missing.")
-
-
-def _check_words(experiment: Experiment, topic: Topic, web: RecordedWeb) -> None:
-    words = TopicWords.of(topic, web)
-    for strategy in experiment.strategies:
-        reads_topic = STRATEGIES.make(strategy).reads_topic
-        if reads_topic is not None and not len(getattr(words, reads_topic)):
-            raise InvalidTopic(
-                f"Topic {topic.id!r}: {strategy} uses the words of its {reads_topic}, but none of them occurs in the "
-                "web. Describe the topic there, or choose another strategy."
-            )
 
 
 # Crawls

@@ -362,7 +362,7 @@ def simulate_topics(
     recorded = open_web(setup.web, progress)
     chosen = setup.choose_topics_with_seeds(recorded)
     experiment = setup.experiment(recorded, chosen)
-    planned = plan(experiment, recorded)
+    planned = plan(experiment, recorded, can_skip=setup.can_skip(chosen))
     counts: Counter[str] = Counter()
     rows: list[CrawlRow] = []
 

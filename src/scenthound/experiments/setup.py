@@ -5,7 +5,7 @@ read, so that it decides every trace. Both share `CrawlConditions`, in which eve
 default and its command line option.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,11 @@ from scenthound.experiments.starts import (
 )
 from scenthound.model import Topic
 from scenthound.records import column
-from scenthound.relevance.base import RELEVANCE
+from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.simulator.modes import SEQUENTIAL, parse_mode
+from scenthound.simulator.scores import TopicWords, scores_for
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.base import STRATEGIES, Strategy
 
 #: Steps are counted in 32 bits, and all starts are drawn before the first crawl.
 MOST_PAGES = 1_000_000_000
@@ -108,7 +109,21 @@ class ExperimentSetup(CrawlConditions):
     def choose_topics(self, web: RecordedWeb) -> ChosenTopics:
         """Read the topic file and select from it."""
         check_start(self.n_start, web)
-        return choose_topics(self.topics, self.starts(web))
+        starts = self.starts(web)
+        return choose_topics(self.topics, lambda topic: starts.problem(topic) or self.words_problem(topic, web))
+
+    def words_problem(self, topic: Topic, web: RecordedWeb) -> str:
+        """Why the relevance models or strategies cannot use the words of a topic; empty if they can."""
+        of_strategies = [STRATEGIES.make(strategy).relevance_model for strategy in self.strategies]
+        names = [self.relevance] if self.relevance else of_strategies or [Strategy.relevance_model]
+        try:
+            for model in map(RELEVANCE.make, dict.fromkeys(names)):
+                if not trains(model):
+                    scores_for(topic, model, web)
+            check_words(topic, self.strategies, web)
+        except InvalidTopic as reason:
+            return str(reason)
+        return ""
 
     def choose_topics_with_seeds(self, web: RecordedWeb) -> ChosenTopics:
         """The same for commands with `--seed`. NoStartPage says so if the only topic, which cannot be skipped, has no
@@ -116,12 +131,16 @@ class ExperimentSetup(CrawlConditions):
         if self.topics.seeds and self.task is not Task.EXAMPLES:
             raise InvalidParameter(f"--seed and --task {self.task} exclude each other; choose one of them.")
         chosen = self.choose_topics(web)
-        if len(chosen.topics) == 1 and (self.topics.ids or not chosen.others):
+        if not self.can_skip(chosen):
             try:
                 self.starts(web).draw(chosen.topics[0], 0)
             except NoStartPage as reason:
                 raise NoStartPage(f"{reason} Or give start pages with --seed.") from None
         return chosen
+
+    def can_skip(self, chosen: ChosenTopics) -> bool:
+        """Whether a topic could be skipped, so that others remain."""
+        return len(chosen.topics) > 1 or bool(chosen.others and not self.topics.ids)
 
     def starts(self, web: RecordedWeb) -> Starts:
         """Draws start pages, with no example set aside for training."""
@@ -142,6 +161,18 @@ class ExperimentSetup(CrawlConditions):
             "train_from": Path(self.train_from).resolve() if self.train_from else None,
         }
         return Experiment(**settings | changes)
+
+
+def check_words(topic: Topic, strategies: Iterable[str], web: RecordedWeb) -> None:
+    """Raise if a strategy uses words of the topic, and none of them is in the web."""
+    words = TopicWords.of(topic, web)
+    for strategy in strategies:
+        reads_topic = STRATEGIES.make(strategy).reads_topic
+        if reads_topic is not None and not len(getattr(words, reads_topic)):
+            raise InvalidTopic(
+                f"Topic {topic.id!r}: {strategy} uses the words of its {reads_topic}, but none of them occurs in the "
+                "web. Describe the topic there, or choose another strategy."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ Training pages (wang2009, "Techniques for content analysis")
 - Pages are in page order, so that training does not depend on the order in which they were drawn.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -275,8 +275,8 @@ def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class TopicChoice:
-    """A topic file and which of its topics to crawl for: given ids, at most `most`, only those with start pages.
-    `seeds` are the start pages of the only topic, instead of its own."""
+    """A topic file and which of its topics to crawl for: given ids, at most `most`; with `skip_missing` only those with
+    start pages and usable words. `seeds` are the start pages of the only topic, instead of its own."""
 
     file: Path
     ids: tuple[str, ...] = ()
@@ -294,8 +294,24 @@ class ChosenTopics:
     skipped: Mapping[str, str]
 
 
-def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
-    """Read the file and select topics."""
+#: Skipped topics that a message names.
+MAX_NAMED_TOPICS = 10
+
+
+def skipped_text(skipped: Mapping[str, str]) -> str:
+    """How many topics were skipped, which, and why the first; empty if none was."""
+    if not skipped:
+        return ""
+    names = ", ".join(map(printable, list(skipped)[:MAX_NAMED_TOPICS]))
+    n_more = len(skipped) - MAX_NAMED_TOPICS
+    more = f" and {n_more:,} more" if n_more > 0 else ""
+    counted = f"{len(skipped):,} topics" if len(skipped) > 1 else "1 topic"
+    reason = next(iter(skipped.values()))
+    return f"Skipped {counted}: {names}{more}. {'The first' if len(skipped) > 1 else 'The reason'}: {reason}"
+
+
+def choose_topics(choice: TopicChoice, problem_of: Callable[[Topic], str]) -> ChosenTopics:
+    """Read the file and select topics. `problem_of` says why no crawl can be made for a topic; empty if one can."""
     listed = {topic.id: topic for topic in read_topics(choice.file)}
     for wanted in choice.ids:
         if wanted not in listed:
@@ -303,7 +319,7 @@ def choose_topics(choice: TopicChoice, starts: Starts) -> ChosenTopics:
     named = [listed[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(listed.values())
     if choice.seeds:
         named = [_with_seeds(named[: choice.most], choice.seeds)]
-    problems = {topic.id: starts.problem(topic) for topic in named} if choice.skip_missing else {}
+    problems = {topic.id: problem_of(topic) for topic in named} if choice.skip_missing else {}
     skipped = {topic_id: problem for topic_id, problem in problems.items() if problem}
     usable = [topic for topic in named if topic.id not in skipped]
     if not usable:

@@ -5,7 +5,8 @@ function of a trace and of the ground truth of its topic.
 
 Crawls that ended early are treated by one rule: missing pages count, with value 0. Recall stays constant, and means
 fall as if the crawl had visited irrelevant pages up to the requested step. So a crawler gains nothing by stopping early
-(trec_eval treats short rankings in the same way). `padded` implements the rule.
+(trec_eval treats short rankings in the same way). `padded` implements the rule. On request, `visited` gives means over
+visited pages.
 
 A metric that cannot be computed for a topic (no targets, no known relevant page, no description) returns NaN
 everywhere, and the topic is left out of the means of that metric.
@@ -109,6 +110,8 @@ class Metric(ABC):
     on_request_only: ClassVar[bool] = False
     #: Whether low values are better.
     lower_is_better: bool = False
+    #: Whether it is a mean over the pages of a crawl, to which missing pages contribute if the crawl ended early.
+    averages_pages: ClassVar[bool] = False
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -199,6 +202,33 @@ class Area(Metric):
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
         return mean_so_far(np.asarray(self._metric.curve(trace, ground_truth, n_steps), dtype=np.float64))
 
+
+class Visited(Metric):
+    """A mean over the pages that a crawl visited: one that ended early keeps its last value (the definitions of the
+    papers, SPEC section 6). A crawl without pages keeps the value of missing pages."""
+
+    name = "visited"
+    summary = "another metric as a mean over visited pages: missing pages of crawls that ended early do not count"
+    on_request_only = True
+
+    def __init__(self, of: str = "precision") -> None:
+        self._metric = METRICS.make(of)
+        self.of = str(self._metric)
+        if not self._metric.averages_pages:
+            means = [name for name in METRICS.names() if getattr(METRICS.factory(name), "averages_pages", False)]
+            raise InvalidParameter(f"{self.of} is no mean over pages; use visited with {', '.join(means)}.")
+        self.needs = self._metric.needs
+        self.caveat = f"{self._metric.caveat} {UNEQUAL_LENGTHS}".lstrip()
+        self.lower_is_better = self._metric.lower_is_better
+
+    def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
+        curve = np.array(self._metric.curve(trace, ground_truth, n_steps), dtype=np.float64)
+        if 0 < len(trace) < n_steps:
+            curve[len(trace) :] = curve[len(trace) - 1]
+        return curve
+
+
+UNEQUAL_LENGTHS = "Missing pages do not count: crawls that ended early are rated by fewer pages than others."
 
 _NONE: FloatArray = np.zeros(0)
 _NO_PAGES: IntArray = np.zeros(0, np.int32)

@@ -28,6 +28,7 @@ class Classified(Metric):
     summary = "share of visited pages that a classifier accepts which learnt the seeds of all topics"
     needs = "seeds of other topics to learn from"
     on_request_only = True
+    averages_pages = True
 
     def __init__(self, by: SeedJudge = "rocchio") -> None:
         self.by: SeedJudge = by
@@ -56,6 +57,7 @@ class Harvest(Metric):
     summary = "share of visited pages that at least two of three trained judges accept"
     needs = "pages set aside for judges to learn from"
     on_request_only = True
+    averages_pages = True
 
     def __init__(self, by: HarvestJudge = "vote", calibrated: bool = False) -> None:
         self.by: HarvestJudge = by
@@ -84,6 +86,7 @@ class OnTopic(Metric):
     needs = NEEDS_WORDS
     caveat = JUDGED_BY_MODEL
     on_request_only = True
+    averages_pages = True
 
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
         return accepted_share(trace, ground_truth, RELEVANCE_MODEL, n_steps)

@@ -90,6 +90,7 @@ class Rank(Metric):
     summary = "mean rank of the visited pages among all pages that any crawler visited for the topic"
     needs = NEEDS
     lower_is_better = True
+    averages_pages = True
 
     def __init__(self, by: RankedBy = "lexical") -> None:
         self.by: RankedBy = by
@@ -173,6 +174,7 @@ class MeanSimilarity(Metric):
     name = "mean_similarity"
     summary = "mean tf*idf cosine between the visited pages and the topic's description"
     needs = "a description with words of the web"
+    averages_pages = True
 
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
         similarity = ground_truth.facts.similarity()

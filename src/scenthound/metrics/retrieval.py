@@ -19,6 +19,7 @@ class Precision(Metric):
     name = "precision"
     summary = "share of visited pages that are known to belong to the topic"
     needs = "known relevant pages"
+    averages_pages = True
 
     def curve(self, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
         if not len(ground_truth.relevant):

@@ -10,6 +10,11 @@ collected cash by Eq. 6.
 SALSA shares the weight of an authority among all its in-links. Their number is unknown during a crawl, so a fixed share
 replaces it. Collected cash is not revised (Eq. 8): an irrelevant hub says nothing about the pages it links to.
 
+Collected cash is shared among links that are not known to be dead. Own cash is shared as in OTIE, where a dead link
+loses its share. If collected cash were lost in this way too, each page would drain the pages that it links to, and most
+of all popular ones, from which every page collects: on a web with many dead links they would never be visited. So it
+was up to version 0.7, and is with `dead_links`.
+
 Cash is collected from queued and visited pages. Pages in flight keep theirs, and so do queued seeds with an infinite
 score. A page that links to itself has nothing left to collect.
 """
@@ -18,18 +23,19 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from scenthound.model import IntArray
+from scenthound.model import FloatArray, IntArray
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets
-from scenthound.strategies.cash import QUEUED
+from scenthound.strategies.cash import LOST, QUEUED, shares_of
 from scenthound.strategies.frontier_strategy import RoundSize
 from scenthound.strategies.otie import Flatness, Otie, Rounds, Strength, WhenHopeless
 from scenthound.strategies.per_url import PageWeight, Window
 
 
 class HubOtie(Otie):
-    """`hub_share` is the share that a page collects of the cash of each page it links to; 0 is OTIE. The other
-    parameters are those of OTIE."""
+    """`hub_share` is the share that a page collects of the cash of each page it links to; 0 is OTIE. With `dead_links`
+    collected cash is also shared with links known to be dead, where it is lost. The other parameters are those of
+    OTIE."""
 
     summary = "like otie, but pages also collect cash from the pages they link to and share it among their links"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
@@ -38,6 +44,7 @@ class HubOtie(Otie):
         self,
         *,
         hub_share: Annotated[float, Bounds(0, 1)] = 0.25,
+        dead_links: bool = False,
         a: Strength = 0.85,
         d: Flatness = 3.0,
         b: PageWeight = 0.25,
@@ -60,12 +67,22 @@ class HubOtie(Otie):
             seeds_first=seeds_first,
         )
         self._hub_share = hub_share
+        self._feeds_dead_links = dead_links
 
     def _collected(self, pages: IntArray) -> float:
         self._cash.make_room(pages)
         is_queued = self._cash.location[pages] == QUEUED
         visited = self._relevance[pages] >= 0
         return self._from_queued(pages[is_queued]) + self._from_visited(pages[visited])
+
+    def _amounts(self, pages: IntArray, shares: FloatArray, cash: float, collected: float) -> FloatArray:
+        if self._feeds_dead_links or not collected:
+            return super()._amounts(pages, shares, cash, collected)
+        # There are such links: the cash was collected from some of them.
+        is_live = self._cash.location[pages] != LOST
+        amounts: FloatArray = cash * shares
+        amounts[is_live] += collected * shares_of(shares[is_live])
+        return amounts
 
     def _from_queued(self, pages: IntArray) -> float:
         """Lower the scores of queued pages; new pages have no score yet (NaN)."""

@@ -10,6 +10,7 @@ DEFAULTS_OF_0_7 = {
     "best_n_first": ("buffer", "256"),
     "breadth_first": ("buffer", "256"),
     "fish_search": ("threshold", "0.0"),
+    "hub_otie": ("dead_links", "true"),
     "infospiders": ("buffer", "200"),
     "keyword_pagerank": ("buffer", "256"),
     "pagerank": ("buffer", "200"),

@@ -167,14 +167,14 @@ class Otie(CashStrategy):
         """Pass the cash of a page on to its links, which enter the frontier even if there is nothing to share."""
         self._relevance = with_room(self._relevance, links.pages, UNVISITED)
         pages, hosts, expected = self._expected(page, links)
-        cash += self._collected(pages)
+        collected = self._collected(pages)
         shares = self._shares(expected)
         if shares.any():
-            self._give(pages, hosts, cash * shares)  # wang2009 Eq. 6
+            self._give(pages, hosts, self._amounts(pages, shares, cash, collected))
             return
         self._give(pages, hosts, shares)
         if len(pages):
-            self._cash.held[page] += cash
+            self._cash.held[page] += cash + collected
             self._max_cash_heap.note([page])
         else:
             self._cash.lost += cash
@@ -189,6 +189,10 @@ class Otie(CashStrategy):
     def _collected(self, _pages: IntArray) -> float:
         """Cash collected from the distinct pages that a page links to; subclasses may collect some."""
         return 0.0
+
+    def _amounts(self, _pages: IntArray, shares: FloatArray, cash: float, collected: float) -> FloatArray:
+        """What each of the distinct pages gets of a page's cash, and of what it collected from them."""
+        return (cash + collected) * shares  # wang2009 Eq. 6
 
     def _shares(self, expected: FloatArray) -> FloatArray:
         """The share of each link; all 0 if the page keeps its cash."""

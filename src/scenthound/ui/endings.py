@@ -1,7 +1,7 @@
 """How crawls ended, in one line: why a frontier ran empty before the page budget, with counts and what to change, and
 why a crawl visited no page at all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scenthound.crawler.state import Ending
@@ -127,6 +127,18 @@ def evicted_text(n_evicted: int) -> str:
     if not n_evicted:
         return ""
     return f"{counted(n_evicted, 'link was', 'links were')} evicted from the full frontier; buffer=none is unbounded."
+
+
+def visited_text(ends: Sequence[CrawlEnds], means: Sequence[str]) -> str:
+    """How to get means over visited pages, if crawls ended early; `means` are metrics to which missing pages
+    contribute."""
+    n_early, n_crawls = sum(each.n_early for each in ends), sum(each.n_crawls for each in ends)
+    if not n_early or not means:
+        return ""
+    return (
+        f"{n_early:,} of {counted(n_crawls, 'crawl')} ended early; the pages that they lack count as not relevant in "
+        f"{', '.join(means)}. For the mean over visited pages, use the metric visited:of={means[0]}."
+    )
 
 
 def simulated_text(ends: CrawlEnds) -> str:

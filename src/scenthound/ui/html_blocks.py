@@ -150,6 +150,8 @@ def _note(note: str) -> Html:
 
 # Tables
 
+#: A table with a cell of more characters has columns of texts, which share the width.
+LONG_TEXT = 150
 SIGNS = {"good": "✓", "bad": "✗", "open": "?"}
 
 
@@ -159,10 +161,12 @@ def table_html(table: Table, anchor: str) -> Html:
         element("tr", *(_cell(cell, is_number[at], at == 0 and not is_number[0]) for at, cell in enumerate(row)))
         for row in table.rows
     ]
-    marked = " marked" if any(cell.mark for row in table.rows for cell in row) else ""
+    cells = [cell for row in table.rows for cell in row]
+    marked = " marked" if any(cell.mark for cell in cells) else ""
+    texts = " texts" if any(len(cell.text) > LONG_TEXT for cell in cells) else ""
     body = element("tbody", "\n", join(rows), "\n")
     content = join((_head(table.caption, table.columns, is_number), body))
-    made = element("table", "\n", content, "\n", class_=f"sortable{marked}", id=anchor)
+    made = element("table", "\n", content, "\n", class_=f"sortable{marked}{texts}", id=anchor)
     return join((_scrollable(table.caption, made), _note(table.note)))
 
 

@@ -21,7 +21,7 @@ from scenthound.crawler.settings import DEFAULT_CONNECTIONS, DEFAULT_PATIENCE
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
 from scenthound.experiments.pipeline import Planned, PlannedCrawls, plan
 from scenthound.experiments.setup import Experiment, ExperimentSetup, fitting_pages
-from scenthound.experiments.starts import Start, Starts, Task, TopicChoice
+from scenthound.experiments.starts import Start, Starts, Task, TopicChoice, skipped_text
 from scenthound.experiments.statistics import MIN_TOPICS
 from scenthound.experiments.trace_cache import Provenance
 from scenthound.metrics.base import Metric, Point, parse_metric
@@ -235,9 +235,8 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
     if is_chosen and settings.baseline is not None:
         entrants = _with_baseline(entrants, settings.baseline)
     notes: list[str] = []
-    if chosen.skipped:
-        topics = ", ".join(map(printable, chosen.skipped))
-        notes.insert(0, f"Skipped topics, because no crawl can start for them: {topics}.")
+    if skipped := skipped_text(chosen.skipped):
+        notes.append(skipped)
     if pages != setup.page_budget:
         notes.insert(
             0,
@@ -251,7 +250,9 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
         page_budget=pages,
         repeats=repeats_for(setup, len(chosen.topics)),
     )
-    experiment, planned, unusable = _planned(requested, web, may_skip=not setup.strategies)
+    experiment, planned, unusable = _planned(
+        requested, web, may_leave_out=not setup.strategies, can_skip=setup.can_skip(chosen)
+    )
     point = deciding_point(settings.by or default_metric(planned), pages)
     if settings.by is None and isinstance(point.metric, OnTopic):
         notes.append(f"No topic has examples to find, so {point.metric} decides instead of {TargetRecall.name}.")
@@ -317,13 +318,13 @@ def _installed() -> tuple[list[str], dict[str, str]]:
 
 
 def _planned(
-    requested: Experiment, web: RecordedWeb, *, may_skip: bool
+    requested: Experiment, web: RecordedWeb, *, may_leave_out: bool, can_skip: bool
 ) -> tuple[Experiment, list[Planned], dict[str, str]]:
     """The starts of all topics; without strategies that cannot crawl for them, if they may be left out."""
     try:
-        return requested, plan(requested, web), {}
+        return requested, plan(requested, web, can_skip=can_skip), {}
     except REFUSALS:
-        if not may_skip:
+        if not may_leave_out:
             raise
     unusable: dict[str, str] = {}
     for strategy in requested.strategies:
@@ -333,7 +334,7 @@ def _planned(
             unusable[strategy] = printable(reason)
     usable = tuple(strategy for strategy in requested.strategies if strategy not in unusable)
     if not usable:
-        return requested, plan(requested, web), {}
+        return requested, plan(requested, web, can_skip=can_skip), {}
     experiment = replace(requested, strategies=usable)
     return experiment, plan(experiment, web), unusable
 

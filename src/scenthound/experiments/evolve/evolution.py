@@ -11,8 +11,8 @@ Rules
   search that splits them.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from itertools import zip_longest
@@ -101,7 +101,7 @@ class Evolution:
     n_evaluated: int  #: individuals that crawls were made for
     n_visits: int
     n_visits_now: int  #: of this run, without earlier ones
-    skipped_topics: tuple[str, ...] = ()  #: the reason for each
+    skipped_topics: Mapping[str, str] = field(default_factory=dict)  #: the reason, by topic
     notes: tuple[str, ...] = ()  #: on earlier winners
 
 
@@ -124,18 +124,17 @@ def evolve(
     check_new(out, force)
     choice_of(out / RESULT_FILE)
     recorded = open_web(setup.web, progress)
+    setup = replace(setup, strategies=(STRATEGY,), relevance=setup.relevance or STUDY_RELEVANCE)
     chosen = setup.choose_topics(recorded)
-    relevance = setup.relevance or STUDY_RELEVANCE
-    experiment = setup.experiment(recorded, chosen, strategies=(STRATEGY,), relevance=relevance)
+    experiment = setup.experiment(recorded, chosen)
     settings, notes = _with_winners(EvolutionSettings(experiment=experiment, **asdict(search)), seed_with)
     settings.new_search()  # Raises before any work is done if a library is missing.
-    planned = _planned(settings, recorded)
+    planned = _planned(settings, recorded, can_skip=setup.can_skip(chosen))
     with SearchFolder.new(out, settings, recorded, force) as folder:
         run = _EvolutionRun(settings, recorded.fingerprint, folder, watch)
         run.finish(planned, workers)
         done = run.evolution(setup.topics.file)
-    skipped = tuple(chosen.skipped.values())
-    return replace(done, pages_wanted=setup.page_budget, skipped_topics=skipped, notes=notes)
+    return replace(done, pages_wanted=setup.page_budget, skipped_topics=chosen.skipped, notes=notes)
 
 
 def resume_search(
@@ -184,8 +183,8 @@ def _with_winners(settings: EvolutionSettings, files: Sequence[Path]) -> tuple[E
     return replace(settings, winners=winners, seeded_topics=seeded_topics), tuple(notes)
 
 
-def _planned(settings: EvolutionSettings, web: RecordedWeb) -> list[Planned]:
-    planned = plan(settings.experiment, web)
+def _planned(settings: EvolutionSettings, web: RecordedWeb, *, can_skip: bool = False) -> list[Planned]:
+    planned = plan(settings.experiment, web, can_skip=can_skip)
     for topic, start in planned:
         check_seeds(start, settings.experiment.page_budget, "--start")
         if not start.targets and "target_recall" in parse_fitness(settings.fitness).weights:

@@ -32,6 +32,9 @@ from scenthound.experiments.study.tables import (
     end_tables,
     extra_tables,
     overlap_table,
+    sample_table,
+    sample_text,
+    sample_urls,
     t_test_table,
 )
 
@@ -154,8 +157,16 @@ def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
 
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterator[Table]:
-    """Final values, the paper's t-tests, cost, and the tables of all studies."""
+    """Table 1, final values, the paper's t-tests, cost, and the tables of all studies."""
     arm = arms[0]
+    yield sample_table(
+        arm,
+        {
+            "category": lambda each: each.name,
+            "topic": lambda each: sample_text(each.description),
+            "seed set": lambda each: sample_urls(each.seeds),
+        },
+    )
     heads = {f"classified:by={judge}": name for judge, name in CLASSIFIERS.items()}
     heads |= {RANK: "mean SMART rank", SIMILARITY: "mean similarity", "precision": "precision", "recall": "recall"}
     heads |= {"area:of=recall": "area under recall"}

@@ -38,6 +38,9 @@ from scenthound.experiments.study.tables import (
     file_name,
     format_p,
     mean_and_error,
+    sample_table,
+    sample_text,
+    sample_urls,
 )
 from scenthound.model import FloatArray
 
@@ -204,7 +207,15 @@ def _panels(arm: str, crawlers: tuple[str, ...]) -> tuple[Panel, ...]:
 
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
-    """Final values, cost, and the tables of all studies."""
+    """Table 1, final values, cost, and the tables of all studies."""
+    yield sample_table(
+        arm_named(arms, TASK_1),
+        {
+            "topic keywords": lambda each: " / ".join(each.keywords),
+            "topic description": lambda each: sample_text(each.description),
+            "examples": lambda each: sample_urls(each.examples),
+        },
+    )
     heads = {f"coverage:by={rank}": f"coverage, {head}" for rank, head in RANK_HEADS.items()}
     heads |= {f"rank:by={rank}": f"mean {head}" for rank, head in RANK_HEADS.items()}
     heads |= {EXAMPLES: "example recall", "precision": "precision", "recall": "recall"}

@@ -41,6 +41,8 @@ from scenthound.experiments.study.tables import (
     extra_tables,
     file_name,
     mean_and_error,
+    sample_table,
+    sample_urls,
     t_test_table,
 )
 from scenthound.model import FloatArray
@@ -205,7 +207,15 @@ def _both(arm: ArmMeasurements) -> tuple[Panel, ...]:
 
 
 def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
-    """Final values, the paper's t-tests, Table 2, and the tables of all studies."""
+    """Table 1, final values, the paper's t-tests, Table 2, and the tables of all studies."""
+    yield sample_table(
+        arms[0],
+        {
+            "topic": lambda each: each.name,
+            "seed set": lambda each: sample_urls(each.seeds),
+            "target set": lambda each: sample_urls(each.targets),
+        },
+    )
     for words in PROTOCOLS.values():
         for name in (f"crawls, {words}", f"revision, {words}"):
             heads = {RECALL: "target recall"}

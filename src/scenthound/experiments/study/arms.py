@@ -97,6 +97,38 @@ class Arm(PlannedCrawls):
     settings: ArmSettings
 
 
+#: The topics that tables show as a sample.
+N_SAMPLE_TOPICS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTopic:
+    """A topic of a study, with recorded URLs; seeds and targets are those of its first start."""
+
+    name: str  #: its path in the directory, or its id
+    keywords: tuple[str, ...]
+    description: str
+    examples: tuple[str, ...]
+    seeds: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+def sample_topics(arm: Arm, web: RecordedWeb) -> tuple[SampleTopic, ...]:
+    """The first topics in the order in which they were drawn at random."""
+    starts = Starts(web)
+    first = {topic.id: (topic, start) for topic, start in reversed(arm.planned)}
+    chosen = (first[topic.id] for topic in arm.experiment.topics[:N_SAMPLE_TOPICS])
+    return tuple(
+        SampleTopic(
+            topic.path or topic.id,
+            topic.keywords,
+            topic.description,
+            *(tuple(map(web.url, pages)) for pages in (starts.example_pages(topic), start.seeds, start.targets)),
+        )
+        for topic, start in chosen
+    )
+
+
 def prepared_arms(
     settings: StudySettings, web: RecordedWeb, topics: StudyTopics
 ) -> tuple[tuple[Arm, ...], tuple[str, ...]]:

@@ -30,7 +30,7 @@ from scenthound.experiments.ground_truth import (
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
-from scenthound.experiments.study.arms import Arm, domains_of_pages, hosts_of_pages
+from scenthound.experiments.study.arms import Arm, SampleTopic, domains_of_pages, hosts_of_pages, sample_topics
 from scenthound.experiments.study.classifiers import acceptance, classifier_agreement, n_accepted
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
@@ -107,6 +107,7 @@ class ArmMeasurements:
     acceptance: Mapping[str, FloatArray] = field(default_factory=dict)
     n_accepted: FloatArray = field(default_factory=lambda: np.zeros(0))  #: pages of the pool that the judges accept
     diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: by crawler, means over crawls
+    samples: tuple[SampleTopic, ...] = ()  #: some of the topics
     #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
     by_visited_pages: bool = False
 
@@ -392,6 +393,7 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         },
         n_accepted=np.array([topic.n_accepted for topic in topics]),
         diagnostics=_diagnostics([crawl for topic in topics for crawl in topic.diagnostics]),
+        samples=sample_topics(arm, web),
     )
 
 

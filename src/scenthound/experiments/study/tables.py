@@ -3,10 +3,11 @@
 A figure of a paper is named by its number and has the paper's axes; other figures are named by their content.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import inf, isnan, nan
+from textwrap import shorten
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from scenthound.experiments.closed_world import Interval, closed_world_report
 from scenthound.experiments.significance import compare_pairs, mean_test
 from scenthound.experiments.statistics import Alternative, defined, paired_t, standard_error
+from scenthound.experiments.study.arms import SampleTopic
 from scenthound.experiments.study.classifiers import is_calibrated
 from scenthound.experiments.study.measures import FOUND_PERCENT, ArmMeasurements
 from scenthound.experiments.topic_analysis import TopicAnalysis, analyse_topics
@@ -81,6 +83,34 @@ def format_p(p: float) -> str:
     if isnan(p):
         return "-"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+#: Characters of a description and URLs of a set that a table of topics shows.
+SAMPLE_CHARACTERS = 200
+SAMPLE_URLS = 3
+
+
+def sample_table(arm: ArmMeasurements, columns: Mapping[str, Callable[[SampleTopic], str]]) -> Table:
+    """Table 1 of the papers: some of the topics."""
+    return Table(
+        name="table-1-sample-topics",
+        caption=f"Sample topics: {len(arm.samples)} of {len(arm.topics)}",
+        heads=tuple(columns),
+        rows=tuple(tuple(column(topic) for column in columns.values()) for topic in arm.samples),
+        note="The first topics in the order in which they were drawn at random, with the pages of their first start. "
+        f"Descriptions are cut after {SAMPLE_CHARACTERS} characters, sets of pages after {SAMPLE_URLS}.",
+    )
+
+
+def sample_text(text: str) -> str:
+    """The beginning of a text."""
+    return shorten(text, SAMPLE_CHARACTERS, placeholder=" ...")
+
+
+def sample_urls(urls: Sequence[str]) -> str:
+    """The first URLs, and how many there are."""
+    shown = " ".join(urls[:SAMPLE_URLS])
+    return f"{shown} ({SAMPLE_URLS} of {len(urls):,})" if len(urls) > SAMPLE_URLS else shown or "-"
 
 
 def end_tables(arm: ArmMeasurements, measures: Mapping[str, str]) -> Iterator[Table]:

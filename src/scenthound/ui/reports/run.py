@@ -30,7 +30,7 @@ from scenthound.ui.document import (
     notes_section,
     settings_section,
 )
-from scenthound.ui.endings import simulated_text
+from scenthound.ui.endings import simulated_text, visited_text
 from scenthound.ui.formats import (
     NO_VALUE,
     counted,
@@ -99,10 +99,17 @@ def _sections(evaluation: Evaluation, metrics: list[str]) -> Iterator[Section]:
     missing, diagnosed = missing_table(evaluation), diagnostics_table(evaluation)
     yield Section("Diagnostics", (diagnosed,) if diagnosed else ())
     yield Section("Pages missing from the recording", (missing,) if missing else ())
-    yield notes_section((*filter(None, map(simulated_text, evaluation.ends)), *undefined_notes(evaluation)))
+    yield notes_section((*ending_notes(evaluation, metrics), *undefined_notes(evaluation)))
 
 
 # Text
+
+
+def ending_notes(evaluation: Evaluation, metrics: Sequence[str]) -> list[str]:
+    """How crawls ended, and if some ended early, how these metrics treat missing pages."""
+    means = [metric for metric in metrics if metric in evaluation.averages_pages]
+    texts = (*map(simulated_text, evaluation.ends), visited_text(evaluation.ends, means))
+    return [text for text in texts if text]
 
 
 def _summary(evaluation: Evaluation, metrics: list[str]) -> Iterator[str]:
