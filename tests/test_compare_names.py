@@ -46,7 +46,7 @@ def named(tmp_path_factory):
         topics = folder / "topics.jsonl"
         write_topics(topics, [Topic(topic_id, ("balloon",), examples=tuple(url(i) for i in range(0, 60, 3)))])
         settings = WantedComparison(
-            ("best_first", "breadth_first"), page_budget=100, repeats=8, n_start=3, relevance="cosine"
+            ("best_first", "breadth_first"), page_budget=100, repeats=20, n_start=3, relevance="cosine"
         )
         return compare_strategies(*settings.on(folder / "web", TopicChoice(topics)), folder / "crawls", workers=1)
 
