@@ -162,15 +162,16 @@ def test_only_missing_crawls_are_made(study, web, cache):
     assert same(again, study)
 
 
-def test_optional_arms_are_crawled_on_request_only(study, web, cache):
-    extra = replace(SETTINGS.arms[1], name="more, task 1", task="examples", optional="more")
+def test_optional_arms_are_crawled_on_request_only(study, web, cache, tmp_path):
+    crawlers = {"BFS1": "best_n_first:n=1", "InfoSpiders": "infospiders:max_pages={pages}"}
+    extra = replace(SETTINGS.arms[1], name="more, task 1", task="examples", optional="more", strategies=crawlers)
     optional = replace(SETTINGS, arms=(*SETTINGS.arms, extra))
     assert same(run(optional, web, cache), study)
-    chosen = run(optional.with_arms(["more"]), web, cache)
+    chosen = run(optional.with_arms(["more"]), web, tmp_path)
     assert [arm.settings.name for arm in chosen.arms] == ["task 1", "task 2", "cost", "more, task 1"]
     assert repr(chosen.findings) == repr(study.findings)
     names = {table.name for table in chosen.tables} - {table.name for table in study.tables}
-    assert names == {"end-more-task-1"}
+    assert names == {"end-more-task-1", "diagnostics-more-task-1"}
 
 
 def test_a_larger_study_crawls_with_the_new_strategy_only(study, web, cache):

@@ -33,6 +33,7 @@ from scenthound.experiments.study.tables import (
     Picture,
     Table,
     cost_tables,
+    diagnostics_tables,
     end_tables,
     extra_tables,
     file_name,
@@ -220,10 +221,13 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
     heads |= {f"rank:by={rank}": f"mean {head}" for rank, head in RANK_HEADS.items()}
     heads |= {EXAMPLES: "example recall", "precision": "precision", "recall": "recall"}
     heads |= {"area:of=recall": "area under recall"}
-    for arm in (arm_named(arms, TASK_1), arm_named(arms, TASK_2), *_optional(arms)):
+    for name in (TASK_1, TASK_2):
+        yield from end_tables(arm_named(arms, name), heads)
+    for arm in _optional(arms):
         yield from end_tables(arm, heads)
         if arm.settings.name == BUFFER:
             yield _buffer_table(arm)
+        yield from diagnostics_tables(arm)
     yield from cost_tables(arm_named(arms, COST))
     yield from extra_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, EXAMPLES)
 
