@@ -55,8 +55,8 @@ class Scorer(sh.Relevance):
     pass
 
 
-class Visited(sh.Metric):
-    name = "visited"
+class Seen(sh.Metric):
+    name = "seen"
     summary = "a metric of this test"
 
     def curve(self, trace, ground_truth, n_steps):
@@ -128,11 +128,11 @@ def test_two_classes_of_one_name_are_rejected(web):
 
 
 def test_an_evaluation_is_a_table_for_people_and_rows_for_programs(run):
-    evaluation = run.evaluate("target_recall", Visited, at=4)
-    assert {score.metric for score in evaluation.scores} == {"target_recall", "visited"}
+    evaluation = run.evaluate("target_recall", Seen, at=4)
+    assert {score.metric for score in evaluation.scores} == {"target_recall", "seen"}
     values = {(score.metric, score.strategy, score.pages): score.mean for score in evaluation.scores}
-    assert values["visited", "Mine:n=3", 8] == 8
-    text = str(evaluation.tables["visited"])
+    assert values["seen", "Mine:n=3", 8] == 8
+    text = str(evaluation.tables["seen"])
     assert "after 4 pages" in text
     assert text.count("8.000*") == 2
     assert "* best." in text
@@ -141,7 +141,7 @@ def test_an_evaluation_is_a_table_for_people_and_rows_for_programs(run):
     assert html.count("<table>") == 1
     assert "<svg" in html
     assert run.evaluate("precision@4").evaluated.checkpoints == (4, 8)
-    assert sh.evaluate(run, Visited()).evaluated.metrics == ("visited",)
+    assert sh.evaluate(run, Seen()).evaluated.metrics == ("seen",)
 
 
 def test_an_evaluation_prints_one_table_and_has_the_others(run):
@@ -154,16 +154,16 @@ def test_an_evaluation_prints_one_table_and_has_the_others(run):
     assert shown.columns[-1] == "after 8 pages"
     [shown] = run.evaluate("target_recall", "precision", at=4)._tables()
     assert shown.columns == ["strategy", "after 4 pages", "after 8 pages"]
-    [shown] = run.evaluate("precision", Visited)._tables()
-    assert shown.columns == ["strategy", "precision", "visited", "pages"]
+    [shown] = run.evaluate("precision", Seen)._tables()
+    assert shown.columns == ["strategy", "precision", "seen", "pages"]
 
 
 def test_metrics_are_passed_one_by_one_or_in_a_list(run):
-    both = ("target_recall", "visited")
+    both = ("target_recall", "seen")
     for evaluation in (
-        run.evaluate(["target_recall", Visited]),
-        sh.evaluate(run, "target_recall", Visited()),
-        sh.evaluate(run, ["target_recall", Visited]),
+        run.evaluate(["target_recall", Seen]),
+        sh.evaluate(run, "target_recall", Seen()),
+        sh.evaluate(run, ["target_recall", Seen]),
     ):
         assert evaluation.evaluated.metrics == both
 
