@@ -225,6 +225,7 @@ def validate(
     repeats: int = 15,
     mode: str = "roulette",
     relevance: Any = "svm",
+    training_pages: str = "wang2009",
     threshold: float = 0.5,
     closed_world: bool = False,
     follow_nofollow: bool = False,
@@ -247,6 +248,7 @@ def validate(
     options: ExperimentOptions = {
         "topic": topic,
         "relevance": relevance,
+        "training_pages": training_pages,
         "closed_world": closed_world,
         "follow_nofollow": follow_nofollow,
         "plain": plain,

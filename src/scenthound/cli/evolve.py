@@ -26,6 +26,7 @@ from scenthound.cli.options import (
     Task,
     Train,
     TrainFrom,
+    TrainingPages,
     Workers,
     api_arguments,
     note_missing_pages,
@@ -55,7 +56,7 @@ UNSEEN_PROPOSED = 4
         "What to search on": "web topics topic skip_missing out resume",
         "The search": "search fitness random_seed scores split seed_with reevaluate",
         "The crawls of an evaluation": "crawls pages start same_start mode task closed_world follow_nofollow plain",
-        "Relevance": "relevance threshold train train_from as_published",
+        "Relevance": "relevance threshold train train_from training_pages as_published",
     }
 )
 def evolve(
@@ -145,6 +146,7 @@ def evolve(
     ] = 0.5,
     train: Train = 0,
     train_from: TrainFrom = None,
+    training_pages: TrainingPages = "wang2009",
     as_published: AsPublished = False,
     workers: Workers = None,
     force: Force = False,

@@ -70,6 +70,7 @@ SETTING_LABELS = {
     "task": "crawls start from",
     "relevance": "relevance model of all strategies",
     "train_from": "relevance models are trained on",
+    "training_pages": "training pages as in",
     "closed_world": "links to pages not recorded are hidden",
     "respect_nofollow": "nofollow is respected",
     "plain": "without compiled code",

@@ -12,6 +12,7 @@ from typing import Any
 from scenthound.command_line import command_line, unless
 from scenthound.experiments.results import Renderer, csv_number, csv_text, versions
 from scenthound.experiments.setup import ExperimentSetup
+from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS
 from scenthound.experiments.validate.settings import ValidationProtocol
 from scenthound.experiments.validate.validation import Validation, prepared, validate
@@ -133,6 +134,7 @@ def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> s
             ("--repeats", settings.repeats),
             ("--mode", settings.experiment.mode),
             ("--relevance", settings.relevance),
+            ("--training-pages", unless(settings.experiment.training_pages, DEFAULT_TRAINING_PAGES)),
             ("--threshold", unless(settings.threshold, 0.5)),
             ("--closed-world", settings.experiment.closed_world),
             ("--follow-nofollow", not settings.experiment.respect_nofollow),

@@ -23,7 +23,7 @@ from scenthound.experiments.evolve.folder import (
 )
 from scenthound.experiments.evolve.settings import DEFAULT_MODE
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.starts import Task
+from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES, Task
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.locks import is_locked
 from scenthound.strategies.evolved import choice_of
@@ -359,6 +359,7 @@ def reproduce_command(settings: Mapping[str, Any], folder: Path) -> str:
             ("--threshold", unless(settings["threshold"], 0.5)),
             ("--train", unless(crawls["n_train"], 0)),
             ("--train-from", crawls["train_from"]),
+            ("--training-pages", unless(crawls.get("training_pages"), DEFAULT_TRAINING_PAGES)),
             ("--as-published", bool(crawls["as_published"])),
             ("--out", search.with_name(f"{search.name}-again")),
         ],
