@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
 
 #: Options that may differ when a search is resumed; all others are settings of the search.
-RUN_OPTIONS = ("web", "workers", "as_json")
+RUN_OPTIONS = ("web", "best", "workers", "as_json")
 #: With more topics, the proposed commands use all topics of the file.
 MAX_TOPICS_NAMED = 3
 #: The number of unseen topics that the proposed validation uses.
@@ -53,9 +53,10 @@ UNSEEN_PROPOSED = 4
 
 @panels(
     {
-        "What to search on": "web topics topic skip_missing out resume",
-        "The search": "search fitness random_seed scores split seed_with reevaluate",
-        "The crawls of an evaluation": "crawls pages start same_start mode task closed_world follow_nofollow plain",
+        "What to search on": "web topics topic skip_missing out resume best",
+        "The search": "search fitness random_seed scores split renew seed_with reevaluate",
+        "The crawls of an evaluation": "crawls pages start same_start random_streams mode task closed_world "
+        "follow_nofollow plain",
         "Relevance": "relevance threshold train train_from training_pages as_published",
     }
 )
@@ -79,6 +80,14 @@ def evolve(
             metavar="DIR", help="Continue the search in this folder, however it ended; the folder has its settings."
         ),
     ] = None,
+    best: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Write the N best individuals with different weights: evolved.toml, evolved-2.toml and so on.",
+        ),
+    ] = 1,
     search: Annotated[
         str,
         typer.Option(
@@ -108,6 +117,13 @@ def evolve(
             help="Several rules: distance:2,4 (links from the seeds) or phase:1000 (pages into the crawl).",
         ),
     ] = "nothing",
+    renew: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="The ranks that a good page renews: those of its links, or of its siblings, too.",
+        ),
+    ] = "links",
     seed_with: Annotated[
         list[Path] | None,
         typer.Option(
@@ -118,7 +134,8 @@ def evolve(
         bool,
         typer.Option(
             "--reevaluate",
-            help="Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost.",
+            help="Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost, "
+            "unless with --random-streams individual.",
         ),
     ] = False,
     crawls: Annotated[int, typer.Option(min=1, help="Crawls for each topic.")] = 3,
@@ -130,6 +147,14 @@ def evolve(
             "--same-start/--own-starts", help="Start all crawls of a topic from the same pages, or each from its own."
         ),
     ] = True,
+    random_streams: Annotated[
+        str,
+        typer.Option(
+            metavar="BY",
+            help="Random numbers of crawls: common (the same for all searches), search (the same for all individuals) "
+            "or individual (new ones for each).",
+        ),
+    ] = "common",
     mode: Mode = "roulette",
     task: Task = "examples",
     closed_world: ClosedWorld = False,
@@ -175,7 +200,7 @@ def evolve(
     go_on = f"scenthound evolve --resume {printable(folder)}"
     try:
         if resume is not None:
-            done = searches.resume_search(resume, web=web, workers=workers, progress=True)
+            done = searches.resume_search(resume, web=web, best=best, workers=workers, progress=True)
         else:
             done = searches.evolve(**api_arguments(context, "resume"), progress=True)
     except KeyboardInterrupt:

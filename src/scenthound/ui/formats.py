@@ -76,6 +76,8 @@ SETTING_LABELS = {
     "plain": "without compiled code",
     "same_start": "all crawls of a topic start from the same pages",
     "reevaluate": "the same genes are evaluated again",
+    "random_streams": "random numbers of crawls by",
+    "renew": "ranks renewed by a good page",
 }
 
 
