@@ -278,6 +278,7 @@ def _work(done: FinishedSearch) -> list[list[str]]:
 
 def _next_steps(done: FinishedSearch) -> list[str]:
     from scenthound.experiments.evolve.settings import STRATEGY
+    from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES
     from scenthound.strategies.evolved import choice_of
 
     experiment = done.settings.experiment
@@ -296,12 +297,14 @@ def _next_steps(done: FinishedSearch) -> list[str]:
     named = ids if experiment.other_topics and len(ids) <= MAX_TOPICS_NAMED else []
     only = "".join(f" --topic {topic_id}" for topic_id in named)
     unseen = f" --unseen-max {UNSEEN_PROPOSED}" if experiment.other_topics else ""
-    mode = f"--mode {experiment.mode}"
+    crawls = f"--mode {experiment.mode}"
+    if experiment.training_pages != DEFAULT_TRAINING_PAGES:
+        crawls += f" --training-pages {experiment.training_pages}"
     return [
         f"The formula, its weights and how they were found: {done.result}",
-        f"Next: scenthound simulate --web {web} --topics {topics}{only} --strategy {strategy} {mode} --out {run}",
+        f"Next: scenthound simulate --web {web} --topics {topics}{only} --strategy {strategy} {crawls} --out {run}",
         f"Compare with Best-First: scenthound validate --web {web} --topics {topics} --strategy {strategy}{unseen} "
-        f"--relevance {model} {mode} --out {validation}",
+        f"--relevance {model} {crawls} --out {validation}",
         f"Or on the live web: scenthound crawl {topics} --topic {ids[0]} --strategy {strategy}{_training(done)}",
     ]
 

@@ -281,6 +281,7 @@ def _validate_command(search: StoredSearch, relevance_model: str) -> str:
             ("--strategy", choice_of(folder / RESULT_FILE)),
             ("--unseen-max", UNSEEN_PROPOSED if _has_unseen_topics(search) else None),
             ("--relevance", relevance_model),
+            ("--training-pages", unless(crawls.get("training_pages"), DEFAULT_TRAINING_PAGES)),
             ("--threshold", unless(search.settings["threshold"], 0.5)),
             ("--mode", crawls["mode"]),
             ("--closed-world", bool(crawls["closed_world"])),
