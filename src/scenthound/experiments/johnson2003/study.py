@@ -30,7 +30,7 @@ from scenthound.command_line import unless
 from scenthound.errors import InvalidParameter
 from scenthound.experiments.evolve.evolution import Evolution, EvolutionStatus, evolve, resume_search
 from scenthound.experiments.evolve.settings import SearchSettings as EvolveSettings
-from scenthound.experiments.johnson2003.findings import TopicSearches, findings_by_group, labels_of, strategy_groups
+from scenthound.experiments.johnson2003.findings import TopicSearches, findings_by_group, strategy_groups
 from scenthound.experiments.johnson2003.topics import search_topics
 from scenthound.experiments.papers import Published
 from scenthound.experiments.search.methods import parse_search
@@ -275,10 +275,11 @@ class Johnson2003Run:
             unseen_topics=tuple(topic.id for topic in self._topics.unseen),
         )
         _, settings, notes = prepared(setup, protocol)
-        for spec, label in zip(settings.all_strategies, labels_of(searches), strict=True):
-            # Paths of files say less than the names in tables and figures.
-            notes = tuple(note.replace(spec, label) for note in notes)
-        return settings, notes
+        for group, individuals in strategy_groups(searches).items():
+            for index in individuals.values():
+                # Paths of files say less than names, and the same is true of all individuals of a search.
+                notes = tuple(note.replace(settings.all_strategies[index], group) for note in notes)
+        return settings, tuple(dict.fromkeys(notes))
 
     def _published_individual(self) -> str:
         """With the scores and renewals of the searches."""

@@ -31,8 +31,9 @@ READING = (
     "do on these topics, and nothing about other topics. From five topics on, they are over topics. A claim must also "
     "pass a permutation test, and its contrary another one to be refuted, p corrected by Holm's method among the "
     "claims of the finding; with fewer than five topics, five seeds are the least for that. Effects are means over "
-    "both seed sets. A topic is dense if a larger share of the web's pages is good than for the median topic here. "
-    "Distances are shortest paths from the seeds over the links of the recorded web that crawls see."
+    "both seed sets; those of H17 are differences of weights, over searches instead of seeds. A topic is dense if a "
+    "larger share of the web's pages is good than for the median topic here. Distances are shortest paths from the "
+    "seeds over the links of the recorded web that crawls see."
 )
 
 
