@@ -63,8 +63,9 @@ LENGTHS = (1, 2, 3)
 MAX_START_SHARE = 0.25
 #: The large seed set must be larger than the small one.
 MIN_LARGE = 2
-#: The package whose code decides which individuals a search requests, besides those that decide its crawls.
-SEARCHING_PACKAGES = ("experiments/search",)
+#: What decides which individuals a search requests, and the start pages, training pages and random numbers of their
+#: crawls, besides the code that decides all crawls.
+SEARCHING_PACKAGES = ("experiments/search", "experiments/evolve", "experiments/starts.py")
 #: Folders within that of the study.
 SEARCH_FOLDER = "search"
 ROUNDS_FOLDER = "measured"
