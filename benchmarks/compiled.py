@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks import command_parser, target
 from benchmarks.data import synthetic_web
 from benchmarks.strategies import RandomScores
-from scenthound.experiments.starts import WANG2009_POSITIVES, Starts, training_of
+from scenthound.experiments.starts import WANG2009, Starts, training_of
 from scenthound.model import Topic
 from scenthound.relevance.svm import LinearSvm
 from scenthound.simulator.compiled.driver import known_scores
@@ -83,7 +83,7 @@ class _Scores(RandomScores):
     def __init__(self, web: RecordedWeb, topics: list[Topic]) -> None:
         super().__init__(web, web.labelled(topics[0].id))
         starts = Starts(web)
-        positives = starts.example_pages(topics[0])[:WANG2009_POSITIVES]
+        positives = starts.example_pages(topics[0])[: WANG2009.positives]
         negatives = [page for topic in topics[1:] for page in starts.example_pages(topic)[:5]]
         relevance_model = scores_for(topics[0], LinearSvm(), web, training_of(web, positives, negatives))
         self._relevance = [relevance_model.page(page) for page in range(web.n_pages)]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -14,7 +15,7 @@ from evolution_web import N, record_topical, write_topical
 from ring_web import record_ring
 from scenthound.api.searches import SearchProgress
 from scenthound.experiments.evolve.evolution import EvolutionStatus
-from scenthound.experiments.evolve.settings import MEASURES
+from scenthound.experiments.evolve.settings import MEASURES, RandomStreams
 from scenthound.experiments.search.base import Summary
 from scenthound.experiments.search.methods import METHODS
 from scenthound.processes import MAX_REPEATS, WorkerPool
@@ -65,6 +66,27 @@ def test_a_search_prints_the_best_formula_with_known_ones_and_next_steps(evolvin
     options = ["--web", data / "web", "--topics", data / "topics.jsonl", "--topic", "balloon", "--start", 3]
     code, _, err = scenthound("simulate", *options, "--pages", 40, "--strategy", strategy, "--out", tmp_path / "run")
     assert code == 0, err
+
+
+def test_next_steps_name_the_training_pages_of_the_search(evolving):
+    code, out, err = evolving("--training-pages", "johnson2003")
+    assert code == 0, err
+    assert out.count(" --training-pages johnson2003 ") == 2
+
+
+def test_more_of_the_best_individuals_can_be_written_when_a_search_is_resumed(evolving, scenthound, tmp_path):
+    assert evolving("--best", 2)[0] == 0
+    assert read_rank_file(tmp_path / "search" / "evolved-2.toml").training["individual"] == 2
+    code, _, err = scenthound("evolve", "--resume", tmp_path / "search", "--best", 3)
+    assert code == 0, err
+    assert (tmp_path / "search" / "evolved-3.toml").is_file()
+
+
+@pytest.mark.parametrize("option", ["--random-streams", "--renew", "--training-pages"])
+def test_unknown_choices_cost_one_line(evolving, option):
+    code, _, err = evolving(option, "nonsense")
+    assert code == 2
+    assert err.count("nonsense") == 1
 
 
 def test_the_result_can_be_printed_as_json(evolving, tmp_path):
@@ -337,7 +359,12 @@ def test_the_documentation_names_options_searches_measures_and_files_that_exist(
     rows = re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE)
     evolving()
     assert sorted(rows) == sorted(
-        [*METHODS.names(), *MEASURES, *(file.name for file in (tmp_path / "search").iterdir())]
+        [
+            *METHODS.names(),
+            *MEASURES,
+            *get_args(RandomStreams),
+            *(file.name for file in (tmp_path / "search").iterdir()),
+        ]
     )
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert (DOCUMENT.parent / target).exists(), target

@@ -119,7 +119,7 @@ def test_a_subclass_has_a_kernel_only_if_it_says_so(setting):
         ("link_context", "b window n buffer found_again"),
         ("opic", "n seeds_first"),
         ("otie", "a d b window reshare_every revise_again when_hopeless n seeds_first"),
-        ("rank_function", f"n buffer {' '.join(SCORE_NAMES)} hub_over threshold"),
+        ("rank_function", f"n buffer {' '.join(SCORE_NAMES)} hub_over threshold score_range renew"),
         ("evolved", "file n buffer"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 from evolution_web import SMALL, record_topical, search_for, small_search, write_topical
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName
-from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator
+from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator, Individual
 from scenthound.experiments.evolve.evolution import Evolution, resume_search
 from scenthound.experiments.evolve.folder import LOG_FILE, RESULT_FILE, SearchFolder
 from scenthound.experiments.pipeline import plan, relevance_models_for
@@ -138,8 +138,96 @@ def test_known_rank_functions_are_measured_on_the_same_crawls(topical, done):
     planned = plan(done.settings.experiment, RecordedWeb.open(topical[0]))
     evaluator = Evaluator(done.settings, planned)
     for each in done.others:
-        assert evaluator(each.rules).fitness == each.fitness
+        assert evaluator(Individual(each.rules)).fitness == each.fitness
     assert RankFunction().rules == done.others[1].rules
+
+
+def crawls_in(folder):
+    """The fitness of each crawl, by genes, of all that was evaluated."""
+    return {each.genes: each.evaluation.crawls for each in SearchFolder(folder).logged()}
+
+
+def test_searches_with_common_random_numbers_measure_an_individual_alike(topical, tmp_path):
+    # All searches start with the same winner, their first individual.
+    (tmp_path / "winner.toml").write_text('formula = "0.5*COMM_OUT + 0.5*PARENT_1"\n')
+    measured = {}
+    for streams in ("common", "search", "individual"):
+        for seed in range(4):
+            out = tmp_path / f"{streams}-{seed}"
+            small_search(*topical, out, seed=seed, random_streams=streams, seed_with=[tmp_path / "winner.toml"])
+            measured.setdefault(streams, set()).add(SearchFolder(out).logged()[0].evaluation.crawls)
+    assert len(measured["common"]) == 1
+    assert len(measured["search"]) > 1
+    assert len(measured["individual"]) > 1
+
+
+def test_individuals_with_their_own_random_streams_are_not_compared_in_pairs(topical, tmp_path):
+    # With one score all individuals are the same rule, so that their fitness differs by random numbers only.
+    alike = {}
+    for streams in ("common", "search", "individual"):
+        small_search(*topical, tmp_path / streams, scores=("parent_1",), random_streams=streams)
+        alike[streams] = set(crawls_in(tmp_path / streams).values())
+    assert (len(alike["common"]), len(alike["search"])) == (1, 1)
+    assert len(alike["individual"]) > 1
+
+
+def test_with_their_own_streams_equal_genes_evaluated_again_have_another_fitness(topical, tmp_path):
+    settings = {"random_streams": "individual", "reevaluate": True, "scores": ("parent_1",)}
+    search = "johnson2003:population=4,generations=4,crossover=0,mutation=0"
+    done = small_search(*topical, tmp_path / "search", search=search, **settings)
+    by_genes = {}
+    for each in SearchFolder(tmp_path / "search").logged():
+        by_genes.setdefault(each.genes, set()).add(each.evaluation.fitness)
+    assert max(map(len, by_genes.values())) > 1
+    assert done.best.fitness == max(fitness for values in by_genes.values() for fitness in values)
+    # The log is replayed as it was.
+    again = resume_search(tmp_path / "search", workers=1)
+    assert (again.best, again.n_visits_now) == (done.best, 0)
+
+
+def test_the_best_individuals_are_written_best_first(topical, tmp_path):
+    out = tmp_path / "search"
+    done = small_search(*topical, out, n_best=3)
+    assert [each.file.name for each in done.individuals] == ["evolved.toml", "evolved-2.toml", "evolved-3.toml"]
+    assert len({each.rules for each in done.individuals}) == 3
+    fitnesses = [each.fitness for each in done.individuals]
+    assert fitnesses == sorted(fitnesses, reverse=True)
+    assert (done.individuals[0].rules, fitnesses[0]) == (done.best.rules, done.best.fitness)
+    for rank, each in enumerate(done.individuals, 1):
+        read = read_rank_file(each.file)
+        assert read.rules == each.rules
+        assert (read.training["individual"], read.training["best_fitness"]) == (rank, each.fitness)
+    everything = sorted((each.evaluation.fitness for each in SearchFolder(out).logged()), reverse=True)
+    assert fitnesses == everything[:3], "the search has no two individuals with the same rules here"
+
+
+def test_more_individuals_of_a_finished_search_can_be_written(topical, tmp_path):
+    first = small_search(*topical, tmp_path / "search")
+    assert len(first.individuals) == 1
+    again = resume_search(tmp_path / "search", n_best=2, workers=1)
+    assert (again.n_visits_now, again.individuals[0]) == (0, first.individuals[0])
+    assert (tmp_path / "search" / "evolved-2.toml").is_file()
+
+
+def test_siblings_can_be_renewed_in_the_crawls_of_a_search(topical, tmp_path):
+    by_links = small_search(*topical, tmp_path / "links")
+    by_siblings = small_search(*topical, tmp_path / "siblings", renew="siblings")
+    assert crawls_in(tmp_path / "links") != crawls_in(tmp_path / "siblings")
+    assert (read_rank_file(by_links.result).renew, read_rank_file(by_siblings.result).renew) == ("links", "siblings")
+
+
+def test_the_range_of_scores_is_that_of_the_relevance_model(topical, tmp_path):
+    assert read_rank_file(small_search(*topical, tmp_path / "a").result).score_range == 1
+    by_margin = small_search(*topical, tmp_path / "b", relevance="svm:scores=margin", n_start=6)
+    assert read_rank_file(by_margin.result).score_range == 4
+
+
+@pytest.mark.parametrize("wrong", [{"random_streams": "mine"}, {"renew": "cousins"}])
+def test_unknown_choices_are_rejected(topical, tmp_path, wrong):
+    (name,) = wrong
+    with pytest.raises(UnknownName, match=rf"{name} '{wrong[name]}'"):
+        small_search(*topical, tmp_path / "search", **wrong)
+    assert not (tmp_path / "search").exists()
 
 
 def test_an_individual_is_not_evaluated_twice(topical, tmp_path):

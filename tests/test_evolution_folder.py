@@ -61,6 +61,19 @@ def test_an_interrupted_search_continues_to_the_same_result(search, unbroken, n_
     assert done.n_visits_now == (done.n_distinct - n_lines) * 80
 
 
+def test_a_search_of_an_earlier_version_continues_to_the_same_result(search, unbroken):
+    # Without the settings that it did not have.
+    about = json.loads((search / ABOUT_FILE).read_text())
+    for name in ("random_streams", "renew"):
+        assert about["settings"].pop(name)
+    assert about["settings"]["crawls_of"].pop("training_pages")
+    (search / ABOUT_FILE).write_text(json.dumps(about))
+    cut_log(search, 6)
+    (search / RESULT_FILE).unlink()
+    resume_search(search, workers=1)
+    assert_same(search, unbroken)
+
+
 def test_a_finished_search_returns_its_result_again(search, unbroken):
     (search / RESULT_FILE).unlink()
     done = resume_search(search, workers=1)

@@ -28,7 +28,11 @@ HUBS = RankRules((tuple(float(name in ("hub", "anchor")) for name in SCORE_NAMES
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     folder = tmp_path / "best.toml"
-    folder.write_text(rank_file_text(RankFile(HUBS, relevance_model="cosine", threshold=0.3, hub_over="max")))
+    folder.write_text(
+        rank_file_text(
+            RankFile(HUBS, relevance_model="cosine", threshold=0.3, hub_over="max", score_range=4.0, renew="siblings")
+        )
+    )
     return folder
 
 
@@ -37,13 +41,14 @@ def test_all_that_decides_comes_from_the_file(file: Path) -> None:
     assert isinstance(strategy, RankFunction)
     assert strategy.rules == HUBS
     assert (strategy.relevance_model, strategy.threshold, strategy.hub_over) == ("cosine", 0.3, "max")
+    assert (strategy.score_range, strategy.renew) == (4.0, "siblings")
     assert strategy.needs_anchors
 
 
 def test_it_crawls_as_the_rank_function_with_these_rules(file: Path) -> None:
     for seed in range(5):
         web = SyntheticWeb.random(Random(seed))
-        ranked = RankFunction.of(HUBS, threshold=0.3, hub_over="max", n=2)
+        ranked = RankFunction.of(HUBS, threshold=0.3, hub_over="max", score_range=4, renew="siblings", n=2)
         assert visited(Evolved(file=str(file), n=2), web, seed=seed) == visited(ranked, web, seed=seed)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.relevance.base import Training
-from scenthound.relevance.features import Features, chi_square
+from scenthound.relevance.features import Features, bigrams_of, chi_square
 
 
 def words(*ids):
@@ -21,8 +21,8 @@ TRAINING = Training(
 )
 
 
-def features(most=10, normalize=False, training=TRAINING):
-    return Features.chosen_from(training, 6, most, normalize=normalize)
+def features(most=10, normalize=False, training=TRAINING, bigrams=False):
+    return Features.chosen_from(training, 6, most, normalize=normalize, bigrams=bigrams)
 
 
 def test_chi_square_of_the_two_by_two_table():
@@ -81,9 +81,10 @@ def test_words_that_came_after_the_training_are_no_features():
     st.lists(st.integers(0, 5), max_size=40),
     st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=6),
     st.booleans(),
+    st.booleans(),
 )
-def test_windows_and_pages_are_weighed_alike(ids, edges, normalize):
-    page, chosen = words(*ids), features(normalize=normalize)
+def test_windows_and_pages_are_weighed_alike(ids, edges, normalize, bigrams):
+    page, chosen = words(*ids), features(normalize=normalize, bigrams=bigrams)
     bounds = [sorted((min(a, len(page)), min(b, len(page)))) for a, b in edges]
     first, last = words(*(a for a, _ in bounds)), words(*(b for _, b in bounds))
     windows = [page[a:b] for a, b in bounds]
@@ -93,3 +94,51 @@ def test_windows_and_pages_are_weighed_alike(ids, edges, normalize):
             dense = np.zeros(len(chosen.idf))
             dense[rows.term[place]] = weights[place]
             assert dense == pytest.approx(chosen.vector(window))
+
+
+def pair(first, second):
+    (number,) = bigrams_of(words(first, second))
+    return number
+
+
+def test_bigrams_are_adjacent_words_that_are_no_stop_words():
+    assert bigrams_of(words(1, 2, 0, 3, 4)).tolist() == [pair(1, 2), 0, 0, pair(3, 4)]
+    assert pair(1, 2) != pair(2, 1)
+    assert [len(bigrams_of(words(*range(n)))) for n in (0, 1, 2)] == [0, 0, 1]
+
+
+#: Both words are on all pages, but only positives have them in this order.
+IN_ORDER = Training((words(1, 2), words(1, 2, 0)), (words(2, 1), words(1, 0, 2), words(2, 0, 1)))
+
+
+def test_bigrams_compete_with_words_by_chi_square():
+    # (1, 2) is on both positives and on no negative: 5 (2 * 3)^2 / (2 * 3 * 2 * 3) = 5. (2, 1) is on one negative:
+    # 5 (0 - 2)^2 / (1 * 4 * 2 * 3) = 5/6. The words are on every page: 0.
+    best = features(1, training=IN_ORDER, bigrams=True)
+    assert (best.words.tolist(), best.bigrams.tolist()) == ([], [pair(1, 2)])
+    chosen = features(training=IN_ORDER, bigrams=True)
+    assert (chosen.words.tolist(), chosen.bigrams.tolist()) == ([1, 2], [pair(1, 2), pair(2, 1)])
+    # On 2 of 5 pages and on 1 of 5; words first.
+    assert chosen.idf[1:] == pytest.approx([0, 0, log(5 / 2), log(5)])
+
+
+def test_a_page_has_the_weights_of_its_bigrams():
+    chosen = features(training=IN_ORDER, bigrams=True)
+    assert chosen.vector(words(1, 2, 1, 2, 0, 1))[1:] == pytest.approx([0, 0, 2 * log(5 / 2), log(5)])
+    # Words that came after the training are part of no bigram.
+    assert chosen.vector(words(1, 700, 2)).tolist() == [0.0] * 5
+
+
+def test_without_bigrams_the_order_of_words_does_not_matter():
+    chosen = features(training=IN_ORDER)
+    assert chosen.bigrams is None
+    assert chosen.vector(words(1, 2)).tolist() == chosen.vector(words(2, 1)).tolist()
+
+
+def test_training_pages_may_have_no_bigram_at_all():
+    chosen = features(training=Training((words(1),), (words(2), words())), bigrams=True)
+    assert len(chosen.bigrams) == 0
+    assert (
+        chosen.vector(words(1, 2)).tolist()
+        == features(training=Training((words(1),), (words(2), words()))).vector(words(1, 2)).tolist()
+    )

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 
@@ -11,15 +12,18 @@ from evolution_web import record_topical, write_topical
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE
 from scenthound.experiments.findings import Verdict
+from scenthound.experiments.johnson2003.findings import weights_finding
 from scenthound.experiments.johnson2003.results import johnson2003_into, run_johnson2003
 from scenthound.experiments.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER
 from scenthound.experiments.study.settings import SearchSettings, parse_settings, preset_text, read_settings
 from scenthound.experiments.validate.crawls import Measurements, measured_rounds
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 from scenthound.ui.figures import figure_files
 from scenthound.ui.reports.johnson2003 import (
     RENDERER,
+    SEARCHES_CAPTION,
     figure_sections,
     figure_specs,
     study_figures,
@@ -34,9 +38,11 @@ SMALL = replace(
     topics_max=1,
     search=SearchSettings(
         examples=20,
+        repeats=2,
         population=6,
         generations=2,
         crawls=1,
+        validated=2,
         unseen=1,
         # A small pool, so that there is something left to choose on a small web.
         mode="roulette:size=4,refill_at=2",
@@ -74,6 +80,10 @@ def with_search(**changed):
     return replace(SMALL, search=replace(SMALL.search, **changed))
 
 
+def searches_of(study):
+    return [search for each in study.searches for search in each.searches]
+
+
 def searches_in(folder):
     return sorted(path.name for path in (folder / SEARCH_FOLDER).iterdir())
 
@@ -81,7 +91,7 @@ def searches_in(folder):
 def test_every_finding_has_a_verdict_for_every_strategy(done):
     _, out = done
     written = json.loads((out / "findings.json").read_text())["findings"]
-    expected = [("H17", "E1, topics searched on"), ("H17", "E2, topics searched on")] + [
+    expected = [("H17", "2 searches of each topic")] + [
         (name, f"{label}, {group}")
         for name in ("H18", "H19", "H20")
         for group in ("topics searched on", "unseen topics")
@@ -98,11 +108,11 @@ def test_density_is_decided_within_each_group_of_topics(done):
     assert good[0] > good[1] > good[2], "the unseen topic, the last, has the fewest good pages"
     says = {(each.name, each.protocol): [claim.says for claim in each.claims] for each in study.findings}
     # Of the two topics searched on, one is dense and the other is not; the unseen one has no other to be denser than.
-    assert says["H18", "E1, topics searched on"][2:] == [
+    assert says["H18", "P, topics searched on"][2:] == [
         "higher fitness at 48 pages on dense topics",
         "no higher fitness at 48 pages on others",
     ]
-    assert says["H18", "E1, unseen topics"][2:] == ["fitness at 48 pages: is this topic dense or not?"]
+    assert says["H18", "P, unseen topics"][2:] == ["fitness at 48 pages: is this topic dense or not?"]
     topics = next(table for table in study.tables if table.name == "topics")
     assert [row[3] for row in topics.rows] == ["dense", "sparse", "sparse"]
 
@@ -120,7 +130,7 @@ def test_the_figures_and_tables_of_the_paper_are_written(done):
     assert len(titles) == 25
     for number in range(3, 11):
         assert sum(title.startswith(f"Figure {number}:") for title in titles) == 2
-    assert "E1 the best individual of the search on" in page
+    assert "E1.1 to E1.2 the 2 best individuals of the best of 2 searches on" in page
 
 
 def test_each_figure_has_the_topic_and_measure_of_the_paper(done):
@@ -144,7 +154,7 @@ def test_each_figure_has_the_topic_and_measure_of_the_paper(done):
         "Figure 10: Distances from the seeds, pages among the first 48",
     ]
     figure = (out / "figures" / "figure-3.svg").read_text()
-    for label in ("strategy", "BF", "E1", "E2", "16 pages", "48 pages"):
+    for label in ("strategy", "BF", "E1.1", "E2.2", "16 pages", "48 pages"):
         assert f">{label}<" in figure, label
     for seed_set in SeedSet:
         assert f"{seed_set} seed set" in figure
@@ -163,7 +173,7 @@ def test_charts_of_the_report_show_the_measurements(done):
             for length, series in enumerate(chart.series):
                 means = fitness[:, index, seed_set].mean(axis=1)[:, length]
                 assert series.y.tolist() == pytest.approx(means.tolist())
-    (searches,) = sections["Fitness in the searches: of the best individual, and the mean"]
+    (searches,) = sections[SEARCHES_CAPTION]
     assert [series.name for series in searches.series] == ["E1, best", "E1, mean", "E2, best", "E2, mean"]
     grid = win_loss_grid(study)
     end = fitness[..., -1].mean(axis=(2, 3))
@@ -177,9 +187,135 @@ def test_table_1_has_the_evolved_weights_beside_the_published_ones(done):
     # johnson2003 prints 0.196382 for COMM_IN and 0.312661 for COMM_OUT: 76 and 121 of 387.
     published = {row["score"]: row["P"] for row in rows}
     assert (published["COMM_IN"], published["COMM_OUT"], len(rows)) == ("0.196382", "0.312661", 9)
-    for label, search in zip(("E1", "E2"), study.searches.values(), strict=True):
-        assert [float(row[label]) for row in rows] == pytest.approx(search.best.rules.weights[0][:9], abs=1e-6)
-        assert sum(float(row[label]) for row in rows) == pytest.approx(1, abs=1e-5)
+    for number, searches in enumerate(study.searches, 1):
+        for rank, individual in enumerate(searches.best.individuals, 1):
+            found = [float(row[f"E{number}.{rank}"]) for row in rows]
+            assert found == pytest.approx(individual.rules.weights[0][:9], abs=1e-6)
+            assert sum(found) == pytest.approx(1, abs=1e-5)
+
+
+def table(study, name):
+    return next(table for table in study.tables if table.name == name)
+
+
+def test_h17_is_about_all_searches_and_says_what_they_found(done):
+    study, _ = done
+    finding = study.findings[0]
+    # Small searches, and two of each topic.
+    assert finding.verdict is Verdict.CANNOT_BE_ASKED
+    assert len(finding.claims) == 4
+    for searches in study.searches:
+        fitnesses = [search.best.fitness for search in searches.searches]
+        assert f"({min(fitnesses):.4f} to {max(fitnesses):.4f})" in finding.remark
+        assert f"{fmean(search.others[0].fitness for search in searches.searches):.4f} on" in finding.remark
+
+
+def made_search(search, comm_out, fitness):
+    """A search like another one, of the size of the study's, with other results."""
+    weights = {"hub": 1, "authority": 1, "comm_in": 20, "comm_out": comm_out, "parent_1": 30}
+    best = replace(
+        search.best, rules=RankRules((tuple(weights.get(name, 0) for name in SCORE_NAMES),)), fitness=fitness
+    )
+    settings = replace(search.settings, search="johnson2003", n_crawls=3)
+    return replace(search, best=best, settings=settings, summary=replace(search.summary, generation=50))
+
+
+@pytest.mark.parametrize(
+    ("comm_out", "verdict"),
+    [
+        ((40, 50, 45, 42, 55), Verdict.REPRODUCED),
+        ((24, 20, 25, 22, 21), Verdict.NOT_REPRODUCED),
+        ((40, 20, 50, 22, 31), Verdict.UNDECIDED),
+        ((40, 50, 45, 42), Verdict.CANNOT_BE_ASKED),
+    ],
+)
+def test_the_verdict_on_weights_is_decided_over_the_searches(done, comm_out, verdict):
+    study, _ = done
+    searches = [
+        replace(each, searches=tuple(made_search(each.searches[0], weight, 0.5) for weight in comm_out))
+        for each in study.searches
+    ]
+    finding = weights_finding(searches)
+    assert finding.verdict is verdict
+    assert finding.protocol == f"{len(comm_out)} searches of each topic"
+
+
+def test_the_weights_of_searches_have_a_mean_and_an_interval(done):
+    study, out = done
+    rows = {row[0]: row[1:] for row in table(study, "search-weights").rows}
+    assert list(rows) == [name.upper() for name in STUDY_SCORES]
+    for column, each in enumerate(study.searches):
+        weights = [search.best.rules.weights[0][SCORE_NAMES.index("comm_out")] for search in each.searches]
+        mean, low, high = map(float, re.findall(r"[\d.]+", rows["COMM_OUT"][column]))
+        assert mean == pytest.approx(fmean(weights), abs=1e-4)
+        assert min(weights) - 1e-4 <= low <= mean <= high <= max(weights) + 1e-4
+    assert rows["COMM_OUT"][-1] == "0.3127"
+    assert (out / "tables" / "search-weights.csv").is_file()
+    assert table(study, "search-weights").caption in (out / "report.html").read_text()
+
+
+def test_the_fitness_of_best_first_is_beside_that_of_the_evolved(done):
+    study, out = done
+    fitness, each_search = table(study, "search-fitness"), table(study, "searches")
+    assert [row[:2] for row in fitness.rows] == [(each.topic, "2") for each in study.searches]
+    for row, each in zip(fitness.rows, study.searches, strict=True):
+        known = [search.others[0].fitness for search in each.searches]
+        assert row[3] == f"{fmean(known):.4f} ({min(known):.4f} to {max(known):.4f})"
+    assert len(each_search.rows) == 4
+    stored = json.loads((out / "study.json").read_text())["searches"]
+    assert [each["seed"] for each in stored] == [0, 1, 0, 1]
+    assert [each["best_first_fitness"] for each in stored] == [each.others[0].fitness for each in searches_of(study)]
+    assert sum(stored[0]["weights"].values()) == pytest.approx(1)
+
+
+def test_searches_of_a_topic_have_other_random_numbers(done):
+    study, _ = done
+    assert [search.settings.seed for search in searches_of(study)] == [0, 1, 0, 1]
+    assert {search.settings.random_streams for search in searches_of(study)} == {"search"}
+
+
+def test_the_best_individuals_of_the_best_search_are_validated(done):
+    study, _ = done
+    assert study.labels == ("BF", "E1.1", "E1.2", "E2.1", "E2.2", "P")
+    for each in study.searches:
+        assert each.best.best.fitness == max(search.best.fitness for search in each.searches)
+    files = [individual.file for each in study.searches for individual in each.best.individuals]
+    assert study.validation.settings.strategies[:-1] == tuple(f"evolved:file={file.resolve()}" for file in files)
+    assert [file.name for file in files] == ["evolved.toml", "evolved-2.toml"] * 2
+
+
+def test_a_finding_about_a_search_has_claims_about_all_its_individuals(done):
+    study, _ = done
+    says = {(each.name, each.protocol): [claim.says for claim in each.claims] for each in study.findings}
+    assert says["H20", "E1, unseen topics"] == [
+        "E1.1: smaller mean distance at 48 pages",
+        "E1.2: smaller mean distance at 48 pages",
+    ]
+
+
+def test_other_numbers_of_validated_individuals_need_no_new_search(web, topics, tmp_path):
+    run_johnson2003(with_search(validated=1), web, topics, tmp_path, workers=1)
+    more = run_johnson2003(SMALL, web, topics, tmp_path, workers=1)
+    assert [search.n_visits_now for search in searches_of(more)] == [0] * 4
+    assert more.labels == ("BF", "E1.1", "E1.2", "E2.1", "E2.2", "P")
+
+
+def test_a_note_says_how_the_study_differs_from_the_paper(done):
+    study, _ = done
+    note = study.notes[-1]
+    assert "16 pages instead of 10,000" in note
+    assert "cosine instead of svm:" in note
+    assert "4 start pages instead of 139" in note
+
+
+def test_a_note_says_on_how_many_pages_classifiers_were_trained(web, topics, tmp_path):
+    settings = with_search(repeats=1, validated=1, generations=1, relevance="svm:bigrams=true,scores=margin")
+    study = run_johnson2003(settings, web, topics, tmp_path, workers=1)
+    # Searches and crawls of the large seed set start from four examples: 4 * 700 / 139 = 20.1.
+    assert "trained on 4 pages of a topic and 20 random pages instead of 139 and about 700" in study.notes[-1]
+    assert "relevance model" not in study.notes[-1]
+    assert {len(start.negatives) for start in study.validation.starts} == {20}
+    assert study.validation.settings.strategies[-1] == "rank_function:preset=johnson2003,score_range=4.0"
 
 
 def test_the_written_settings_reproduce_the_study(done):
@@ -196,8 +332,8 @@ def test_progress_covers_all_parts_and_never_decreases(done, shares):
 def test_notes_and_findings_contain_no_paths(done):
     study, out = done
     assert all(str(out) not in note for note in study.notes)
-    assert re.match(r"BF .*\bBest-First, E1 .*", study.notes[0])
-    assert any(re.match(r"E1 .*\btrained on topic", note) for note in study.notes)
+    assert re.match(r"BF .*\bBest-First, E1\.1 to E1\.2 .*", study.notes[0])
+    assert sum(bool(re.match(r"E1\b.*\btrained on topic", note)) for note in study.notes) == 1
     assert str(out) not in (out / "findings.json").read_text()
 
 
@@ -205,7 +341,7 @@ def test_a_second_run_repeats_nothing_and_has_the_same_result(done, web, topics)
     study, out = done
     again = run_johnson2003(SMALL, web, topics, out, workers=1)
     assert (study.n_made, again.n_made) == (study.n_crawls, 0)
-    assert [search.n_visits_now for search in again.searches.values()] == [0, 0]
+    assert [search.n_visits_now for search in searches_of(again)] == [0] * 4
     assert repr(again.findings) == repr(study.findings)
     images = figure_files([next(study_figures(again))], "figures/")
     assert images["figures/figure-3.svg"] == (out / "figures" / "figure-3.svg").read_bytes()
@@ -214,10 +350,10 @@ def test_a_second_run_repeats_nothing_and_has_the_same_result(done, web, topics)
 def test_other_sizes_make_only_missing_crawls(web, topics, tmp_path):
     few = run_johnson2003(SMALL, web, topics, tmp_path, workers=1)
     more = run_johnson2003(replace(SMALL, seeds=3), web, topics, tmp_path, workers=1)
-    # Three topics, four strategies, two seed sets: one more random seed is 24 crawls more.
-    assert (few.n_made, more.n_crawls, more.n_made) == (48, 72, 24)
-    assert [search.n_visits_now for search in more.searches.values()] == [0, 0]
-    assert len(searches_in(tmp_path)) == 2
+    # Three topics, six strategies, two seed sets: one more random seed is 36 crawls more.
+    assert (few.n_made, more.n_crawls, more.n_made) == (72, 108, 36)
+    assert [search.n_visits_now for search in searches_of(more)] == [0] * 4
+    assert len(searches_in(tmp_path)) == 4
 
 
 def test_a_changed_search_starts_beside_the_old_one(web, topics, tmp_path):
@@ -225,8 +361,8 @@ def test_a_changed_search_starts_beside_the_old_one(web, topics, tmp_path):
     names = searches_in(tmp_path)
     longer = run_johnson2003(with_search(generations=3), web, topics, tmp_path, workers=1)
     assert set(names) < set(searches_in(tmp_path))
-    assert len(searches_in(tmp_path)) == 4
-    results = [{search.result for search in study.searches.values()} for study in (first, longer)]
+    assert len(searches_in(tmp_path)) == 8
+    results = [{search.result for search in searches_of(study)} for study in (first, longer)]
     assert results[0].isdisjoint(results[1])
 
 
@@ -244,9 +380,9 @@ def test_an_interrupted_search_continues_to_the_same_result(done, web, topics, t
     result = (broken / RESULT_FILE).read_bytes()
     again = run_johnson2003(SMALL, web, topics, tmp_path, workers=1)
     assert (broken / RESULT_FILE).read_bytes() == result
-    visits = {search.folder.name: search.n_visits_now for search in again.searches.values()}
-    assert visits[broken.name] == (len(log) - 4) * 16
-    assert sorted(visits.values())[0] == 0, "the other one was finished"
+    visits = {search.folder.name: search.n_visits_now for search in searches_of(again)}
+    assert visits.pop(broken.name) == (len(log) - 4) * 16
+    assert list(visits.values()) == [0] * 3, "the others were finished"
 
 
 def test_cached_rounds_equal_measured_ones(done, web):
@@ -295,7 +431,8 @@ def test_too_short_crawls_are_rejected(web, topics, tmp_path):
 
 
 def test_figures_of_a_single_search_are_named_by_their_measure(web, topics, tmp_path):
-    study = run_johnson2003(with_search(topics=1, generations=1), web, topics, tmp_path, workers=1)
+    settings = with_search(topics=1, repeats=1, generations=1, validated=1)
+    study = run_johnson2003(settings, web, topics, tmp_path, workers=1)
     names = [spec.name for spec in figure_specs(study)]
     assert names == [
         f"{measure}-{ending}"
@@ -313,6 +450,8 @@ def test_figures_of_a_single_search_are_named_by_their_measure(web, topics, tmp_
         ("topics = 0", r"\btopics .* 0; .* 1\b"),
         ("unseen = -1", r"\bunseen .* -1; .* 0\b"),
         ("examples = 1", r"\bexamples .* 1; "),
+        ("repeats = 0", r"\brepeats .* 0; .* 1\b"),
+        ("validated = 0", r"\bvalidated .* 0; .* 1\b"),
     ],
 )
 def test_invalid_settings_of_a_search_are_rejected(line, message):

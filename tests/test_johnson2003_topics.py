@@ -132,7 +132,8 @@ def test_crawls_start_from_at_most_a_quarter_of_their_pages():
     conditions = search_conditions(search, 300)
     # Half of 300 pages are 150, and a quarter of these is 37.
     assert (conditions.page_budget, conditions.n_start) == (150, 37)
-    assert evolve_settings(search).search == "johnson2003:population=6,generations=2"
+    settings = evolve_settings(search, 3)
+    assert (settings.search, settings.seed) == ("johnson2003:population=6,generations=2", 3)
 
 
 def test_seed_sets_are_scaled_down_in_proportion():

@@ -35,6 +35,8 @@ def rank_files(draw):
         relevance_model=draw(texts),
         threshold=draw(st.floats(0.01, 0.99)),
         hub_over=draw(st.sampled_from(["mean", "max"])),
+        score_range=draw(st.sampled_from([1.0, 4.0])),
+        renew=draw(st.sampled_from(["links", "siblings"])),
         training=draw(records),
         history=tuple(draw(st.lists(history, max_size=3))),
     )
@@ -186,6 +188,8 @@ TWO = '[[rule]]\n{}\nformula = "HUB"\n[[rule]]\n{}\nformula = "CASH"\n'
         ('formula = "HUB"\nthreshold = 1.0', "threshold=1.0 is out of range"),
         ('formula = "HUB"\nthreshold = "x"', "threshold=x should be a value of type float"),
         ('formula = "HUB"\nhub_over = "min"', "'min'"),
+        ('formula = "HUB"\nrenew = "cousins"', "'cousins'"),
+        ('formula = "HUB"\nscore_range = 0', "score_range=0"),
         ('formula = "HUB"\nguide = 3', "relevance_model is 3"),
         ('formula = "HUB"\ntraining = 3', "`training` is not a table"),
         ('formula = "HUB"\nhistory = 3', "`history` is not a table"),

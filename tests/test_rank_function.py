@@ -117,6 +117,55 @@ def test_the_ranks_worked_out_by_hand():
         crawl.step()
 
 
+# Half of COMM_OUT and half of PARENT_1, as above. Seeds s (1) and t (-0.5) are in the community.
+#   s -> a b c      t -> a s
+#     a: s, t: (1/5 + 1) / 2 = 0.6                b and c: s: (0/3 + 1) / 2 = 0.5
+# a (0.7) joins the community, so that s has 1 of 3 links into it.  a -> d s
+#     d: a: (1/2 + 0.7) / 2 = 0.6
+# b and c are siblings of a. By section 2.2 they have no new parent and stay behind d; by section 3.1 their ranks are
+# renewed, (1/3 + 1) / 2 = 0.667, and they are before d.
+SIBLINGS = SyntheticWeb(
+    {"s": "abc", "t": "as", "a": "ds"}, relevance={"s": 1.0, "t": 0.25, "a": 0.85, "b": 0.0, "c": 0.0, "d": 0.0}
+)
+
+
+@pytest.mark.parametrize(
+    ("renew", "rank_of_siblings", "last"),
+    [("links", 0.5, [{"d"}, {"b", "c"}, {"b", "c"}]), ("siblings", 2 / 3, [{"b", "c"}, {"b", "c"}, {"d"}])],
+)
+def test_siblings_of_a_page_that_joins_the_community_worked_out_by_hand(renew, rank_of_siblings, last):
+    strategy = RankFunction(**{**NO_WEIGHTS, "comm_out": 3, "parent_1": 3}, renew=renew)
+    crawl = SteppedCrawl(strategy, SIBLINGS, ["s", "t"])
+    crawl.step(2)
+    assert {name: strategy.rank(crawl.number(name)) for name in "abc"} == pytest.approx({"a": 0.6, "b": 0.5, "c": 0.5})
+    crawl.step()
+    ranks = {name: strategy.rank(crawl.number(name)) for name in "bcd"}
+    assert ranks == pytest.approx({"b": rank_of_siblings, "c": rank_of_siblings, "d": 0.6})
+    trace = visited(RankFunction(**{**NO_WEIGHTS, "comm_out": 3, "parent_1": 3}, renew=renew), SIBLINGS, ["s", "t"])
+    assert trace[2] == "a"
+    assert all(page in possible for page, possible in zip(trace[3:], last, strict=True))
+
+
+def test_a_page_that_does_not_join_the_community_renews_no_sibling():
+    unwanted = SyntheticWeb(
+        {"s": "abc", "t": "as", "a": "ds"}, relevance={"s": 1.0, "t": 0.25, "a": 0.25, "b": 0.0, "c": 0.0, "d": 0.0}
+    )
+    strategy = RankFunction(**{**NO_WEIGHTS, "comm_out": 3, "parent_1": 3}, renew="siblings")
+    crawl = SteppedCrawl(strategy, unwanted, ["s", "t"])
+    crawl.step(3)
+    assert strategy.rank(crawl.number("b")) == pytest.approx(0.5)
+
+
+def test_the_range_of_scores_multiplies_those_of_parents_only():
+    scores, wider = RankScores("mean"), RankScores("mean", 4.0)
+    for each in (scores, wider):
+        each.begin([0])
+        each.add(0, -0.25, numbers(1))
+        each.add(1, 0.5, numbers(2, 0))
+    assert wider.matrix(numbers(2))[0, :4].tolist() == scores.matrix(numbers(2))[0, :4].tolist()
+    assert wider.matrix(numbers(2))[0, 4:6].tolist() == [2.0, -1.0]
+
+
 def numbers(*pages):
     return np.array(pages, np.int32)
 
@@ -210,16 +259,28 @@ def plain_rule(rules, distance, n_downloaded):
     return rules.weights[-1]
 
 
-@given(webs(), rank_rules(), st.sampled_from(["mean", "max"]), st.sampled_from([0.25, 0.5, 0.9]), st.integers(1, 3))
-def test_every_rank_at_every_renewal_is_that_of_the_definitions(web, rules, hub_over, threshold, n_asked):
-    strategy = RankFunction.of(rules, hub_over=hub_over, threshold=threshold)
+PARAMETERS = st.fixed_dictionaries(
+    {
+        "hub_over": st.sampled_from(["mean", "max"]),
+        "threshold": st.sampled_from([0.25, 0.5, 0.9]),
+        "score_range": st.sampled_from([1, 4]),
+        "renew": st.sampled_from(["links", "siblings"]),
+    }
+)
+
+
+@given(webs(), rank_rules(), PARAMETERS, st.integers(1, 3))
+def test_every_rank_at_every_renewal_is_that_of_the_definitions(web, rules, parameters, n_asked):
+    strategy = RankFunction.of(rules, **parameters)
+    hub_over, threshold, score_range = (parameters[name] for name in ("hub_over", "threshold", "score_range"))
     strategy.start([Seed(page, web.host(page)) for page in web.seeds], Random(0), None)
     plain, extras = PlainRankScores(web.seeds, hub_over), PlainExtraScores({page: page % 3 for page in web.seeds})
     weighed = np.array(rules.weights).any(axis=0)
     weighed[:9] = True
 
     def scores_of(url):
-        return [*plain.scores(url), *extras.scores(url, plain.community, len(plain.urls))] * weighed
+        of_links, of_parents = plain.scores(url)[:4], [score_range * score for score in plain.scores(url)[4:]]
+        return [*of_links, *of_parents, *extras.scores(url, plain.community, len(plain.urls))] * weighed
 
     asked, ranks = set(), dict.fromkeys(web.seeds, inf)
     while now := strategy.ask(n_asked):
@@ -234,8 +295,12 @@ def test_every_rank_at_every_renewal_is_that_of_the_definitions(web, rules, hub_
             strategy.tell(visit)
             plain.add(page, signed(web.relevance[page], threshold), web.links[page])
             extras.add(visit)
-            # The ranks of the URLs that the page links to are renewed; all others stand where they stood.
-            for link in set(web.links[page]) - asked - set(web.seeds):
+            # The ranks of the URLs that the page links to are renewed, and perhaps those of its siblings, if it has
+            # joined the community; all others stand where they stood.
+            renewed = set(web.links[page])
+            if parameters["renew"] == "siblings" and page in plain.community - plain.seeds:
+                renewed = renewed.union(*(web.links[parent] for parent in plain.parents(page)))
+            for link in renewed - asked - set(web.seeds):
                 rule = plain_rule(rules, extras.distance(link), len(extras.visits))
                 ranks[link] = np.dot(rule, scores_of(link))
             assert {url: strategy.rank(url) for url in ranks} == pytest.approx(ranks, abs=1e-9)

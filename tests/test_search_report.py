@@ -234,6 +234,21 @@ def test_the_reproduce_command_makes_the_same_search(search, scenthound):
     assert (search.with_name("search-again") / LOG_FILE).read_text() == (search / LOG_FILE).read_text()
 
 
+def test_the_reproduce_command_has_all_that_decides_a_search(done, tmp_path, scenthound):
+    settings = {"random_streams": "individual", "renew": "siblings", "training_pages": "johnson2003", "seed": 3}
+    web, topics = done.parent / "web", done.parent / "topics.jsonl"
+    small_search(web, topics, tmp_path / "own", relevance="svm:bigrams=true,scores=margin", **settings)
+    *_, last = search_report(tmp_path / "own").sections
+    command = next(block for block in last.blocks if isinstance(block, CodeBlock)).text.replace("\\\n", "")
+    assert "--random-streams individual" in command
+    code, _, err = scenthound(*command.split()[1:], "--workers", 1, "--best", 2)
+    assert code == 0, err
+    assert (tmp_path / "own-again" / LOG_FILE).read_text() == (tmp_path / "own" / LOG_FILE).read_text()
+    assert (tmp_path / "own-again" / "evolved-2.toml").is_file()
+    use = next(section for section in search_report(tmp_path / "own").sections if section.title == "How to use it")
+    assert any("--training-pages johnson2003" in block.text for block in use.blocks if isinstance(block, CodeBlock))
+
+
 def test_rules_for_parts_of_a_crawl_are_listed_separately(done, tmp_path):
     web = done.parent / "web"
     small_search(web, done.parent / "topics.jsonl", tmp_path / "split", split="distance:1")

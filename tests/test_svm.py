@@ -12,7 +12,7 @@ from scenthound.errors import InvalidTopic, MissingExtra
 from scenthound.model import Topic
 from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training, trains
 from scenthound.relevance.cosine import Cosine
-from scenthound.relevance.svm import LinearSvm
+from scenthound.relevance.svm import MARGIN_RANGE, LinearSvm
 
 TOPIC = Topic("flight", ("balloon",))
 #: Words 1 to 4 are about balloons, 5 to 8 about trains, 9 is on every page, 10 on pages of both kinds.
@@ -132,9 +132,9 @@ def test_pages_without_a_word_are_still_something_to_learn_from():
 WINDOWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=8)
 
 
-@given(st.lists(st.integers(0, N_WORDS - 1), max_size=40), WINDOWS, st.sampled_from([True, False]))
-def test_a_window_is_scored_as_a_page_of_its_words(ids, edges, normalize):
-    page, relevance_model = words(*ids), MODELS[normalize]
+@given(st.lists(st.integers(0, N_WORDS - 1), max_size=40), WINDOWS, st.sampled_from([True, False, "johnson2003"]))
+def test_a_window_is_scored_as_a_page_of_its_words(ids, edges, kind):
+    page, relevance_model = words(*ids), MODELS[kind]
     bounds = [sorted((min(a, len(page)), min(b, len(page)))) for a, b in edges]
     first, last = words(*(a for a, _ in bounds)), words(*(b for _, b in bounds))
     alone = [relevance_model.page(page[a:b], 0.0) for a, b in bounds]
@@ -142,7 +142,46 @@ def test_a_window_is_scored_as_a_page_of_its_words(ids, edges, normalize):
     assert all(0 <= score <= 1 for score in alone)
 
 
-MODELS = {normalize: learnt(normalize=normalize) for normalize in (True, False)}
+MODELS = {
+    **{normalize: learnt(normalize=normalize) for normalize in (True, False)},
+    "johnson2003": learnt(bigrams=True, scores="margin"),
+}
+
+
+def test_margins_are_scores_around_a_half():
+    # The machine of `test_a_machine_of_one_word_by_hand`: the margins are 1 and -1, without any probability.
+    training = Training((words(1),) * 5, (words(2),) * 10)
+    relevance_model = learnt(training, features=1, scores="margin")
+    distance = 1 / (2 * MARGIN_RANGE)
+    assert relevance_model.page(words(1), 0.0) == pytest.approx(0.5 + distance, abs=1e-3)
+    assert relevance_model.page(words(2), 0.0) == pytest.approx(0.5 - distance, abs=1e-3)
+    assert relevance_model.contexts(words(1, 2), words(0, 1), words(1, 2)) == pytest.approx(
+        [0.5 + distance, 0.5 - distance], abs=1e-3
+    )
+
+
+def test_a_relevance_by_margins_is_a_margin_in_units_of_its_range():
+    model = LinearSvm(scores="margin")
+    assert (model.score_range, LinearSvm().score_range) == (MARGIN_RANGE, 1.0)
+    relevance_model = learnt(scores="margin")
+    for ids in ([1, 2, 9], [5, 6], [3, 8], []):
+        margin = (2 * relevance_model.page(words(*ids), 0.0) - 1) * model.score_range
+        assert margin == pytest.approx(plain_margin(relevance_model, ids))
+
+
+def test_margins_beyond_the_range_are_cut():
+    # Without normalization 1,000 occurrences are far from the plane.
+    relevance_model = learnt(scores="margin", normalize=False)
+    assert relevance_model.page(words(*[1] * 1000), 0.0) == 1.0
+    assert relevance_model.page(words(*[5] * 1000), 0.0) == 0.0
+
+
+def test_bigrams_distinguish_pages_of_the_same_words():
+    training = Training((words(1, 2), words(0, 1, 2)) * 3, (words(2, 1), words(2, 0, 1)) * 3)
+    by_words, by_bigrams = learnt(training), learnt(training, bigrams=True)
+    one, other = words(1, 2), words(2, 1)
+    assert by_words.page(one, 0.0) == by_words.page(other, 0.0)
+    assert by_bigrams.page(one, 0.0) > 0.5 > by_bigrams.page(other, 0.0)
 
 
 @given(st.lists(st.integers(1, N_WORDS - 1), max_size=20), st.lists(st.integers(1, N_WORDS - 1), max_size=20))

@@ -7,9 +7,18 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from ring_web import N, experiment, runs, topic, url
-from scenthound.errors import InvalidTopic
+from scenthound.errors import InvalidTopic, UnknownName
 from scenthound.experiments.pipeline import plan
-from scenthound.experiments.starts import NegativePool, Start, Starts, Task
+from scenthound.experiments.setup import Experiment
+from scenthound.experiments.starts import (
+    TRAINING_PAGES,
+    NegativePool,
+    Start,
+    Starts,
+    Task,
+    TrainingPages,
+    draw_positives,
+)
 from scenthound.store.recorded_web import RecordedWeb
 
 
@@ -115,12 +124,41 @@ def test_as_published_any_page_of_the_topic_trains_and_the_start_is_the_same(web
 
 
 def test_no_more_pages_train_than_in_the_study(web, monkeypatch):
-    monkeypatch.setattr("scenthound.experiments.starts.WANG2009_POSITIVES", 6)
+    monkeypatch.setitem(TRAINING_PAGES, "wang2009", TrainingPages(positives=6, negatives=12))
     assert len(Starts(web, as_published=True).draw(topic(), 0).training) == 6
     assert len(Starts(web).draw(topic(), 0).training) == 6
     start = Starts(web, n_start=4, n_train=9).draw(topic(), 0)
     # Four seeds and two more; examples that nobody learns from stay targets.
     assert (len(start.training), len(start.targets)) == (6, 14)
+
+
+def test_the_training_pages_of_johnson2003_are_139_and_700_or_fewer_in_proportion():
+    of_the_study = TRAINING_PAGES["johnson2003"]
+    pages = range(5000)
+    assert len(draw_positives(pages, Random(0), of_the_study)) == 139
+    pool = NegativePool(pages, of_the_study)
+    assert len(pool.draw(139, (), Random(0))) == 700
+    # 20 * 700 / 139 = 100.7.
+    assert len(pool.draw(20, (), Random(0))) == 101
+    assert len(draw_positives(pages, Random(0))) == 75
+
+
+def test_negatives_of_johnson2003_are_any_pages_that_the_topic_does_not_name(web):
+    settings = Experiment(
+        web=web.path, topics=(topic(),), strategies=("otie",), relevance="svm", training_pages="johnson2003", n_start=3
+    )
+    ((mine, start),) = plan(settings, web)
+    named = Starts(web).own_pages(mine)
+    # The topic names every second page and is the only one: there are no examples of other topics. 3 * 700 / 139 = 15.
+    assert len(start.training) == 3
+    assert len(start.negatives) == min(15, N - len(named))
+    assert not named.intersection(start.negatives)
+    assert plan(settings, web) == [(mine, start)]
+
+
+def test_an_unknown_study_has_no_training_pages(web):
+    with pytest.raises(UnknownName, match=r"'wang2090'.*\bwang2009\b"):
+        Experiment(web=web.path, topics=(topic(),), strategies=("otie",), training_pages="wang2090")
 
 
 def planned(web_path, **settings):

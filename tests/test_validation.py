@@ -15,6 +15,7 @@ import pytest
 import scenthound as sh
 from ring_web import N, topic
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
+from scenthound.experiments.findings import Verdict
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
 from scenthound.experiments.validate.results import READING
@@ -27,6 +28,7 @@ from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import write_topics
+from scenthound.ui.reports.validation import ALL_SEARCHES, read_validation
 from validations import MODE, PUBLISHED, rank_file, validation_arguments
 
 
@@ -227,6 +229,16 @@ def test_the_command_prints_tables_and_replaces_only_its_own_folder(scenthound, 
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force", "--repeats", 1)[1].count("1 seed ") > 1
     assert call(scenthound, web_path, topics_file, out, *strategy)[0] == 2
     assert call(scenthound, web_path, topics_file, out, *strategy, "--force")[0] == 0
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_the_finding_about_all_searches_is_printed_and_reported(scenthound, web_path, topics_file, tmp_path):
+    evolved, out = rank_file(tmp_path, "balloon"), tmp_path / "out"
+    code, printed, err = call(scenthound, web_path, topics_file, out, "--strategy", evolved)
+    assert code == 0, err
+    assert re.search(r"\bH17\b.*\ball searches\b", " ".join(printed.split()))
+    (finding,) = [each for each in read_validation(out).findings if each.name == "H17"]
+    assert (finding.protocol, finding.verdict) == (ALL_SEARCHES, Verdict.CANNOT_BE_ASKED)
 
 
 @pytest.mark.usefixtures("no_figures")

@@ -1,24 +1,23 @@
 """From measurements to verdicts on the findings of the study."""
 
 import re
+from math import isnan
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ring_web import topic
-from scenthound.experiments.findings import Verdict
+from scenthound.experiments.findings import Verdict, decided_claims
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.validate.crawls import MEASURES, Measurements
 from scenthound.experiments.validate.settings import BEST_FIRST, ValidationSettings
-from scenthound.experiments.validate.validation import (
-    H17_SAYS,
+from scenthound.experiments.validate.validation import findings
+from scenthound.experiments.validate.weights import (
     OF_THE_STUDY,
-    ONE_SEARCH,
-    EvolvedRules,
+    SearchResult,
     SearchSize,
-    evolved_rules,
-    findings,
+    search_results,
     weight_claims,
 )
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
@@ -31,76 +30,114 @@ def rules(**weights):
     return RankRules((tuple(weights.get(name, 0.0) for name in SCORE_NAMES),))
 
 
-def weighed(size=OF_THE_STUDY, **weights):
-    (claim,) = weight_claims(EvolvedRules(rules(**weights), size))
-    return claim
-
-
-def verdict_on(**weights):
-    return weighed(**weights).verdict
-
-
 PUBLISHED = {"hub": 10, "authority": 10, "comm_in": 76, "comm_out": 121, "parent_1": 97, "parent_2": 36}
+#: A little noise for each search, so that searches differ.
+NOISE = (0, 3, -2, 1, -3, 2)
 
 
-def test_the_published_weights_reproduce_the_published_claim():
-    assert verdict_on(**PUBLISHED) is YES
+def searches(*changes, n=5, size=OF_THE_STUDY, topics=("one", "two")):
+    """So many searches of each topic, with the published weights, changes of them for each search, and noise."""
+    changes = changes or ({},)
+    return [
+        SearchResult(rules(**PUBLISHED | {"parent_2": 36 + NOISE[k % 6]} | changes[k % len(changes)]), size, (topic,))
+        for topic in topics
+        for k in range(n)
+    ]
+
+
+def on_weights(found):
+    claims = decided_claims(list(weight_claims(found)))
+    return Verdict.of_all(claim.verdict for claim in claims), claims
+
+
+def test_searches_with_the_published_order_reproduce_it():
+    verdict, claims = on_weights(searches())
+    assert verdict is YES
+    assert len(claims) == 4
+    for claim in claims:
+        assert (claim.effect.over, claim.effect.n_topics, claim.effect.n_seeds) == ("searches", 2, 5)
+        assert 0 < claim.effect.low <= claim.effect.mean <= claim.effect.high
+        # Ten searches, all on the same side: 1 of 1,024 sign flips, corrected for four claims.
+        assert (claim.p, claim.p_corrected) == (1 / 1024, 4 / 1024)
+    # 121 - 97 of a sum of about 350.
+    assert claims[0].effect.mean == pytest.approx(24 / 350, abs=1e-3)
 
 
 @pytest.mark.parametrize(
-    "changed",
+    ("changed", "refuted"),
     [
-        {"comm_out": 97},  # no more than PARENT_1
-        {"comm_in": 98},  # more than PARENT_1
-        {"hub": 39},  # COMM_IN is not twice that
-        {"authority": 39},
-        {"hub": 0, "authority": 0, "comm_in": 0},  # 0 is not far above 0
+        ({"comm_out": 50}, 0),  # less than PARENT_1
+        ({"comm_in": 120}, 1),  # more than PARENT_1
+        ({"hub": 45}, 2),  # COMM_IN is not twice that
+        ({"authority": 45}, 3),
     ],
 )
-def test_weights_in_another_order_or_too_near_to_hub_and_authority_do_not_reproduce_it(changed):
-    assert verdict_on(**PUBLISHED | changed) is NO
+def test_searches_that_agree_on_another_order_refute_it(changed, refuted):
+    verdict, claims = on_weights(searches(changed))
+    assert verdict is NO
+    assert [claim.verdict for claim in claims] == [NO if index == refuted else YES for index in range(4)]
+    assert claims[refuted].effect.high < 0
 
 
-def test_twice_as_much_is_far_above():
-    assert verdict_on(**PUBLISHED | {"hub": 38, "authority": 38}) is YES
+def test_searches_that_disagree_leave_it_undecided():
+    # Every other search has COMM_OUT and PARENT_1 in the other order.
+    verdict, claims = on_weights(searches({}, {"comm_out": 97, "parent_1": 121}, n=6))
+    assert verdict is UNDECIDED
+    assert [claim.verdict for claim in claims] == [UNDECIDED, YES, YES, YES]
+    assert claims[0].effect.low < 0 < claims[0].effect.high
 
 
-def test_every_rule_has_its_own_claim():
-    both = RankRules((*rules(**PUBLISHED).weights, *rules(parent_1=1).weights), "distance", (2,))
-    first, second = weight_claims(EvolvedRules(both, OF_THE_STUDY))
-    assert (first.verdict, second.verdict) == (YES, NO)
-    assert first.says.startswith("rule 1: COMM_OUT")
+@pytest.mark.parametrize("n", [1, 4])
+def test_fewer_than_five_searches_of_a_topic_cannot_be_asked(n):
+    verdict, claims = on_weights(searches(n=n))
+    assert verdict is Verdict.CANNOT_BE_ASKED
+    assert all(claim.effect is None and isnan(claim.p) for claim in claims)
+    assert all(re.search(r"\b5 searches\b", claim.why) for claim in claims)
+    # The weights are shown nevertheless: 121 and 97 of about 350.
+    assert re.search(r"; found 0\.34\d and 0\.27\d$", claims[0].says)
 
 
-def test_a_claim_about_weights_ends_with_the_found_weights():
-    claim = weighed(comm_out=1, parent_1=4, comm_in=5)
-    says, found = claim.says.split("; found ")
-    assert says == H17_SAYS
-    assert found == "COMM_OUT 0.100, PARENT_1 0.400, COMM_IN 0.500, HUB 0.000, AUTHORITY 0.000"
+def test_one_search_of_each_of_five_topics_is_enough_to_ask():
+    verdict, claims = on_weights(searches(n=1, topics=tuple("abcdefgh")))
+    assert claims[0].effect.over == "topics"
+    assert verdict is YES
 
 
-def test_the_reason_says_that_the_weights_are_of_one_search():
-    whys = {weighed(**PUBLISHED).why, weighed(parent_1=1).why}
-    assert len(whys) == 2
-    assert all(why.startswith(ONE_SEARCH) for why in whys)
+def test_five_searches_of_one_topic_are_too_few_to_test_four_claims():
+    verdict, claims = on_weights(searches(topics=("one",)))
+    assert verdict is UNDECIDED
+    assert re.search(r"\b5 searches .*\b7\b", claims[0].why)
+    assert on_weights(searches(topics=("one",), n=7))[0] is YES
 
 
-@pytest.mark.parametrize("size", [SearchSize(49, 50, 3), SearchSize(50, 49, 3), SearchSize(50, 50, 2)])
-def test_a_search_smaller_than_that_of_the_study_is_undecided(size):
-    for weights in (PUBLISHED, {"parent_1": 1}):
-        assert weighed(size, **weights).verdict is UNDECIDED
-    assert weighed(SearchSize(60, 70, 4), **PUBLISHED).verdict is YES
+@pytest.mark.parametrize("size", [None, SearchSize(49, 50, 3), SearchSize(50, 49, 3), SearchSize(50, 50, 2)])
+def test_searches_smaller_than_that_of_the_study_or_unknown_cannot_be_asked(size):
+    for changed in ({}, {"comm_out": 1}):
+        assert on_weights(searches(changed, size=size))[0] is Verdict.CANNOT_BE_ASKED
+    assert on_weights(searches(size=SearchSize(60, 70, 4)))[0] is YES
     assert str(SearchSize(20, 5, 1)) == "20 individuals, 5 generations and 1 crawl of each"
-    assert re.match(
-        rf"{ONE_SEARCH}, .*{SearchSize(20, 5, 1)}, .*{OF_THE_STUDY}: ", weighed(SearchSize(20, 5, 1), **PUBLISHED).why
-    )
 
 
-def test_weights_of_an_unknown_search_are_undecided():
-    claim = weighed(None, **PUBLISHED)
-    assert claim.verdict is UNDECIDED
-    assert str(OF_THE_STUDY) not in claim.why
-    assert re.search(r"\bfile\b", claim.why)
+def test_searches_must_be_equally_many_for_each_topic():
+    verdict, claims = on_weights(searches()[:-1])
+    assert verdict is Verdict.CANNOT_BE_ASKED
+    assert len(claims) == 4
+
+
+def test_every_rule_has_its_own_claims():
+    first = rules(**PUBLISHED).weights
+    split = [
+        SearchResult(
+            RankRules((*first, *rules(parent_1=10, hub=k + 1).weights), "distance", (2,)), OF_THE_STUDY, ("a",)
+        )
+        for k in range(9)
+    ]
+    claims = on_weights(split)[1]
+    assert [claim.says.split(":")[0] for claim in claims] == ["rule 1"] * 4 + ["rule 2"] * 4
+    assert claims[4].verdict is NO
+    # Other splits cannot be compared with these.
+    verdict, _ = on_weights([*split, *searches(topics=("a",))])
+    assert verdict is Verdict.CANNOT_BE_ASKED
 
 
 ROW = "{{generation = {}, best = 0.5, mean = 0.4, evaluations = 100}}"
@@ -121,12 +158,16 @@ HISTORY = f"[history]\ngenerations = [{ROW.format(0)}, {ROW.format(7)}]\n"
 )
 def test_the_size_of_a_search_is_in_its_file(tmp_path, record, size):
     (tmp_path / "e.toml").write_text(f'formula = "0.5*COMM_OUT + 0.5*PARENT_1"\n{record}')
-    assert evolved_rules(f"evolved:file={tmp_path / 'e.toml'}").size == size
+    (found,) = search_results([f"evolved:file={tmp_path / 'e.toml'}"])
+    assert found.size == size
 
 
-def test_an_evolved_strategy_without_a_file_is_the_result_of_the_study():
-    assert evolved_rules("evolved").size == OF_THE_STUDY
-    assert evolved_rules("rank_function:preset=johnson2003") is None
+def test_only_the_best_individuals_of_searches_count(tmp_path):
+    for individual in (1, 2):
+        record = f'[training]\ntopics = ["t"]\nindividual = {individual}\n'
+        (tmp_path / f"{individual}.toml").write_text(f'formula = "COMM_OUT"\n{record}')
+    files = [f"evolved:file={tmp_path / name}" for name in ("1.toml", "2.toml")]
+    assert [each.topics for each in search_results([*files, "evolved", "rank_function"])] == [("t",)]
 
 
 def settings(n_trained=1, n_unseen=1):
@@ -218,12 +259,19 @@ def test_seed_sets_have_equal_weight_in_a_difference():
     assert finding.claims[0].effect.mean == pytest.approx(0.1)
 
 
-def test_only_evolved_strategies_have_a_finding_about_weights(tmp_path):
-    record = '[training]\nsearch = "johnson2003"\ncrawls = 3\n'
-    (tmp_path / "e.toml").write_text(f'formula = "0.5*COMM_OUT + 0.3*PARENT_1 + 0.2*COMM_IN"\n{record}')
-    evolved = f"evolved:file={tmp_path / 'e.toml'}"
-    validation = settings_on(settings().trained, 1, "rank_function:preset=johnson2003", evolved)
-    shape = (3, 1, 2, N_SEEDS, 3)
-    empty = np.zeros((*shape, 1), np.int64)
-    found = findings(validation, Measurements({name: np.zeros(shape) for name in MEASURES}, empty, empty, np.zeros(1)))
-    assert [(each.strategy.split(":")[0], each.verdict) for each in found if each.name == "H17"] == [("evolved", YES)]
+def test_the_finding_about_weights_is_about_all_searches_that_are_validated(tmp_path):
+    record = '[training]\nsearch = "johnson2003"\ncrawls = 3\ntopics = ["topic 0"]\n'
+    files = []
+    for number in range(7):
+        formula = f"{0.5 + number / 100}*COMM_OUT + 0.3*PARENT_1 + 0.2*COMM_IN"
+        (tmp_path / f"{number}.toml").write_text(f'formula = "{formula}"\n{record}')
+        files.append(f"evolved:file={tmp_path / f'{number}.toml'}")
+    for strategies, verdict in ((files, YES), (files[:1], Verdict.CANNOT_BE_ASKED), ([], None)):
+        validation = settings_on(settings().trained, 1, "rank_function:preset=johnson2003", *strategies)
+        shape = (2 + len(strategies), 1, 2, N_SEEDS, 3)
+        empty = np.zeros((*shape, 1), np.int64)
+        measurements = Measurements({name: np.zeros(shape) for name in MEASURES}, empty, empty, np.zeros(1))
+        found = [each for each in findings(validation, measurements) if each.name == "H17"]
+        assert [(each.strategy, each.topics, each.verdict) for each in found] == (
+            [("", "", verdict)] if verdict else []
+        )

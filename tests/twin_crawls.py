@@ -70,6 +70,8 @@ COMPILED = [
     "rank_function:hub_over=max,anchor=50,threshold=0.3",
     "rank_function:host_success=30,cash=40,context=20",
     "rank_function:cash=100",
+    "rank_function:renew=siblings,score_range=4",
+    "rank_function:renew=siblings,comm_out=0,hub=90,cash=30",
     "rank_function:parent_2=0,parent_4=0,parent_5=0,comm_out=0",
     "rank_function:parent_1=0,parent_2=0,parent_3=0,parent_4=0,parent_5=900",
     BY_DISTANCE,

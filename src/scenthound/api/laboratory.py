@@ -59,6 +59,7 @@ class ExperimentOptions(TypedDict, total=False):
     train: Annotated[int, 0]
     judge: Annotated[int, 0]
     train_from: PathLike | None
+    training_pages: Annotated[str, "wang2009"]
     as_published: Annotated[bool, False]
     plain: Annotated[bool, False]
     workers: int | None
@@ -92,6 +93,7 @@ def experiment_setup(
             n_train=values["train"],
             n_judge=values["judge"],
             train_from=path_or_none(values["train_from"]),
+            training_pages=values["training_pages"],
             as_published=values["as_published"],
             plain=values["plain"],
             **conditions,

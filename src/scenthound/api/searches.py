@@ -94,6 +94,9 @@ def evolve(
     threshold: float = 0.5,
     seed_with: PathLike | Sequence[PathLike] = (),
     reevaluate: bool = False,
+    random_streams: str = "common",
+    renew: str = "links",
+    best: int = 1,
     random_seed: int = 0,
     force: bool = False,
     progress: ProgressLike = None,
@@ -101,12 +104,14 @@ def evolve(
 ) -> Evolution:
     """Search for the weights of a rank function that crawl best for the topics, by a genetic algorithm.
 
-    The search is written to the folder `out`, with the best rules in evolved.toml; `resume_search` continues it if it
-    is interrupted. `scenthound evolve --help` describes all other arguments under the same names.
+    The search is written to the folder `out`, with the best rules in evolved.toml and, if `best` is more than 1, the
+    next ones in evolved-2.toml and so on; `resume_search` continues it if it is interrupted. `scenthound evolve --help`
+    describes all other arguments under the same names.
     """
     from scenthound.experiments.evolve.evolution import evolve as search_rules
     from scenthound.experiments.evolve.settings import SearchSettings, parse_scores
 
+    choices: dict[str, Any] = {"random_streams": random_streams, "renew": renew}
     settings = SearchSettings(
         search=search,
         fitness=fitness,
@@ -117,6 +122,7 @@ def evolve(
         split=split,
         threshold=threshold,
         reevaluate=reevaluate,
+        **choices,
     )
     with (
         experiment_setup(web, topics, (), options, page_budget=pages, mode=mode) as setup,
@@ -128,6 +134,7 @@ def evolve(
             settings,
             path(out),
             seed_with=[path(each) for each in listed(seed_with)],
+            n_best=best,
             workers=options.get("workers"),
             force=force,
             watch=watch,
@@ -138,16 +145,16 @@ def evolve(
 
 @public
 def resume_search(
-    folder: FolderLike, *, web: Any = None, workers: int | None = None, progress: ProgressLike = None
+    folder: FolderLike, *, web: Any = None, best: int = 1, workers: int | None = None, progress: ProgressLike = None
 ) -> Evolution:
     """Continue the search in a folder; its result is that of an uninterrupted search. `web` is where its recorded web
-    is now, if that was moved. For a finished search this only returns the result."""
+    is now, if that was moved; the `best` individuals are written. For a finished search nothing else is done."""
     from scenthound.experiments.evolve.evolution import resume_search as resume_rules
 
     with show_progress("evolving", progress) as report:
         watch = SearchProgress(report)
         moved_to = None if web is None else folder_of(web)
-        done = resume_rules(folder_of(folder), web=moved_to, workers=workers, watch=watch)
+        done = resume_rules(folder_of(folder), web=moved_to, n_best=best, workers=workers, watch=watch)
     return Evolution(done, watch.seconds, watch.visits_per_s)
 
 
@@ -225,6 +232,7 @@ def validate(
     repeats: int = 15,
     mode: str = "roulette",
     relevance: Any = "svm",
+    training_pages: str = "wang2009",
     threshold: float = 0.5,
     closed_world: bool = False,
     follow_nofollow: bool = False,
@@ -247,6 +255,7 @@ def validate(
     options: ExperimentOptions = {
         "topic": topic,
         "relevance": relevance,
+        "training_pages": training_pages,
         "closed_world": closed_world,
         "follow_nofollow": follow_nofollow,
         "plain": plain,

@@ -26,6 +26,7 @@ from scenthound.cli.options import (
     Task,
     Train,
     TrainFrom,
+    TrainingPages,
     Workers,
     api_arguments,
     note_missing_pages,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
 
 #: Options that may differ when a search is resumed; all others are settings of the search.
-RUN_OPTIONS = ("web", "workers", "as_json")
+RUN_OPTIONS = ("web", "best", "workers", "as_json")
 #: With more topics, the proposed commands use all topics of the file.
 MAX_TOPICS_NAMED = 3
 #: The number of unseen topics that the proposed validation uses.
@@ -52,10 +53,11 @@ UNSEEN_PROPOSED = 4
 
 @panels(
     {
-        "What to search on": "web topics topic skip_missing out resume",
-        "The search": "search fitness random_seed scores split seed_with reevaluate",
-        "The crawls of an evaluation": "crawls pages start same_start mode task closed_world follow_nofollow plain",
-        "Relevance": "relevance threshold train train_from as_published",
+        "What to search on": "web topics topic skip_missing out resume best",
+        "The search": "search fitness random_seed scores split renew seed_with reevaluate",
+        "The crawls of an evaluation": "crawls pages start same_start random_streams mode task closed_world "
+        "follow_nofollow plain",
+        "Relevance": "relevance threshold train train_from training_pages as_published",
     }
 )
 def evolve(
@@ -78,6 +80,14 @@ def evolve(
             metavar="DIR", help="Continue the search in this folder, however it ended; the folder has its settings."
         ),
     ] = None,
+    best: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Write the N best individuals with different weights: evolved.toml, evolved-2.toml and so on.",
+        ),
+    ] = 1,
     search: Annotated[
         str,
         typer.Option(
@@ -107,6 +117,13 @@ def evolve(
             help="Several rules: distance:2,4 (links from the seeds) or phase:1000 (pages into the crawl).",
         ),
     ] = "nothing",
+    renew: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="The ranks that a good page renews: those of its links, or of its siblings, too.",
+        ),
+    ] = "links",
     seed_with: Annotated[
         list[Path] | None,
         typer.Option(
@@ -117,7 +134,8 @@ def evolve(
         bool,
         typer.Option(
             "--reevaluate",
-            help="Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost.",
+            help="Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost, "
+            "unless with --random-streams individual.",
         ),
     ] = False,
     crawls: Annotated[int, typer.Option(min=1, help="Crawls for each topic.")] = 3,
@@ -129,6 +147,14 @@ def evolve(
             "--same-start/--own-starts", help="Start all crawls of a topic from the same pages, or each from its own."
         ),
     ] = True,
+    random_streams: Annotated[
+        str,
+        typer.Option(
+            metavar="BY",
+            help="Random numbers of crawls: common (the same for all searches), search (the same for all individuals) "
+            "or individual (new ones for each).",
+        ),
+    ] = "common",
     mode: Mode = "roulette",
     task: Task = "examples",
     closed_world: ClosedWorld = False,
@@ -145,6 +171,7 @@ def evolve(
     ] = 0.5,
     train: Train = 0,
     train_from: TrainFrom = None,
+    training_pages: TrainingPages = "wang2009",
     as_published: AsPublished = False,
     workers: Workers = None,
     force: Force = False,
@@ -173,7 +200,7 @@ def evolve(
     go_on = f"scenthound evolve --resume {printable(folder)}"
     try:
         if resume is not None:
-            done = searches.resume_search(resume, web=web, workers=workers, progress=True)
+            done = searches.resume_search(resume, web=web, best=best, workers=workers, progress=True)
         else:
             done = searches.evolve(**api_arguments(context, "resume"), progress=True)
     except KeyboardInterrupt:
@@ -253,6 +280,7 @@ def _work(done: FinishedSearch) -> list[list[str]]:
 
 def _next_steps(done: FinishedSearch) -> list[str]:
     from scenthound.experiments.evolve.settings import STRATEGY
+    from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES
     from scenthound.strategies.evolved import choice_of
 
     experiment = done.settings.experiment
@@ -271,12 +299,14 @@ def _next_steps(done: FinishedSearch) -> list[str]:
     named = ids if experiment.other_topics and len(ids) <= MAX_TOPICS_NAMED else []
     only = "".join(f" --topic {topic_id}" for topic_id in named)
     unseen = f" --unseen-max {UNSEEN_PROPOSED}" if experiment.other_topics else ""
-    mode = f"--mode {experiment.mode}"
+    crawls = f"--mode {experiment.mode}"
+    if experiment.training_pages != DEFAULT_TRAINING_PAGES:
+        crawls += f" --training-pages {experiment.training_pages}"
     return [
         f"The formula, its weights and how they were found: {done.result}",
-        f"Next: scenthound simulate --web {web} --topics {topics}{only} --strategy {strategy} {mode} --out {run}",
+        f"Next: scenthound simulate --web {web} --topics {topics}{only} --strategy {strategy} {crawls} --out {run}",
         f"Compare with Best-First: scenthound validate --web {web} --topics {topics} --strategy {strategy}{unseen} "
-        f"--relevance {model} {mode} --out {validation}",
+        f"--relevance {model} {crawls} --out {validation}",
         f"Or on the live web: scenthound crawl {topics} --topic {ids[0]} --strategy {strategy}{_training(done)}",
     ]
 

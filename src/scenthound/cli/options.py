@@ -93,7 +93,7 @@ Train = Annotated[
         metavar="N",
         min=0,
         help="Set up to N examples of each topic aside to train relevance models, in addition to the start pages; they "
-        "are not targets. At most half of the targets, and 75 pages in all, as in wang2009.",
+        "are not targets. At most half of the targets, and in all as many pages as --training-pages says.",
     ),
 ]
 TrainFrom = Annotated[
@@ -101,6 +101,14 @@ TrainFrom = Annotated[
     typer.Option(
         metavar="DIR",
         help="Train relevance models on the .html, .htm and .txt pages in DIR/positive and DIR/negative.",
+    ),
+]
+TrainingPages = Annotated[
+    str,
+    typer.Option(
+        metavar="STUDY",
+        help="How many pages train relevance models. wang2009: up to 75 of the topic, and twice as many examples of "
+        "other topics. johnson2003: up to 139 of the topic, and five times as many random pages of the web.",
     ),
 ]
 Judge = Annotated[

@@ -236,7 +236,7 @@ def print_validation(result: Validation, as_json: bool) -> None:
     """The strategies, the measurements on each group of topics, the verdicts, and how to read them."""
     from scenthound.experiments.validate.results import FINDINGS_FILE, READING
     from scenthound.ui.reports.findings import claims_table
-    from scenthound.ui.reports.validation import measures_tables, named_finding
+    from scenthound.ui.reports.validation import ALL_SEARCHES, measures_tables, named_finding
 
     if as_json:
         typer.echo((result.folder / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
@@ -255,7 +255,7 @@ def print_validation(result: Validation, as_json: bool) -> None:
         ):
             print_table(table)
     findings = [
-        named_finding(each.name, each.says, label_of[each.strategy], each.topics, each.claims)
+        named_finding(each.name, each.says, label_of.get(each.strategy, ALL_SEARCHES), each.topics, each.claims)
         for each in validation.findings
     ]
     print_table(claims_table(findings))

@@ -91,8 +91,9 @@ def untestable(effect: Effect, n_nonzero: int, n_claims: int, n_ways: int) -> st
     if n_nonzero >= fewest:
         return ""
     kind, kinds, n_all = "topic", "topics", effect.n_topics
-    if effect.over == "seeds":
-        kind, kinds, n_all = "pair of crawls", "pairs of crawls", effect.n_topics * effect.n_seeds
+    if effect.over != "topics":
+        n_all = effect.n_topics * effect.n_seeds
+        kind, kinds = ("search", "searches") if effect.over == "searches" else ("pair of crawls", "pairs of crawls")
     found = f"{n_nonzero} {kinds}{' with a difference' if n_nonzero < n_all else ''} are"
     if n_nonzero == 1:
         found = f"one {kind} with a difference is"

@@ -24,6 +24,7 @@ from scenthound.experiments.starts import (
     check_training,
     random_seed_of,
     training_of,
+    training_pages_of,
 )
 from scenthound.experiments.trace_cache import Provenance, TraceCache, crawl_names
 from scenthound.metrics.page_graph import PageGraph
@@ -135,6 +136,7 @@ def plan(experiment: Experiment, web: RecordedWeb, *, can_skip: bool = False) ->
         as_published=experiment.as_published,
         # Examples are set aside in any case, but pages that no model learns from are not training pages.
         trains=experiment.train_from is None and (models_learn or not experiment.as_published),
+        training_pages=experiment.training_pages,
     )
     for topic in experiment.topics:
         try:
@@ -145,13 +147,20 @@ def plan(experiment: Experiment, web: RecordedWeb, *, can_skip: bool = False) ->
             raise InvalidTopic(f"{reason}{SKIP_ADVICE if can_skip else ''}") from None
     planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in experiment.random_seeds]
     if models_learn or experiment.n_judge:
-        pool = NegativePool(page for topic in experiment.all_topics() for page in starts.example_pages(topic))
+        pool = _negative_pool(experiment, web, starts)
         planned = [
             (topic, _with_negatives(start, pool, starts.own_pages(topic), web, models_learn=models_learn))
             for topic, start in planned
         ]
     relevance_models.check_learning(*planned[0])
     return planned
+
+
+def _negative_pool(experiment: Experiment, web: RecordedWeb, starts: Starts) -> NegativePool:
+    pages_of = training_pages_of(experiment.training_pages)
+    if pages_of.from_web:
+        return NegativePool(range(web.n_pages), pages_of)
+    return NegativePool((page for topic in experiment.all_topics() for page in starts.example_pages(topic)), pages_of)
 
 
 def _with_negatives(

@@ -14,6 +14,7 @@ from scenthound.command_line import Option
 from scenthound.errors import InvalidParameter, InvalidTopic, NoStartPage
 from scenthound.experiments.starts import (
     DEFAULT_START,
+    DEFAULT_TRAINING_PAGES,
     ChosenTopics,
     Starts,
     Task,
@@ -21,6 +22,7 @@ from scenthound.experiments.starts import (
     check_start,
     choose_topics,
     parse_task,
+    training_pages_of,
 )
 from scenthound.model import Topic
 from scenthound.records import column
@@ -57,8 +59,9 @@ class CrawlConditions:
 
     Strategies and relevance models are written `name:parameter=value,...`. `relevance` None gives each strategy its own
     relevance model. A model that is trained learns from the start pages and from `n_train` examples set aside, or from
-    any page of the topic (`as_published`), or from the folder `train_from`. `n_judge` examples are set aside for
-    classifiers that label pages after the crawls. `mode` decides in which order requested pages return
+    any page of the topic (`as_published`), or from the folder `train_from`. `training_pages` names the study that says
+    how many pages it learns from, and where negatives come from. `n_judge` examples are set aside for classifiers that
+    label pages after the crawls. `mode` decides in which order requested pages return
     (`simulator/modes.py`). `plain` disables compiled code, so that CPU time is measured; it does not change traces.
     """
 
@@ -73,6 +76,7 @@ class CrawlConditions:
     n_judge: int = column(default=0, option="--judge")
     as_published: bool = column(default=False, option="--as-published")
     train_from: Path | None = column(default=None, option="--train-from")
+    training_pages: str = column(default=DEFAULT_TRAINING_PAGES, option="--training-pages")
     mode: str = column(default=str(SEQUENTIAL), option="--mode")
     plain: bool = column(default=False, option="--plain")
 
@@ -188,6 +192,7 @@ class Experiment(CrawlConditions):
 
     def __post_init__(self) -> None:
         self._check_numbers()
+        training_pages_of(self.training_pages)
         if (self.n_train > 0) + self.as_published + (self.train_from is not None) > 1:
             raise InvalidParameter("--train, --train-from and --as-published exclude each other; choose one of them.")
         if not self.strategies:

@@ -3,13 +3,14 @@
 Starts depend on the topic and on the random seed only, so that crawls of all strategies can be compared in pairs.
 Training pages are drawn last, so that seeds and targets do not depend on training.
 
-Training pages (wang2009, "Techniques for content analysis")
+Training pages (wang2009, "Techniques for content analysis"; johnson2003 section 3)
 - Positives are the seeds that are examples of the topic, so that all crawlers know the same. More examples can be set
   aside; they are then neither seeds nor targets, and half of the targets stay.
 - As published, positives are drawn from all pages of the topic, targets included. By default targets never train: a
   crawl should not find what its relevance model has memorised.
-- At most 75 positives, with two negatives each, as in the study. Negatives are examples of other topics that are no
-  page of this one. Labels are for evaluation only.
+- wang2009: at most 75 positives, with two negatives each, which are examples of other topics and no page of this one.
+- johnson2003: at most 139 positives and 700 negatives, or fewer of both in this proportion. Negatives are pages of the
+  web drawn at random, without those that the topic names. Labels are for evaluation only.
 - Classifiers that evaluate learn from pages set aside for them alone. Spare pages are divided so that the relevance
   model, which also has the seeds, and they learn from equally many.
 - Pages are in page order, so that training does not depend on the order in which they were drawn.
@@ -32,14 +33,38 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics
 from scenthound.topics.split import InLinks, neighbours, split_examples
 
-WANG2009_POSITIVES = 75
-WANG2009_NEGATIVES_PER_POSITIVE = 2
+
+@dataclass(frozen=True, slots=True)
+class TrainingPages:
+    """The training pages of a study: at most so many positives and negatives, which are examples of other topics, or
+    any pages of the web."""
+
+    positives: int
+    negatives: int
+    from_web: bool = False
+
+    def n_negatives(self, n_positives: int) -> int:
+        """In proportion to the positives."""
+        return round(n_positives * self.negatives / self.positives)
 
 
-def draw_positives(pages: Collection[int], rng: Random) -> tuple[int, ...]:
+WANG2009 = TrainingPages(positives=75, negatives=150)
+#: By the name of the study.
+TRAINING_PAGES = {"wang2009": WANG2009, "johnson2003": TrainingPages(positives=139, negatives=700, from_web=True)}
+DEFAULT_TRAINING_PAGES = "wang2009"
+
+
+def training_pages_of(study: str) -> TrainingPages:
+    """The training pages of a study, by its name."""
+    if study not in TRAINING_PAGES:
+        raise UnknownName.among("study with training pages", printable(study, 40), list(TRAINING_PAGES))
+    return TRAINING_PAGES[study]
+
+
+def draw_positives(pages: Collection[int], rng: Random, pages_of: TrainingPages = WANG2009) -> tuple[int, ...]:
     """At most as many of the pages as the study trains on."""
     known = sorted(set(pages))
-    return tuple(sorted(rng.sample(known, min(WANG2009_POSITIVES, len(known)))))
+    return tuple(sorted(rng.sample(known, min(pages_of.positives, len(known)))))
 
 
 def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: int, rng: Random) -> tuple[int, ...]:
@@ -61,14 +86,15 @@ def shared_out(
 
 
 class NegativePool:
-    """The example pages of all topics, from which negatives are drawn."""
+    """The example pages of all topics, or all pages of a web, from which negatives are drawn."""
 
-    def __init__(self, example_pages: Iterable[int]) -> None:
-        self._pages = sorted(set(example_pages))
+    def __init__(self, pages: Iterable[int], pages_of: TrainingPages = WANG2009) -> None:
+        self._pages: Sequence[int] = pages if isinstance(pages, range) else sorted(set(pages))
+        self._pages_of = pages_of
 
     def draw(self, n_positives: int, excluded: Collection[int], rng: Random) -> tuple[int, ...]:
-        """Two for each positive, none of them excluded."""
-        wanted = WANG2009_NEGATIVES_PER_POSITIVE * n_positives
+        """As many as the study has for so many positives, none of them excluded."""
+        wanted = self._pages_of.n_negatives(n_positives)
         # Enough even if all excluded pages are among them.
         drawn = rng.sample(self._pages, min(wanted + len(excluded), len(self._pages)))
         return tuple(sorted([page for page in drawn if page not in excluded][:wanted]))
@@ -146,7 +172,7 @@ def check_seeds(start: Start, shortest: int, option: str) -> None:
 class Starts:
     """Draws the starts of topics on one recorded web. `n_train` examples are set aside for the relevance model and
     `n_judge` for evaluation; `as_published` uses any page of the topic for both, targets included; without `trains`
-    there are no training pages for the relevance model."""
+    there are no training pages for the relevance model. `training_pages` names the study that limits their number."""
 
     def __init__(
         self,
@@ -158,8 +184,10 @@ class Starts:
         n_judge: int = 0,
         as_published: bool = False,
         trains: bool = True,
+        training_pages: str = DEFAULT_TRAINING_PAGES,
     ) -> None:
         self._web = web
+        self._training_pages = training_pages_of(training_pages)
         self._task = task
         self._n_start = n_start
         self._n_train = n_train
@@ -249,10 +277,10 @@ class Starts:
     def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
         examples, named_targets = set(self._pages(topic.examples)), set(self._pages(topic.targets))
         if self._as_published:
-            positives = draw_positives(examples | named_targets, rng)
+            positives = draw_positives(examples | named_targets, rng, self._training_pages)
             return replace(start, training=positives, judging=positives if self._n_judge else ())
-        positives = draw_positives(examples.intersection(start.seeds), rng)
-        n_more = min(self._n_train, WANG2009_POSITIVES - len(positives)) if self._trains else 0
+        positives = draw_positives(examples.intersection(start.seeds), rng, self._training_pages)
+        n_more = min(self._n_train, self._training_pages.positives - len(positives)) if self._trains else 0
         # Targets given in the topic file are not used for training.
         spare = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more + self._n_judge, rng)
         more, judging = shared_out(spare, n_more, self._n_judge, len(positives), rng)

@@ -41,8 +41,10 @@ BOOTSTRAP_BATCH = 1 << 17
 #: Differences that agree to this many digits share a rank.
 RANK_DIGITS = 12
 
-#: Whether observations are the random seeds of a few topics, or topics.
-Over = Literal["seeds", "topics"]
+#: Repetitions of a topic: crawls with other random seeds, or searches.
+Repeats = Literal["seeds", "searches"]
+#: Whether observations are the repetitions of a few topics, or topics.
+Over = Literal["seeds", "searches", "topics"]
 #: The alternative to the null hypothesis.
 Alternative = Literal["two-sided", "greater", "less"]
 
@@ -159,15 +161,16 @@ class Effect:
 
 class PairedSample:
     """A number for each topic (row) and random seed (column), usually the difference of two crawls from one start. A
-    one-dimensional array has one seed. Topics with NaN are left out."""
+    one-dimensional array has one seed. Topics with NaN are left out. Columns may also be searches (`repeats`)."""
 
-    def __init__(self, values: FloatArray) -> None:
+    def __init__(self, values: FloatArray, repeats: Repeats = "seeds") -> None:
+        self._repeats = repeats
         by_topic = values if values.ndim == 2 else values[:, np.newaxis]
         self._values = by_topic[~np.isnan(by_topic).any(axis=1)]
 
     @property
     def over(self) -> Over:
-        return "topics" if len(self._values) >= MIN_TOPICS else "seeds"
+        return "topics" if len(self._values) >= MIN_TOPICS else self._repeats
 
     @property
     def mean(self) -> float:
@@ -185,7 +188,7 @@ class PairedSample:
         return self.by_topic if self.over == "topics" else self._values.ravel()
 
     def without_rounding(self) -> "PairedSample":
-        return PairedSample(without_rounding(self._values))
+        return PairedSample(without_rounding(self._values), self._repeats)
 
     @property
     def standard_error(self) -> float:
@@ -199,12 +202,13 @@ class PairedSample:
 
     @property
     def observations(self) -> str:
-        """A description: `12 topics` or `10 random seeds of each topic`."""
+        """A description: `12 topics`, `10 random seeds of each topic` or `5 searches`."""
         n_topics, n_seeds = self._values.shape
         if self.over == "topics":
             return f"{n_topics} topics"
-        seeds = f"{n_seeds} random seed{'s' if n_seeds != 1 else ''}"
-        return f"{seeds} of each topic" if n_topics > 1 else seeds
+        one, many = ("search", "searches") if self._repeats == "searches" else ("random seed", "random seeds")
+        repeats = f"{n_seeds} {one if n_seeds == 1 else many}"
+        return f"{repeats} of each topic" if n_topics > 1 else repeats
 
     def effect(self, coverage: float = 0.95) -> Effect:
         rows = self.by_topic[np.newaxis] if self.over == "topics" else self._values

@@ -47,8 +47,8 @@ class RelevanceModel(Protocol):
     """A relevance model with its parameters, before it is prepared for a topic.
 
     Class attributes are optional, so they are not part of this protocol; functions below read them. `trains = True`
-    marks a model that needs training pages, `accepts_training = True` one that can use them, and `on_topic_from = 0.5`
-    one whose scores are probabilities.
+    marks a model that needs training pages, `accepts_training = True` one that can use them, `on_topic_from = 0.5` one
+    whose scores are probabilities, and `score_range = 4` one whose relevance is made from scores between -4 and 4.
     """
 
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "Relevance":
@@ -107,6 +107,11 @@ def trains(model: RelevanceModel) -> bool:
 def accepts_training(model: RelevanceModel) -> bool:
     """Whether a model uses training pages if there are any."""
     return trains(model) or bool(getattr(model, "accepts_training", False))
+
+
+def score_range(model: RelevanceModel) -> float:
+    """The classifier score of a page with a relevance of 1; 1 unless relevance is made from scores of another range."""
+    return float(getattr(model, "score_range", 1.0))
 
 
 def on_topic_from(model: RelevanceModel) -> float | None:

@@ -8,6 +8,8 @@ Rules
   The paper does not mention it; it is our interpretation.
 - A text without features is the zero vector.
 - Words added to the vocabulary after training are no features.
+- With bigrams, features are also pairs of words that follow each other, with no stop word between them. Both kinds
+  compete by chi-square (johnson2003 section 2.1: "words or bi-grams").
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.model import BoolArray, FloatArray, IntArray
+from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.relevance.base import Training, bounded_ends
 from scenthound.text.vectors import TermRows, count_windows
 
@@ -73,24 +75,89 @@ class Presence:
         return rarity
 
 
-class Features:
-    """Words selected from a training set, numbered from 1, and their inverse document frequencies."""
+#: Word numbers are smaller, so that this many times the first word plus the second is a number for each bigram.
+_SECOND_WORD = 1 << 32
 
-    def __init__(self, words: IntArray, idf: FloatArray, n_words: int, *, normalize: bool) -> None:
+
+def bigrams_of(words: IntArray) -> LongArray:
+    """A number for each pair of adjacent words, one fewer than there are words; 0 if one of them is a stop word."""
+    first, second = words[:-1].astype(np.int64), words[1:].astype(np.int64)
+    pairs: LongArray = np.where((first > 0) & (second > 0), first * _SECOND_WORD + second, 0)
+    return pairs
+
+
+def interleaved(words: IntArray, bigrams: IntArray) -> IntArray:
+    """Each word followed by the bigram that it begins, so that a window of words has the bigrams within it."""
+    mixed = np.zeros(max(2 * len(words) - 1, 0), dtype=np.int32)
+    mixed[::2], mixed[1::2] = words, bigrams
+    return mixed
+
+
+class BigramNumbers:
+    """Numbers for some bigrams; all others have 0."""
+
+    def __init__(self, bigrams: LongArray, numbers: IntArray) -> None:
+        order = np.argsort(bigrams)
+        self._bigrams, self._numbers = bigrams[order], numbers[order]
+
+    def of(self, words: IntArray) -> IntArray:
+        """The numbers of the bigrams of a text."""
+        found = bigrams_of(words)
+        if not len(self._bigrams):
+            return np.zeros(len(found), dtype=np.int32)
+        index = np.minimum(np.searchsorted(self._bigrams, found), len(self._bigrams) - 1)
+        numbers: IntArray = np.where(self._bigrams[index] == found, self._numbers[index], NO_FEATURE)
+        return numbers.astype(np.int32)
+
+
+class Features:
+    """Words and perhaps bigrams selected from a training set, numbered from 1, and their inverse document frequencies.
+
+    `bigrams` are numbers of `bigrams_of`, None if only words are features. `idf` has those of the words first."""
+
+    def __init__(
+        self, words: IntArray, idf: FloatArray, n_words: int, *, normalize: bool, bigrams: LongArray | None = None
+    ) -> None:
         self.words = words
+        self.bigrams = bigrams
         #: By word, and one more for all words added later.
         self._feature = np.full(n_words + 1, NO_FEATURE, dtype=np.int32)
         self._feature[words] = np.arange(1, len(words) + 1, dtype=np.int32)
         #: By feature number; one more than there are features, because numbers start at 1.
         self.idf: FloatArray = np.concatenate(([0.0], idf))
         self._normalize = normalize
+        self._bigram_features = None
+        if bigrams is not None:
+            numbers = np.arange(len(words) + 1, len(words) + 1 + len(bigrams), dtype=np.int32)
+            self._bigram_features = BigramNumbers(bigrams, numbers)
 
     @classmethod
-    def chosen_from(cls, training: Training, n_words: int, most: int, *, normalize: bool) -> "Features":
-        """The `most` words with the highest chi-square."""
+    def chosen_from(
+        cls, training: Training, n_words: int, most: int, *, normalize: bool, bigrams: bool = False
+    ) -> "Features":
+        """The `most` words, or words and bigrams, with the highest chi-square."""
+        if bigrams:
+            return cls._with_bigrams(training, n_words, most, normalize=normalize)
         rows = _rows_of((*training.positives, *training.negatives), n_words)
         is_positive = np.arange(len(rows)) < len(training.positives)
         return cls.strongest_in(Presence.counted_in(rows, is_positive, n_words), n_words, most, normalize=normalize)
+
+    @classmethod
+    def _with_bigrams(cls, training: Training, n_words: int, most: int, *, normalize: bool) -> "Features":
+        """Bigrams are counted like words, with numbers after those of all words."""
+        pages = (*training.positives, *training.negatives)
+        known = np.unique(np.concatenate([bigrams_of(words) for words in pages]))
+        known = known[known > 0]
+        numbers = BigramNumbers(known, np.arange(n_words, n_words + len(known), dtype=np.int32))
+        rows = _rows_of([interleaved(words, numbers.of(words)) for words in pages], n_words + len(known))
+        is_positive = np.arange(len(rows)) < len(training.positives)
+        presence = Presence.counted_in(rows, is_positive, n_words + len(known))
+        best = np.argsort(-presence.strengths(chi_square), kind="stable")[:most]
+        is_word = presence.words[best] < n_words
+        best = np.concatenate((best[is_word], best[~is_word]))
+        chosen, n_chosen = presence.words[best], int(np.count_nonzero(is_word))
+        bigrams = known[chosen[n_chosen:] - n_words]
+        return cls(chosen[:n_chosen], presence.idf()[best], n_words, normalize=normalize, bigrams=bigrams)
 
     @classmethod
     def strongest_in(cls, presence: Presence, n_words: int, most: int, *, normalize: bool) -> "Features":
@@ -100,24 +167,33 @@ class Features:
 
     def vector(self, words: IntArray) -> FloatArray:
         """The weights of a page, by feature number."""
-        weights: FloatArray = np.bincount(self._features_of(words), minlength=len(self.idf)) * self.idf
+        weights: FloatArray = np.bincount(self._features_in(words), minlength=len(self.idf)) * self.idf
         length = np.sqrt(weights @ weights) if self._normalize else 1.0
         return weights / length if length > 0 else weights
 
     def window_vectors(self, words: IntArray, first: IntArray, last: IntArray) -> tuple[TermRows, FloatArray]:
         """The windows `words[first:last]` of a page as rows of features with their weights."""
         last = bounded_ends(words, first, last)
-        return self._weighed(count_windows(self._features_of(words), first, last, len(self.idf)))
+        if self._bigram_features is not None:
+            # A window of n words has n - 1 bigrams between them.
+            first, last = 2 * first, np.maximum(2 * last - 1, 2 * first)
+        return self._weighed(count_windows(self._features_in(words), first, last, len(self.idf)))
 
     def page_vectors(self, pages: Sequence[IntArray]) -> tuple[TermRows, FloatArray]:
         """Pages as rows of features with their weights."""
-        return self._weighed(_rows_of([self._features_of(words) for words in pages], len(self.idf)))
+        return self._weighed(_rows_of([self._features_in(words) for words in pages], len(self.idf)))
 
     def row_vectors(self, pages: TermRows) -> tuple[TermRows, FloatArray]:
-        """Pages of counted words as rows of features, in the order of their words, with their weights."""
+        """Pages of counted words as rows of features, in the order of their words, with their weights. Such pages have
+        no bigrams."""
         feature = self._features_of(pages.term)
         kept = np.flatnonzero(feature != NO_FEATURE)
         return self._weighed(TermRows(kept.searchsorted(pages.offset), feature[kept], pages.count[kept]))
+
+    def _features_in(self, words: IntArray) -> IntArray:
+        """The features of a text in order, with `NO_FEATURE` for all else."""
+        features = self._features_of(words)
+        return features if self._bigram_features is None else interleaved(features, self._bigram_features.of(words))
 
     def _features_of(self, words: IntArray) -> IntArray:
         return self._feature.take(words, mode="clip")

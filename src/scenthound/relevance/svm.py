@@ -10,11 +10,15 @@ Rules
   wrong sign; then, and with a single positive, where cross-validation is impossible, the sigmoid is fitted to the
   margins of the training pages themselves. If even those have the wrong sign, all pages get the same probability.
 - A page or window without features is the zero vector and is scored by the bias.
+
+johnson2003 (section 2) trains such a machine on words and bigrams, and ranks pages by its signed score: `bigrams=true,
+scores=margin`. Relevance is between 0 and 1, so that a margin of 0 is 0.5, and margins of `MARGIN_RANGE` or more are 1.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -101,9 +105,17 @@ SOLVER_SEED = 0
 MOST_PASSES = 20_000
 
 
+#: What the relevance of a page is made from.
+SvmScores = Literal["probability", "margin"]
+#: The largest margin, on both sides, that can be told from larger ones. Of vectors of length 1 few are above 3.
+MARGIN_RANGE = 4.0
+
+
 class LinearSvm:
-    """`features` is the number of words with the highest chi-square, `cost` the parameter C of the machine; `normalize`
-    scales vectors to length 1; `folds` is the number of folds of the cross-validation for the probabilities."""
+    """`features` is the number of words with the highest chi-square, with `bigrams` of words and pairs of words; `cost`
+    is the parameter C of the machine; `normalize` scales vectors to length 1; `folds` is the number of folds of the
+    cross-validation for the probabilities. `scores=margin` gives pages their signed distance from the plane, in units
+    of the margin, instead of a probability: `score_range` is that of a page with a relevance of 1."""
 
     summary = "probability by a linear support vector machine trained on pages of the topic and of others"
     trains = True
@@ -115,23 +127,36 @@ class LinearSvm:
         cost: Annotated[float, Bounds(1e-6, 1e6)] = 1.0,
         normalize: bool = True,
         folds: Annotated[int, Bounds(2)] = 5,
+        *,
+        bigrams: bool = False,
+        scores: SvmScores = "probability",
     ) -> None:
         self.features = features
+        self.bigrams = bigrams
+        self.scores = scores
         self.cost = cost
         self.normalize = normalize
         self.folds = folds
+
+    @property
+    def score_range(self) -> float:
+        return MARGIN_RANGE if self.scores == "margin" else 1.0
 
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "SvmRelevance":
         if training is None or not training.positives or not training.negatives:
             raise InvalidTopic(
                 f"Topic {topic.id!r}: a classifier needs pages of the topic and of others to learn from."
             )
-        features = Features.chosen_from(training, index.n_words, self.features, normalize=self.normalize)
+        features = Features.chosen_from(
+            training, index.n_words, self.features, normalize=self.normalize, bigrams=self.bigrams
+        )
         rows, weights = features.page_vectors([*training.positives, *training.negatives])
         solver = LinearMachine(self.cost)
         pages = solver.matrix(weights, rows.term, rows.offset, len(features.idf))
         is_positive = np.arange(len(rows)) < len(training.positives)
         plane, bias = solver.plane(pages, is_positive)
+        if self.scores == "margin":
+            return SvmRelevance(features, plane, bias, relevance_of_margins)
         sigmoid = self._sigmoid(solver, pages, is_positive, pages @ plane + bias)
         return SvmRelevance(features, plane, bias, sigmoid)
 
@@ -145,21 +170,29 @@ class LinearSvm:
         return Sigmoid.fitted(own_margins, is_positive).never_falling(is_positive)
 
 
-class SvmRelevance:
-    """A trained machine: feature weights, a bias and a sigmoid. Scoring needs only numpy."""
+def relevance_of_margins(margins: FloatArray) -> FloatArray:
+    """Margins as numbers from 0 to 1: 0 is 0.5."""
+    return np.clip(0.5 + margins / (2 * MARGIN_RANGE), 0.0, 1.0)
 
-    def __init__(self, features: Features, plane: FloatArray, bias: float, sigmoid: Sigmoid) -> None:
+
+class SvmRelevance:
+    """A trained machine: feature weights, a bias, and the function from margins to relevance. Scoring needs only
+    numpy."""
+
+    def __init__(
+        self, features: Features, plane: FloatArray, bias: float, relevance_of: Callable[[FloatArray], FloatArray]
+    ) -> None:
         self._features = features
         self._plane = plane
         self._bias = bias
-        self._sigmoid = sigmoid
+        self._relevance_of = relevance_of
 
     def page(self, words: IntArray, norm: float) -> float:
-        return float(self._sigmoid(self._features.vector(words) @ self._plane + self._bias))
+        return float(self._relevance_of(self._features.vector(words) @ self._plane + self._bias))
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         rows, weights = self._features.window_vectors(words, first, last)
-        return self._sigmoid(rows.row_sums(weights * self._plane[rows.term]) + self._bias)
+        return self._relevance_of(rows.row_sums(weights * self._plane[rows.term]) + self._bias)
 
 
 def _held_out_margins(solver: "LinearMachine", pages: Any, is_positive: BoolArray, n_folds: int) -> FloatArray:

@@ -15,8 +15,8 @@ from scenthound.strategies.rank_function import RankFunction
 
 
 class Evolved(RankFunction):
-    """`file` has the rules, the relevance model, the threshold and the definition of HUB; `n` and `buffer` are those of
-    the rank function."""
+    """`file` has the rules, the relevance model and the other parameters of the rank function; `n` and `buffer` are
+    those of the rank function."""
 
     summary = "the URL that ranks best by a formula from a file; without a file, by the one published in johnson2003"
     presets: ClassVar[Presets] = {}
@@ -27,7 +27,14 @@ class Evolved(RankFunction):
             super().__init__(n, buffer)
             return
         found = read_rank_file(file)
-        super().__init__(n, buffer, hub_over=found.hub_over, threshold=found.threshold)
+        super().__init__(
+            n,
+            buffer,
+            hub_over=found.hub_over,
+            threshold=found.threshold,
+            score_range=found.score_range,
+            renew=found.renew,
+        )
         self.relevance_model = found.relevance_model
         self._use_rules(found.rules)
 

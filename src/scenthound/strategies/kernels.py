@@ -157,6 +157,8 @@ class RankKernel(Kernel):
     rules: RankRules
     hub_over: Literal["mean", "max"]
     threshold: float
+    score_range: float
+    renew: Literal["links", "siblings"]
     window: int
     strength: float
     flatness: float
@@ -181,11 +183,13 @@ class RankKernel(Kernel):
             "split_by": ("nothing", "distance", "phase").index(self.rules.split_by),
             "n_weighed": max(index + 1 for index, name in enumerate(SCORE_NAMES) if weighs(name)),
             "deepest": max((k for k in range(1, N_GENERATIONS + 1) if weighs(f"parent_{k}")), default=0),
-            "weighs_community": weighs("comm_out"),
+            "counts_community": weighs("comm_out") or self.renew == "siblings",
+            "renews_siblings": self.renew == "siblings",
             "weighs_link_scores": weighs("anchor") or weighs("context") or weighs("cash"),
             "weighs_hosts": weighs("host_success"),
             "weighs_cash": weighs("cash"),
             "threshold": self.threshold,
+            "score_range": self.score_range,
             "circulating": 1.0,
             "page_weight": self.page_weight,
             "strength": self.strength,

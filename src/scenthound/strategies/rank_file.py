@@ -2,7 +2,7 @@
 
     format = "scenthound rank function"
     version = 1
-    relevance_model = "svm"                           # also threshold and hub_over
+    relevance_model = "svm"                           # also threshold, hub_over, score_range and renew
     formula = "0.7500*COMM_OUT + 0.2500*HUB"          # for people
     [weights]                                         # exact
     comm_out = 0.75
@@ -43,7 +43,7 @@ from scenthound.strategies.rank_rules import (
     normalised,
     weights_of,
 )
-from scenthound.strategies.rank_scores import HubOver
+from scenthound.strategies.rank_scores import HubOver, Renew
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -211,7 +211,9 @@ _HEAD = """\
 # the table [weights], or the [rule.weights] below it."""
 #: The relevance model of johnson2003: that of searches, of their results, and of files that name none.
 STUDY_RELEVANCE = "svm"
-_KEYS = ("format", "version", "relevance_model", "threshold", "hub_over", *RULE_KEYS, "training", "history")
+#: Parameters of the rank function beside its weights.
+_PARAMETERS = ("threshold", "hub_over", "score_range", "renew")
+_KEYS = ("format", "version", "relevance_model", *_PARAMETERS, *RULE_KEYS, "training", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +243,13 @@ class RankFile:
     relevance_model: str = STUDY_RELEVANCE
     threshold: float = 0.5
     hub_over: HubOver = "mean"
+    score_range: float = 1.0
+    renew: Renew = "links"
     training: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Generation, ...] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(RankFunction, "rank file", (), {"threshold": self.threshold, "hub_over": self.hub_over})
+        check_arguments(RankFunction, "rank file", (), {name: getattr(self, name) for name in _PARAMETERS})
         if not isinstance(self.relevance_model, str):
             raise InvalidInput(
                 f"relevance_model is {printable(self.relevance_model, 60)}; it must be the name of a relevance model."
@@ -258,8 +262,7 @@ def rank_file_text(rank_file: RankFile) -> str:
         "format": FORMAT,
         "version": VERSION,
         "relevance_model": rank_file.relevance_model,
-        "threshold": rank_file.threshold,
-        "hub_over": rank_file.hub_over,
+        **{name: getattr(rank_file, name) for name in _PARAMETERS},
     }
     lines = [_HEAD, "", *toml_lines(about), *rule_lines(rank_file.rules)]
     if rank_file.training:
@@ -295,7 +298,7 @@ def _rank_file(document: Mapping[str, Any]) -> RankFile:
     # Version 0.6 called the relevance model a guide.
     document = {"relevance_model" if key == "guide" else key: value for key, value in document.items()}
     check_keys(document, _KEYS, "key of a rank file")
-    chosen = {key: document[key] for key in ("relevance_model", "threshold", "hub_over") if key in document}
+    chosen = {key: document[key] for key in ("relevance_model", *_PARAMETERS) if key in document}
     training = document.get("training", {})
     if not isinstance(training, dict):
         raise InvalidInput("`training` is not a table; head it with [training].")

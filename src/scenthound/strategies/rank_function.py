@@ -1,8 +1,12 @@
 """The rank function: a weighted sum of scores of a URL's parents (johnson2003 section 2.2, Eq. 2).
 
 The study evolves the weights by a genetic search. `rank_scores` defines the scores, `rank_rules` weights that differ
-between URLs. The rank of a URL is updated whenever a new parent of it is downloaded, and only then: it may decrease.
-Seeds come before all other URLs until they are visited.
+between URLs. Seeds come before all other URLs until they are visited.
+
+The study has two readings of when ranks are renewed. Section 2.2: the rank of a URL is updated whenever a new parent of
+it is downloaded, and then only (SPEC section 2); it may decrease. Section 3.1: when a downloaded page joins the
+community, "the ranks of the siblings" increase, as more links of its parents lead into the community. With
+`renew=siblings` the ranks of all queued URLs that share a parent with such a page are renewed, too.
 
 Compiled crawls must compute the same ranks, so scores are summed from left to right.
 """
@@ -34,12 +38,15 @@ from scenthound.strategies.rank_scores import (
     HostSuccess,
     HubOver,
     RankScores,
+    Renew,
 )
 
 #: Weights are divided by their sum.
 Weight = Annotated[float, Bounds(0, 1_000_000)]
 #: The lowest relevance that the classifier accepts.
 Threshold = Annotated[float, Bounds(0, 1, above=True, below=True)]
+#: The classifier score of a page with a relevance of 1.
+ScoreRange = Annotated[float, Bounds(0, 1000, above=True)]
 
 #: 154 bytes per URL and 8 per link, in arrays that may be twice as long as needed.
 BYTES_PER_SEEN_URL = 308
@@ -68,7 +75,10 @@ class RankFunction(FrontierStrategy):
 
     `threshold` is the lowest relevance that the classifier accepts. The study's classifier returns a signed score; our
     interpretation of a relevance r between 0 and 1 is (r - t) / (1 - t) from the threshold t upwards and (r - t) / t
-    below, so that scores are between -1 and 1, and from 0 on a page is accepted.
+    below, so that scores are between -1 and 1, and from 0 on a page is accepted. `score_range` multiplies them: 4 makes
+    them the margins of `svm:scores=margin`.
+
+    `renew`: whether a page that joins the community renews the ranks of its links only, or also of its siblings.
     """
 
     summary = "the URL whose parents have the highest weighted sum of nine text and link scores"
@@ -101,12 +111,16 @@ class RankFunction(FrontierStrategy):
         cash: Weight = 0,
         hub_over: HubOver = "mean",
         threshold: Threshold = 0.5,
+        score_range: ScoreRange = 1,
+        renew: Renew = "links",
     ) -> None:
         super().__init__(n, buffer)
         by_links = (hub, authority, comm_in, comm_out)
         by_parents = (parent_1, parent_2, parent_3, parent_4, parent_5)
         self.hub_over: HubOver = hub_over
         self.threshold = threshold
+        self.score_range = float(score_range)
+        self.renew: Renew = renew
         self._use_rules(RankRules(((*by_links, *by_parents, anchor, context, host_success, cash),)))
 
     @staticmethod
@@ -117,9 +131,13 @@ class RankFunction(FrontierStrategy):
         buffer: Buffer = None,
         hub_over: HubOver = "mean",
         threshold: Threshold = 0.5,
+        score_range: ScoreRange = 1,
+        renew: Renew = "links",
     ) -> "RankFunction":
         """A rank function with these rules."""
-        return RankByRules(rules, n, buffer, hub_over=hub_over, threshold=threshold)
+        return RankByRules(
+            rules, n, buffer, hub_over=hub_over, threshold=threshold, score_range=score_range, renew=renew
+        )
 
     def _use_rules(self, rules: RankRules) -> None:
         """Rank by these rules, and request the scores that they weigh."""
@@ -133,11 +151,21 @@ class RankFunction(FrontierStrategy):
     def kernel(self) -> Kernel | None:
         if self._n > 1 or self._buffer is not None:
             return None
-        return RankKernel(self.rules, self.hub_over, self.threshold, CONTEXT_WORDS, STRENGTH, FLATNESS, PAGE_WEIGHT)
+        return RankKernel(
+            rules=self.rules,
+            hub_over=self.hub_over,
+            threshold=self.threshold,
+            score_range=self.score_range,
+            renew=self.renew,
+            window=CONTEXT_WORDS,
+            strength=STRENGTH,
+            flatness=FLATNESS,
+            page_weight=PAGE_WEIGHT,
+        )
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
-        self._scores = RankScores(self.hub_over)
+        self._scores = RankScores(self.hub_over, self.score_range)
         self._extras = {name: EXTRA_SCORES[name]() for name in self._extras_weighed()}
         self._choice = RuleChoice(self.rules)
 
@@ -156,12 +184,15 @@ class RankFunction(FrontierStrategy):
     def tell(self, visit: Visit) -> None:
         distinct = first_positions(visit.links.pages)
         links, hosts = visit.links.pages[distinct], visit.links.hosts[distinct]
-        self._scores.add(visit.page, self._classifier_score(visit.relevance), links)
+        siblings = self._scores.add(visit.page, self._classifier_score(visit.relevance), links)
         self._choice.add(visit.page, links)
         self._tell_extras(visit, links, hosts)
         ranks = self._ranks(links)
         ranks[self._scores.is_seed(links)] = inf
         self._frontier.push_latest(links, hosts, ranks)
+        if self.renew == "siblings":
+            siblings = siblings[~self._scores.is_seed(siblings)]
+            self._frontier.rescore(siblings, self._ranks(siblings))
 
     def _classifier_score(self, relevance: float) -> float:
         distance = relevance - self.threshold
@@ -225,6 +256,8 @@ class RankByRules(RankFunction):
         *,
         hub_over: HubOver = "mean",
         threshold: Threshold = 0.5,
+        score_range: ScoreRange = 1,
+        renew: Renew = "links",
     ) -> None:
-        super().__init__(n, buffer, hub_over=hub_over, threshold=threshold)
+        super().__init__(n, buffer, hub_over=hub_over, threshold=threshold, score_range=score_range, renew=renew)
         self._use_rules(rules)

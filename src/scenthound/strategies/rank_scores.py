@@ -37,15 +37,19 @@ from scenthound.strategies.rank_rules import STUDY_SCORES
 #: How HUB combines a URL's parents (Eq. 3 leaves it open; SPEC section 2, R: their mean).
 HubOver = Literal["mean", "max"]
 
+#: Whose ranks a download renews besides those of its own links: nobody's, or those of its siblings.
+Renew = Literal["links", "siblings"]
+
 #: The counts of a URL u: |P(u)|, the sum of |L(p)| over P(u), |P(u) & C|, the sum of |L(p) & C| over P(u).
 N_PARENTS, N_LINKS, N_IN_COMMUNITY, N_LINKS_INTO_COMMUNITY = range(4)
 
 
 class RankScores:
-    """The nine scores of johnson2003, updated with every download."""
+    """The nine scores of johnson2003, updated with every download. `score_range` multiplies those of parents."""
 
-    def __init__(self, hub_over: HubOver) -> None:
+    def __init__(self, hub_over: HubOver, score_range: float = 1.0) -> None:
         self._hub_over = hub_over
+        self._score_range = score_range
         self._known = KnownLinks()
         self._generations = Generations(self._known)
         #: |U|, the number of URLs seen.
@@ -75,11 +79,13 @@ class RankScores:
         self._is_seed = grown(self._is_seed, n_urls, False)
         self._in_community = grown(self._in_community, n_urls, False)
 
-    def add(self, page: int, score: float, links: IntArray) -> None:
-        """Add a downloaded page with its classifier score and its distinct links."""
+    def add(self, page: int, score: float, links: IntArray) -> IntArray:
+        """Add a downloaded page with its classifier score and its distinct links. Returns its siblings, which share a
+        parent with it, if it joins the community, and otherwise nothing."""
         self._reach(1 + int(links.max(initial=page)))
+        siblings = links[:0]
         if score >= 0 and not self._in_community[page]:
-            self._join_community(page)
+            siblings = self._join_community(page)
         counts = self._counts[links]
         self.n_seen += int(np.count_nonzero((counts[:, N_PARENTS] == 0) & ~self._is_seed[links]))
         n_into_community = np.count_nonzero(self._in_community[links])
@@ -88,12 +94,14 @@ class RankScores:
         self._most_links[links] = np.maximum(self._most_links[links], len(links))
         self._known.add(page, links)
         self._generations.add(page, score, links)
+        return siblings
 
-    def _join_community(self, page: int) -> None:
+    def _join_community(self, page: int) -> IntArray:
         """Each parent of the page has one more link into the community, which counts for every URL it links to."""
         self._in_community[page] = True
         _, siblings = self._known.out_links(self._known.parents(page))
         np.add.at(self._counts[:, N_LINKS_INTO_COMMUNITY], siblings, 1)
+        return np.unique(siblings)
 
     def is_seed(self, pages: IntArray) -> BoolArray:
         return self._is_seed[pages]
@@ -116,7 +124,7 @@ class RankScores:
         scores[:, 1] = counts[:, N_PARENTS] / mean_in  # Eq. 5
         scores[:, 2] = counts[:, N_IN_COMMUNITY] / n_parents  # Eq. 7
         scores[:, 3] = counts[:, N_LINKS_INTO_COMMUNITY] / n_links  # Eq. 8
-        scores[:, 4:] = self._generations.parent_scores(pages)  # Eq. 11, 12
+        scores[:, 4:] = self._generations.parent_scores(pages) * self._score_range  # Eq. 11, 12
         return scores
 
     def state(self) -> dict[str, Any]:

@@ -70,11 +70,14 @@ SETTING_LABELS = {
     "task": "crawls start from",
     "relevance": "relevance model of all strategies",
     "train_from": "relevance models are trained on",
+    "training_pages": "training pages as in",
     "closed_world": "links to pages not recorded are hidden",
     "respect_nofollow": "nofollow is respected",
     "plain": "without compiled code",
     "same_start": "all crawls of a topic start from the same pages",
     "reevaluate": "the same genes are evaluated again",
+    "random_streams": "random numbers of crawls by",
+    "renew": "ranks renewed by a good page",
 }
 
 

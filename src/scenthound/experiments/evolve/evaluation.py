@@ -46,6 +46,15 @@ def _mean(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Individual:
+    """Rules to evaluate. `stream` distinguishes the random numbers of their crawls from those of others; empty ones are
+    shared by all searches."""
+
+    rules: RankRules
+    stream: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class _SharedStart:
     """What all crawls from one start share."""
 
@@ -62,6 +71,7 @@ class Evaluator:
         self._settings = settings
         self._fitness = parse_fitness(settings.fitness)
         self._mode = parse_mode(settings.experiment.mode)
+        self._score_range = settings.score_range
         self._crawls = CrawlSource(settings.experiment).open()
         self._topics: dict[str, list[_SharedStart]] = {}
         for topic, start in planned:
@@ -83,29 +93,35 @@ class Evaluator:
         scores = self._crawls.models.scores(STRATEGY, topic, start)
         return _SharedStart(start, scores, TopicWords.of(topic, web), context)
 
-    def __call__(self, rules: RankRules) -> Evaluation:
+    def __call__(self, individual: Individual) -> Evaluation:
         """Make `n_crawls` crawls for every topic, and compute the fitness."""
         visits, topics = 0, []
         for starts in self._topics.values():
             fitnesses = []
             for number in range(self._settings.n_crawls):
                 shared = starts[min(number, len(starts) - 1)]
-                crawl = self._crawl(rules, shared, number)
+                crawl = self._crawl(individual, shared, number)
                 fitnesses.append(self._fitness(crawl, shared.context))
                 visits += len(crawl.pages)
             topics.append(tuple(fitnesses))
         return Evaluation.of(tuple(topics), visits)
 
-    def _crawl(self, rules: RankRules, shared: _SharedStart, number: int) -> Crawl:
-        experiment, start = self._settings.experiment, shared.start
+    def _crawl(self, individual: Individual, shared: _SharedStart, number: int) -> Crawl:
+        settings, start = self._settings, shared.start
+        experiment = settings.experiment
         model = self._crawls.models.relevance_model_of[STRATEGY]
         with PluginError.wrapping(f"Relevance model {model} or the rank function failed on topic {start.topic!r}"):
             return simulate(
                 self._crawls.web,
-                RankFunction.of(rules, threshold=self._settings.threshold),
+                RankFunction.of(
+                    individual.rules,
+                    threshold=settings.threshold,
+                    score_range=self._score_range,
+                    renew=settings.renew,
+                ),
                 start.seeds,
                 shared.scores,
-                rng=Random(random_seed_of(replace(start, seed=number))),
+                rng=Random(f"{random_seed_of(replace(start, seed=number))}{individual.stream}"),
                 page_budget=experiment.page_budget,
                 links=self._crawls.links,
                 topic=shared.words,

@@ -9,6 +9,8 @@ Rules
 - Earlier winners can take part in the first population, as many as it has room for. The topics they were searched for,
   and those of their own winners, are then not unseen. A winner with one rule has the same weights in every rule of a
   search that splits them.
+- The best individuals of a search are those with the highest fitness that have different weights; among equals the
+  earlier ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +21,12 @@ from itertools import zip_longest
 from math import isclose
 from pathlib import Path
 
-from scenthound.errors import InvalidInput, InvalidTopic, printable
-from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator
+from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, printable
+from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator, Individual
 from scenthound.experiments.evolve.folder import RESULT_FILE, TOPICS_FILE, Logged, SearchFolder, check_new
 from scenthound.experiments.evolve.settings import STRATEGY, EvolutionSettings, SearchSettings, parse_fitness
 from scenthound.experiments.pipeline import Planned, plan
-from scenthound.experiments.search.base import Genes, Scored, Summary
+from scenthound.experiments.search.base import Genes, Scored, Summary, best_first
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import check_seeds
 from scenthound.model import Progress, silent
@@ -48,6 +50,8 @@ from scenthound.strategies.rank_rules import RankRules
 COMPARED_WITH = (f"{STRATEGY}:preset=best_first", f"{STRATEGY}:preset=johnson2003")
 #: Fractional genes come from linear algebra, whose last digits may differ between machines.
 SAME_GENES = 1e-6
+#: More files of individuals are of no use.
+MOST_BEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,13 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranked(Compared):
+    """One of the best individuals of a search, and the file of its rules."""
+
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Evolution:
     """A finished search."""
 
@@ -97,6 +108,7 @@ class Evolution:
     summary: Summary
     best: Compared
     others: tuple[Compared, ...]
+    individuals: tuple["Ranked", ...]  #: as many of the best as were wanted
     n_distinct: int  #: distinct individuals
     n_evaluated: int  #: individuals that crawls were made for
     n_visits: int
@@ -111,6 +123,7 @@ def evolve(
     out: Path,
     *,
     seed_with: Sequence[Path] = (),
+    n_best: int = 1,
     workers: int | None = None,
     force: bool = False,
     watch: Watch = unwatched,
@@ -119,8 +132,10 @@ def evolve(
     """Search for the rank rules that crawl best for the chosen topics, and write them to the folder `out`.
 
     The strategies of the setup are not used: every individual is a rank function. If `setup.web` is a crawl, its pages
-    are recorded first. `seed_with` are rank files whose rules take part from the beginning.
+    are recorded first. `seed_with` are rank files whose rules take part from the beginning. `n_best` individuals are
+    written.
     """
+    _check_n_best(n_best)
     check_new(out, force)
     choice_of(out / RESULT_FILE)
     recorded = open_web(setup.web, progress)
@@ -133,17 +148,18 @@ def evolve(
     with SearchFolder.new(out, settings, recorded, force) as folder:
         run = _EvolutionRun(settings, recorded.fingerprint, folder, watch)
         run.finish(planned, workers)
-        done = run.evolution(setup.topics.file)
+        done = run.evolution(setup.topics.file, n_best)
     return replace(done, pages_wanted=setup.page_budget, skipped_topics=chosen.skipped, notes=notes)
 
 
 def resume_search(
-    folder: Path, *, web: Path | None = None, workers: int | None = None, watch: Watch = unwatched
+    folder: Path, *, web: Path | None = None, n_best: int = 1, workers: int | None = None, watch: Watch = unwatched
 ) -> Evolution:
     """Continue the search in a folder; the result is that of an uninterrupted search.
 
-    For a finished search this only returns the result.
+    For a finished search this only writes the `n_best` individuals and returns the result.
     """
+    _check_n_best(n_best)
     choice_of(folder / RESULT_FILE)
     with SearchFolder.open(folder) as held:
         settings, recorded = held.settings(web)
@@ -151,7 +167,12 @@ def resume_search(
         run.catch_up()
         if not run.is_finished:
             run.finish(_planned(settings, recorded), workers)
-        return run.evolution(folder / TOPICS_FILE)
+        return run.evolution(folder / TOPICS_FILE, n_best)
+
+
+def _check_n_best(n_best: int) -> None:
+    if not 1 <= n_best <= MOST_BEST:
+        raise InvalidParameter(f"best is {n_best}; it must be at least 1 and at most {MOST_BEST}.")
 
 
 def _with_winners(settings: EvolutionSettings, files: Sequence[Path]) -> tuple[EvolutionSettings, tuple[str, ...]]:
@@ -208,6 +229,7 @@ class _EvolutionRun:
         self._n_replayed = 0  #: of those logged
         self._n_replayed_in_round = 0
         self._known: dict[Genes, Evaluation] = {}
+        self._in_round: dict[int, Evaluation] = {}  #: by index, what was evaluated in the current round
         self._n_evaluated = 0  #: in this run; so are the visits
         self._n_visits = 0
 
@@ -238,13 +260,16 @@ class _EvolutionRun:
                 self._tell(requested)
                 self._write_best()
                 self._report(0, 0)
-            evaluated = pool.in_order([_rules_of(name) for name in COMPARED_WITH])
+            evaluated = pool.in_order([Individual(_rules_of(name), self._stream(name)) for name in COMPARED_WITH])
             fitnesses = [evaluation.fitness for evaluation in evaluated]
             self._folder.write_compared(dict(zip(COMPARED_WITH, fitnesses, strict=True)))
 
-    def evolution(self, topics: Path) -> Evolution:
-        """The result of a finished search."""
+    def evolution(self, topics: Path, n_best: int) -> Evolution:
+        """The result of a finished search; writes its best individuals."""
         compared = self._folder.compared()
+        individuals = self._best_individuals(n_best)
+        for rank, each in enumerate(individuals[1:], 2):
+            self._folder.write_rules(rank, rank_file_text(self._rank_file(each, rank)))
         return Evolution(
             folder=self._folder.path,
             result=self._folder.result,
@@ -254,6 +279,7 @@ class _EvolutionRun:
             summary=self._search.summary(),
             best=Compared("evolved", self._individual(self._best.genes), self._best.fitness),
             others=tuple(Compared(name, _rules_of(name), compared[name]) for name in COMPARED_WITH),
+            individuals=individuals,
             n_distinct=len(self._known),
             n_evaluated=len(self._logged) + self._n_evaluated,
             n_visits=sum(each.evaluation.visits for each in self._logged) + self._n_visits,
@@ -281,7 +307,7 @@ class _EvolutionRun:
                 or list(map(len, line.evaluation.crawls)) != crawls
             ):
                 raise self._mismatch()
-            self._known[requested[index]] = line.evaluation
+            self._known[requested[index]] = self._in_round[index] = line.evaluation
             self._n_replayed += 1
             self._n_replayed_in_round += 1
 
@@ -290,23 +316,33 @@ class _EvolutionRun:
         reason = "the search took another course there than here, perhaps with another version of a library"
         return self._folder.invalid_line(self._n_replayed + 1, reason)
 
-    def _evaluate(self, requested: Sequence[Genes], pool: WorkerPool[RankRules, Evaluation]) -> None:
+    def _evaluate(self, requested: Sequence[Genes], pool: WorkerPool[Individual, Evaluation]) -> None:
         """Evaluate in worker processes what is not known."""
         unknown = self._unknown(requested)
         n_known = len(requested) - len(unknown)
         self._report(n_known, len(requested))
-        evaluated = pool.in_order(self._individual(requested[index]) for index in unknown)
+        round_ = len(self._search.history)
+        evaluated = pool.in_order(
+            Individual(self._individual(requested[index]), self._stream(f"{round_}.{index}")) for index in unknown
+        )
         for n_new, (index, evaluation) in enumerate(zip(unknown, evaluated, strict=True), 1):
             self._folder.append(Logged(len(self._search.history), index, requested[index], evaluation))
-            self._known[requested[index]] = evaluation
+            self._known[requested[index]] = self._in_round[index] = evaluation
             self._n_evaluated += 1
             self._n_visits += evaluation.visits
             if n_new < len(unknown):  # the last one is reported when the search has received it
                 self._report(n_known + n_new, len(requested))
 
     def _tell(self, requested: Sequence[Genes]) -> None:
-        self._search.tell([self._known[genes].fitness for genes in requested])
+        evaluations = [self._in_round.get(index, self._known[genes]) for index, genes in enumerate(requested)]
+        self._search.tell([evaluation.fitness for evaluation in evaluations])
         self._n_replayed_in_round = 0
+        self._in_round.clear()
+
+    def _stream(self, individual: str) -> str:
+        """What is added to the random seeds of the crawls of an individual."""
+        search = f"/search {self._settings.seed}"
+        return {"common": "", "search": search, "individual": f"{search}/{individual}"}[self._settings.random_streams]
 
     def _individual(self, genes: Genes) -> RankRules:
         return self._settings.rules_of(self._search.weights_of(genes))
@@ -320,26 +356,47 @@ class _EvolutionRun:
         assert best is not None, "a search always requests individuals first"
         return best
 
+    def _best_individuals(self, n_wanted: int) -> tuple[Ranked, ...]:
+        """The best individuals with different weights, the best of the search first."""
+        known = best_first(Scored(genes, evaluation.fitness) for genes, evaluation in self._known.items())
+        found: dict[RankRules, Ranked] = {}
+        for each in (self._best, *known):
+            rules = self._individual(each.genes)
+            if rules not in found:
+                file = self._folder.file_of(len(found) + 1)
+                found[rules] = Ranked("evolved", rules, each.fitness, file)
+            if len(found) == n_wanted:
+                break
+        return tuple(found.values())
+
     def _write_best(self) -> None:
         """Write the best rules so far, and how they were found."""
+        best = Compared("evolved", self._individual(self._best.genes), self._best.fitness)
+        self._folder.write_rules(1, rank_file_text(self._rank_file(best, 1)))
+
+    def _rank_file(self, individual: Compared, rank: int) -> RankFile:
+        """The file of one of the best individuals."""
         history = self._search.history
-        rank_file = RankFile(
-            rules=self._individual(self._best.genes),
+        return RankFile(
+            rules=individual.rules,
             relevance_model=self._settings.experiment.relevance_model_of(STRATEGY),
             threshold=self._settings.threshold,
-            training=self._training(),
+            score_range=self._settings.score_range,
+            renew=self._settings.renew,
+            training=self._training(individual.fitness, rank),
             history=tuple(Generation(each.generation, each.best, each.mean, each.n_evaluated) for each in history),
         )
-        self._folder.write_result(rank_file_text(rank_file))
 
-    def _training(self) -> dict[str, object]:
+    def _training(self, fitness: float, rank: int) -> dict[str, object]:
         """The training record: plain values, independent of this run and this machine."""
         settings, experiment = self._settings, self._settings.experiment
         return {
             "fitness": settings.fitness,
-            "best_fitness": self._best.fitness,
+            "best_fitness": fitness,
+            "individual": rank,
             "search": settings.search,
             "seed": settings.seed,
+            "random_streams": settings.random_streams,
             "evaluations": self._search.n_evaluated,
             "is_complete": self._search.done,
             "topics": [topic.id for topic in experiment.topics],
@@ -351,6 +408,7 @@ class _EvolutionRun:
             "task": experiment.task.value,
             "start_pages": experiment.n_start,
             "train": experiment.n_train,
+            "training_pages": experiment.training_pages,
             "as_published": experiment.as_published,
             "closed_world": experiment.closed_world,
             "respect_nofollow": experiment.respect_nofollow,

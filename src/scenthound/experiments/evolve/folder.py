@@ -6,6 +6,7 @@ evaluations.jsonl   one line per evaluation, in the order of the search: round, 
                     fitness, crawls, visits
 compared.json       the fitness of known strategies on the same crawls, by name; written at the end
 evolved.toml        the best rules, replaced after each round; a strategy
+evolved-2.toml      the second best, and so on, if more than the best are wanted; written at the end
 
 Rules
 - A search is determined by its settings and the fitness values it receives, so the log is its complete state. A resumed
@@ -173,10 +174,15 @@ class SearchFolder:
             file.flush()
             os.fsync(file.fileno())
 
-    def write_result(self, text: str) -> None:
-        """Write the rules, unless the file has them already."""
-        if not self.result.is_file() or self.result.read_bytes() != text.encode():
-            write_atomic(self.result, text.encode())
+    def file_of(self, rank: int) -> Path:
+        """The file of the best rules (1), the second best (2) and so on."""
+        return self.result if rank == 1 else self.path / f"{self.result.stem}-{rank}{self.result.suffix}"
+
+    def write_rules(self, rank: int, text: str) -> None:
+        """Write a file of rules, unless it has them already."""
+        file = self.file_of(rank)
+        if not file.is_file() or file.read_bytes() != text.encode():
+            write_atomic(file, text.encode())
 
     def compared(self) -> dict[str, float]:
         """The fitness of known strategies; empty if there is none yet or the file is corrupt."""

@@ -1,8 +1,10 @@
 """The settings of a search for rank rules. They alone decide its result, and can be written as JSON.
 
 Rules
-- The crawls are those of an `Experiment`, which draws starts and trains relevance models as in a simulation. Crawl k of
-  an evaluation uses random seed k for all individuals, which are therefore compared in pairs.
+- The crawls are those of an `Experiment`, which draws starts and trains relevance models as in a simulation.
+- `random_streams`: crawl k of an evaluation has the random numbers of seed k in all searches (`common`), other ones in
+  each search (`search`), or other ones in each evaluation (`individual`). With the first two, individuals are compared
+  in pairs.
 - `same_start`: all crawls start from the pages drawn with seed 0, as in the study (johnson2003 section 3); otherwise
   crawl k starts from those drawn with seed k.
 - An individual has a weight for each of `scores` and each rule; other scores have weight 0.
@@ -26,7 +28,7 @@ Rules can be split: `distance:2,4` has three rules, for URLs up to 2 links from 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -37,9 +39,11 @@ from scenthound.experiments.setup import MOST_REPEATS, CrawlConditions, Experime
 from scenthound.metrics.measures import fitness as share_of_good
 from scenthound.model import IntArray, Topic
 from scenthound.records import from_json, to_json
+from scenthound.relevance.base import RELEVANCE, score_range
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.rank_file import STUDY_RELEVANCE
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules, SplitBy, SumReader
+from scenthound.strategies.rank_scores import Renew
 
 #: Larger weights are typing errors.
 MAX_WEIGHT = 1_000_000
@@ -49,6 +53,8 @@ MAX_RULES = 10
 DEFAULT_MODE = "roulette"
 #: The strategy of all individuals.
 STRATEGY = "rank_function"
+#: What shares the random numbers of crawls: all searches, the individuals of one, or nothing.
+RandomStreams = Literal["common", "search", "individual"]
 #: Named sets of scores.
 SCORE_SETS: Mapping[str, tuple[str, ...]] = {"nine": STUDY_SCORES, "all": SCORE_NAMES}
 
@@ -173,7 +179,8 @@ class SearchSettings:
     """What a search varies and how it measures individuals; by default as in the study.
 
     `search`, `fitness` and `split` are written as they are parsed. `reevaluate` crawls again for genes whose fitness is
-    known, as the study did: the same result at full cost. `winners` are the weights of earlier searches that take part
+    known, as the study did: the same result at full cost, unless each individual has its own random stream. `renew` is
+    that of the rank function. `winners` are the weights of earlier searches that take part
     in the first population; `seeded_topics` are the topics that those searches saw, which are therefore not unseen.
     """
 
@@ -186,6 +193,8 @@ class SearchSettings:
     split: str = "nothing"
     threshold: float = 0.5
     reevaluate: bool = False
+    random_streams: RandomStreams = "common"
+    renew: Renew = "links"
     winners: tuple[tuple[float, ...], ...] = ()
     seeded_topics: tuple[str, ...] = ()
 
@@ -201,6 +210,9 @@ class EvolutionSettings(SearchSettings):
             raise InvalidParameter(f"crawls is {self.n_crawls}; it must be at least 1 and at most {MOST_REPEATS:,}.")
         if not 0 < self.threshold < 1:
             raise InvalidParameter(f"threshold is {self.threshold}; it must be more than 0 and less than 1.")
+        for name, kind in (("random_streams", RandomStreams), ("renew", Renew)):
+            if getattr(self, name) not in get_args(kind):
+                raise UnknownName.among(name, printable(getattr(self, name), 40), get_args(kind))
         repeats = 1 if self.same_start else self.n_crawls
         normalised = {
             "search": str(parse_search(self.search)),
@@ -211,6 +223,11 @@ class EvolutionSettings(SearchSettings):
         }
         for name, value in normalised.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def score_range(self) -> float:
+        """The classifier score of a page with a relevance of 1, by the relevance model."""
+        return score_range(RELEVANCE.make(self.experiment.relevance_model_of(STRATEGY)))
 
     @property
     def method(self) -> Method:

@@ -4,19 +4,29 @@ The folder is that of other studies with two more folders: `search/` has one for
 crawls. Instead of measures.csv and topics.csv it has `crawls.csv`, with a row for each crawl and length.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from scenthound.experiments.evolve.evolution import Evolution
-from scenthound.experiments.johnson2003.study import (
+from scenthound.experiments.johnson2003.findings import (
     GROUPS,
     PUBLISHED_LABEL,
-    Johnson2003Run,
+    TopicSearches,
+    best_first,
+    evolved,
     labels_of,
     named_findings,
+    published,
+    strategy_groups,
+    weights_finding,
 )
+from scenthound.experiments.johnson2003.study import Johnson2003Run
 from scenthound.experiments.results import Renderer
 from scenthound.experiments.statistics import PairedSample, describe_spread
 from scenthound.experiments.study.arms import hosts_of_pages
@@ -28,7 +38,7 @@ from scenthound.experiments.validate.crawls import FINAL_MEASURES, SEED_SETS
 from scenthound.experiments.validate.results import CRAWLS_FILE, crawls_csv
 from scenthound.experiments.validate.results import READING as VALIDATION_READING
 from scenthound.experiments.validate.validation import Validation
-from scenthound.model import Progress, silent
+from scenthound.model import FloatArray, Progress, silent
 from scenthound.store.record import open_web
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 
@@ -42,7 +52,7 @@ READING = (
 class Johnson2003Study(FinishedStudy):
     """The finished study. Its crawls are those of the validation, without those of the searches."""
 
-    searches: Mapping[str, Evolution]  #: by topic
+    searches: tuple[TopicSearches, ...]
     validation: Validation
     labels: tuple[str, ...]  #: of all validated strategies, Best-First first
     legend: str  #: the meaning of the labels
@@ -65,8 +75,10 @@ def run_johnson2003(
     run = Johnson2003Run(settings, recorded, topics, folder, workers=workers, progress=progress)
     searches = run.searches()
     validation = run.validation(searches)
-    labels, legend = labels_of(len(searches)), _legend(searches)
-    label_of = dict(zip(validation.settings.all_strategies, labels, strict=True))
+    labels, legend = labels_of(searches), _legend(searches)
+    strategies = validation.settings.all_strategies
+    # Findings are named by the first strategy of a group.
+    group_of = {strategies[min(group.values())]: name for name, group in strategy_groups(searches).items()}
     return Johnson2003Study(
         settings=settings,
         web=validation.web,
@@ -78,45 +90,50 @@ def run_johnson2003(
         validation=validation,
         labels=labels,
         legend=legend,
-        findings=tuple(named_findings(validation.findings, label_of)),
+        findings=(weights_finding(searches), *named_findings(validation.findings, group_of)),
         tables=tuple(_tables(searches, validation, labels)),
-        notes=(legend, *run.notes, *validation.notes),
+        notes=(legend, *run.notes, *validation.notes, *filter(None, [run.differences(validation)])),
         n_crawls=validation.n_crawls,
         n_made=validation.n_made,
         timings=tuple(run.timings),
     )
 
 
-def _legend(searches: Mapping[str, Evolution]) -> str:
-    best_first, *evolved, published = labels_of(len(searches))
+def _legend(searches: Sequence[TopicSearches]) -> str:
     found = ", ".join(
-        f"{label} the best individual of the search on {topic}" for label, topic in zip(evolved, searches, strict=True)
+        f"{_listed(group)} the {'best individual' if len(group) == 1 else f'{len(group)} best individuals'} of the "
+        f"{'search' if len(each.searches) == 1 else f'best of {len(each.searches)} searches'} on {each.topic}"
+        for group, each in zip(strategy_groups(searches).values(), searches, strict=False)
     )
-    return f"{best_first} is Best-First, {found}, and {published} the published individual."
+    return f"BF is Best-First, {found}, and {PUBLISHED_LABEL} the published individual."
 
 
-def _tables(searches: Mapping[str, Evolution], validation: Validation, labels: Sequence[str]) -> Iterator[Table]:
+def _listed(labels: Iterable[str]) -> str:
+    first, *others = labels
+    return f"{first} to {others[-1]}" if others else first
+
+
+def _tables(searches: Sequence[TopicSearches], validation: Validation, labels: Sequence[str]) -> Iterator[Table]:
     """Table 1 of the paper, and tables of the searches, the measurements and the topics."""
-    yield _weights_table(searches)
+    yield _weights_table(searches, labels)
+    yield _search_weights_table(searches)
+    yield _search_fitness_table(searches)
     yield _searches_table(searches)
     for group, topics in validation.settings.groups().items():
         yield _measures_table(validation, labels, GROUPS[group], topics)
     yield _topics_table(validation)
 
 
-def _weights_table(searches: Mapping[str, Evolution]) -> Table:
-    """Table 1: the weights of what was evolved, beside the published ones."""
-    evolved = {f"E{number}": topic for number, topic in enumerate(searches, 1)}
-    columns = [_weights(search.best.rules) for search in searches.values()]
-    # All searches are compared with the published individual.
-    columns.append(_weights(next(iter(searches.values())).others[-1].rules))
-    legend = "; ".join(f"{label} is the best individual of the search on {topic}" for label, topic in evolved.items())
+def _weights_table(searches: Sequence[TopicSearches], labels: Sequence[str]) -> Table:
+    """Table 1: the weights of what was validated, beside the published ones."""
+    individuals = [individual.rules for each in searches for individual in each.best.individuals]
+    columns = [_weights(rules) for rules in (*individuals, published(searches[0].best).rules)]
     return Table(
         name="table-1",
         caption="Table 1: weights of the best individuals",
-        heads=("score", *evolved, PUBLISHED_LABEL),
+        heads=("score", *labels[1:]),
         rows=tuple((name.upper(), *(f"{column[name]:.6f}" for column in columns)) for name in STUDY_SCORES),
-        note=f"{legend}; {PUBLISHED_LABEL} is the published one.",
+        note=_legend(searches),
     )
 
 
@@ -125,26 +142,79 @@ def _weights(rules: RankRules) -> dict[str, float]:
     return dict(zip(SCORE_NAMES, rules.weights[0], strict=True))
 
 
-def _searches_table(searches: Mapping[str, Evolution]) -> Table:
-    """The size of each search, and the fitness of its best individual on the crawls of the search."""
+def _search_weights_table(searches: Sequence[TopicSearches]) -> Table:
+    """The weights that H17 is about: mean and interval over the searches of each topic, and of all."""
+    samples = {each.topic: [_weights(search.best.rules) for search in each.searches] for each in searches}
+    of_paper = _weights(published(searches[0].best).rules)
+    rows = []
+    for name in STUDY_SCORES:
+        by_topic = np.array([[weights[name] for weights in found] for found in samples.values()])
+        cells = [_effect(by_topic[index : index + 1]) for index in range(len(samples))]
+        cells += [_effect(by_topic)] if len(samples) > 1 else []
+        rows.append((name.upper(), *cells, f"{of_paper[name]:.4f}"))
+    pooled = ("all topics",) if len(samples) > 1 else ()
+    return Table(
+        name="search-weights",
+        caption="Weights of the best individual of each search",
+        heads=("score", *samples, *pooled, PUBLISHED_LABEL),
+        rows=tuple(rows),
+        note=f"Mean and 95 % interval over {len(searches[0].searches)} searches of each topic, which differ in their "
+        "random seed. Weights of a search sum to 1.",
+    )
+
+
+def _effect(values: FloatArray) -> str:
+    effect = PairedSample(values, "searches").effect()
+    mean = f"{effect.mean:.4f}"
+    return mean if isnan(effect.low) else f"{mean} ({effect.low:.4f} to {effect.high:.4f})"
+
+
+def _search_fitness_table(searches: Sequence[TopicSearches]) -> Table:
+    """Whether searches found anything: the fitness of their best individuals beside that of Best-First."""
+    rows = []
+    for each in searches:
+        found, known = each.fitnesses(evolved), each.fitnesses(best_first)
+        gain = np.array([np.subtract(found, known)])
+        rows.append((each.topic, str(len(found)), *map(_range, (found, known)), _effect(gain)))
+    return Table(
+        name="search-fitness",
+        caption="Fitness of the best individuals and of Best-First on the crawls of the searches",
+        heads=("topic", "searches", "best individuals", "BF", "difference"),
+        rows=tuple(rows),
+        note="Mean over searches and range, for the difference the 95 % interval. The best individual was selected by "
+        "its fitness on these crawls, so that it is higher than on others. Where the difference is small, nearly all "
+        "weights are equally good, and searches end with different ones.",
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{fmean(values):.4f} ({min(values):.4f} to {max(values):.4f})"
+
+
+def _searches_table(searches: Sequence[TopicSearches]) -> Table:
+    """The size and the result of each search."""
     rows = [
         (
-            f"E{number}",
-            topic,
+            each.topic,
+            str(number),
             f"{search.summary.n_evaluated:,}",
             f"{search.n_evaluated:,}",
             f"{search.n_visits:,}",
-            *(f"{each.fitness:.4f}" for each in (search.best, *search.others)),
+            *(f"{individual.fitness:.4f}" for individual in (search.best, *search.others)),
+            *(f"{weight:.3f}" for name, weight in _weights(search.best.rules).items() if name in STUDY_SCORES),
         )
-        for number, (topic, search) in enumerate(searches.items(), 1)
+        for each in searches
+        for number, search in enumerate(each.searches, 1)
     ]
+    heads = ("topic", "search", "individuals", "evaluated", "visits", "best fitness", "BF", PUBLISHED_LABEL)
     return Table(
         name="searches",
         caption="The searches",
-        heads=("result", "topic", "individuals", "evaluated", "visits", "best fitness", "BF", PUBLISHED_LABEL),
+        heads=(*heads, *map(str.upper, STUDY_SCORES)),
         rows=tuple(rows),
         note="Individuals that occur again are not evaluated again. Fitness is the mean over the crawls of the search, "
-        "which is higher than it would be on others, because the best individual was selected by it.",
+        "which is higher than it would be on others, because the best individual was selected by it. Weights are those "
+        "of the best individual.",
     )
 
 
@@ -192,22 +262,29 @@ def _study_values(study: Johnson2003Study) -> dict[str, Any]:
     """The values of `study.json`."""
     settings = study.validation.settings
     searches = [
-        {
-            "topic": topic,
-            "folder": search.folder.name,
-            "individuals": search.summary.n_evaluated,
-            "crawled_for": search.n_evaluated,
-            "visits": search.n_visits,
-            "visits_now": search.n_visits_now,
-            "best_fitness": search.best.fitness,
-        }
-        for topic, search in study.searches.items()
+        {"topic": each.topic, "is_validated": search is each.best, **_search_values(search)}
+        for each in study.searches
+        for search in each.searches
     ]
     return common_values(study) | {
         "strategies": dict(zip(study.labels, settings.all_strategies, strict=True)),
         "searches": searches,
         "topics": {"searched_on": [topic.id for topic in settings.trained], "unseen": [t.id for t in settings.unseen]},
         "page_budgets": list(settings.budgets),
+    }
+
+
+def _search_values(search: Evolution) -> dict[str, Any]:
+    return {
+        "folder": search.folder.name,
+        "seed": search.settings.seed,
+        "individuals": search.summary.n_evaluated,
+        "crawled_for": search.n_evaluated,
+        "visits": search.n_visits,
+        "visits_now": search.n_visits_now,
+        "best_fitness": search.best.fitness,
+        "best_first_fitness": best_first(search).fitness,
+        "weights": {name: weight for name, weight in _weights(search.best.rules).items() if name in STUDY_SCORES},
     }
 
 

@@ -1,4 +1,4 @@
-"""johnson2003 from files to findings: choose topics, run a search for each, and compare the results with Best-First.
+"""johnson2003 from files to findings: choose topics, run searches for each, and compare the results with Best-First.
 
 Rules
 - Results are measured at one, two and three times the page budget of the settings, or at fewer pages in this
@@ -8,49 +8,54 @@ Rules
 - The folder of a search is named by a digest of its settings, the web, the topic file and the code that crawls and
   searches. So a finished search is used again, an interrupted one continues, and if anything changed, a new one starts
   beside it. Measured crawls are cached in the same way.
-- Strategies have short names: BF is Best-First, E1, E2 and so on are the best individuals of the searches, the one for
-  the sparsest topic first, P is the published individual.
+- The searches of a topic differ in their random seed, and in the random numbers of their crawls unless the settings say
+  otherwise; they start from the same pages. H17 is decided over them.
+- Validated are the best individuals of one search of each topic: the one with the highest fitness of its best
+  individual on its own crawls, the first among equals.
 - Every strategy crawls for all topics searched on, its own and the others, because the study also tried what it evolved
   on one web on both; and for topics that no search saw, which the study did not have.
-- Whether a topic is dense is decided within its group: of two topics searched on, one is, as in the study, whatever the
-  unseen ones are like.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from scenthound.command_line import unless
 from scenthound.errors import InvalidParameter
 from scenthound.experiments.evolve.evolution import Evolution, EvolutionStatus, evolve, resume_search
 from scenthound.experiments.evolve.settings import SearchSettings as EvolveSettings
-from scenthound.experiments.findings import Finding
+from scenthound.experiments.johnson2003.findings import TopicSearches, findings_by_group, strategy_groups
 from scenthound.experiments.johnson2003.topics import search_topics
+from scenthound.experiments.papers import Published
 from scenthound.experiments.search.methods import parse_search
 from scenthound.experiments.setup import CrawlConditions, ExperimentSetup
-from scenthound.experiments.starts import TopicChoice
+from scenthound.experiments.starts import Start, Starts, TopicChoice, training_pages_of
 from scenthound.experiments.study.settings import SearchSettings, StudySettings
 from scenthound.experiments.study.study import Timing
 from scenthound.experiments.trace_cache import code_digest
-from scenthound.experiments.validate.crawls import SEED_SETS, Measurements
+from scenthound.experiments.validate.crawls import SEED_SETS
 from scenthound.experiments.validate.settings import ValidationProtocol, ValidationSettings, fitting_budgets
-from scenthound.experiments.validate.validation import ValidatedFinding, Validation, findings, prepared, validate
+from scenthound.experiments.validate.validation import (
+    Validation,
+    prepared,
+    validate,
+)
 from scenthound.model import Progress, Topic
 from scenthound.records import to_json
+from scenthound.relevance.base import RELEVANCE, score_range
 from scenthound.store.folder import is_kind
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.evolved import choice_of
 from scenthound.topics.files import read_topics
 
-PUBLISHED = "rank_function:preset=johnson2003"
-PUBLISHED_LABEL = "P"
-#: Names of the groups of topics in findings. H17 is about the weights that were found on the topics searched on.
-GROUPS = {"": "topics searched on", "trained on": "topics searched on", "unseen": "unseen topics"}
+PUBLISHED_INDIVIDUAL = "rank_function:preset=johnson2003"
+PUBLISHED = Published(pages=10_000, topics=2, largest_n=50, relevance="svm:bigrams=true,scores=margin")
 
 #: The lengths of the study's crawls, in multiples of the shortest.
 LENGTHS = (1, 2, 3)
@@ -58,8 +63,9 @@ LENGTHS = (1, 2, 3)
 MAX_START_SHARE = 0.25
 #: The large seed set must be larger than the small one.
 MIN_LARGE = 2
-#: The package whose code decides which individuals a search requests, besides those that decide its crawls.
-SEARCHING_PACKAGES = ("experiments/search",)
+#: What decides which individuals a search requests, and the start pages, training pages and random numbers of their
+#: crawls, besides the code that decides all crawls.
+SEARCHING_PACKAGES = ("experiments/search", "experiments/evolve", "experiments/starts.py")
 #: Folders within that of the study.
 SEARCH_FOLDER = "search"
 ROUNDS_FOLDER = "measured"
@@ -90,12 +96,20 @@ def search_conditions(search: SearchSettings, shortest: int) -> CrawlConditions:
     """The conditions that the crawls of all searches share."""
     page_budget = max(1, round(shortest * search.pages_share))
     n_start = fitting_start(search.start, page_budget)
-    return CrawlConditions(page_budget=page_budget, n_start=n_start, mode=search.mode, relevance=search.relevance)
+    return CrawlConditions(
+        page_budget=page_budget,
+        n_start=n_start,
+        mode=search.mode,
+        relevance=search.relevance,
+        training_pages=search.training_pages,
+    )
 
 
-def evolve_settings(search: SearchSettings) -> EvolveSettings:
+def evolve_settings(search: SearchSettings, seed: int) -> EvolveSettings:
     method = f"johnson2003:population={search.population},generations={search.generations}"
-    return EvolveSettings(search=method, n_crawls=search.crawls)
+    # Unknown choices are rejected with the names of the known ones when the first search starts.
+    choices: dict[str, Any] = {"random_streams": search.random_streams, "renew": search.renew}
+    return EvolveSettings(search=method, n_crawls=search.crawls, seed=seed, **choices)
 
 
 class Johnson2003Run:
@@ -126,12 +140,12 @@ class Johnson2003Run:
         self._topics = search_topics(settings, search, web, topics_file)
         self._n_large, self._n_small = seed_set_sizes(search, budgets[0])
         self._conditions = search_conditions(search, budgets[0])
-        self._evolve_settings = evolve_settings(search)
-        n_searches, n_topics = len(self._topics.searched), len((*self._topics.searched, *self._topics.unseen))
-        most_evaluations = parse_search(self._evolve_settings.search).most_evaluations
+        n_searched, n_topics = len(self._topics.searched), len((*self._topics.searched, *self._topics.unseen))
+        n_searches = n_searched * search.repeats
+        most_evaluations = parse_search(evolve_settings(search, 0).search).most_evaluations
         self._search_visits = NEW_SHARE * most_evaluations * search.crawls * self._conditions.page_budget
         # By Best-First, the published individual and those of the searches.
-        n_crawls = n_topics * self._repeats * len(SEED_SETS) * (n_searches + 2)
+        n_crawls = n_topics * self._repeats * len(SEED_SETS) * (n_searched * search.validated + 2)
         self._validation_visits = float(n_crawls * budgets[-1])
         self._n_visits = self._search_visits * n_searches + self._validation_visits
         self._n_done = 0.0
@@ -148,15 +162,50 @@ class Johnson2003Run:
             f"and {self._n_small} pages instead of {self._search.large} and {self._search.small}.",
         )
 
-    def searches(self) -> dict[str, Evolution]:
-        """The search for each topic, by its id; finished searches are used again, interrupted ones continue."""
-        return {
-            topic.id: self._part(f"search for {topic.id}", self._search_visits, partial(self._evolution, topic))
+    def searches(self) -> tuple[TopicSearches, ...]:
+        """The searches for each topic; finished searches are used again, interrupted ones continue."""
+        return tuple(
+            TopicSearches(topic.id, tuple(self._one_search(topic, seed) for seed in range(self._search.repeats)))
             for topic in self._topics.searched
-        }
+        )
 
-    def validation(self, searches: Mapping[str, Evolution]) -> Validation:
-        """Crawl with all strategies, measure what is not cached, and test the findings."""
+    def _one_search(self, topic: Topic, seed: int) -> Evolution:
+        number = f" {seed + 1} of {self._search.repeats}" if self._search.repeats > 1 else ""
+        work = partial(self._evolution, topic, evolve_settings(self._search, seed), f"search{number} for {topic.id}")
+        return self._part(f"search{number} for {topic.id}", self._search_visits, work)
+
+    def differences(self, validation: Validation) -> str:
+        """How the study differs from that of the paper, in a sentence; empty if it does not."""
+        found, budgets = [], validation.settings.budgets
+        if budgets[0] != PUBLISHED.pages:
+            found.append(f"shortest crawls of {budgets[0]:,} pages instead of {PUBLISHED.pages:,}")
+        if len(self._topics.searched) != PUBLISHED.topics:
+            found.append(f"{len(self._topics.searched)} topics instead of {PUBLISHED.topics}")
+        starts = Starts(self._web, n_start=self._conditions.n_start, training_pages=self._search.training_pages)
+        searched = [starts.draw(topic, 0) for topic in self._topics.searched]
+        n_starts = [len(start.seeds) for start in searched]
+        if set(n_starts) != {self._search.start}:
+            found.append(f"searches from {_range(n_starts)} start pages instead of {self._search.start}")
+        if RELEVANCE.parse(self._search.relevance) != RELEVANCE.parse(PUBLISHED.relevance):
+            found.append(f"the relevance model {self._search.relevance} instead of {PUBLISHED.relevance}")
+        found += self._training_difference([*searched, *validation.starts])
+        return f"Compared with the paper: {'; '.join(found)}." if found else ""
+
+    def _training_difference(self, starts: Sequence[Start]) -> list[str]:
+        positives = [len(start.training) for start in starts if start.training]
+        wanted = training_pages_of("johnson2003")
+        used = training_pages_of(self._search.training_pages)
+        if not positives or (used == wanted and set(positives) == {wanted.positives}):
+            return []
+        negatives = [used.n_negatives(n) for n in positives]
+        others = "random pages" if used.from_web else "examples of other topics"
+        return [
+            f"classifiers trained on {_range(positives)} pages of a topic and {_range(negatives)} {others} instead of "
+            f"{wanted.positives} and about {wanted.negatives} random pages"
+        ]
+
+    def validation(self, searches: Sequence[TopicSearches]) -> Validation:
+        """Crawl with all strategies, measure what is not cached, and test the findings about crawls."""
         settings, notes = self._validation_settings(searches)
         work = partial(
             validate,
@@ -165,7 +214,7 @@ class Johnson2003Run:
             notes=notes,
             cache=self._folder / ROUNDS_FOLDER,
             large_option="`large` under [search] in the settings",
-            find=findings_by_group,
+            find=partial(findings_by_group, strategy_groups(searches)),
             workers=self._workers,
         )
         return self._part("validating the results", self._validation_visits, work)
@@ -181,42 +230,44 @@ class Johnson2003Run:
         progress(0.0, f"{name}: done")
         return result
 
-    def _evolution(self, topic: Topic, progress: Progress) -> Evolution:
+    def _evolution(self, topic: Topic, settings: EvolveSettings, name: str, progress: Progress) -> Evolution:
         def watch(status: EvolutionStatus) -> None:
             at = f"generation {status.summary.generation} of {status.summary.n_generations}"
-            progress(status.share, f"search for {topic.id}, {at}")
+            progress(status.share, f"{name}, {at}")
 
-        path = self._folder / SEARCH_FOLDER / self._name(topic)
+        path, n_best = self._folder / SEARCH_FOLDER / self._name(topic, settings), self._search.validated
         if is_kind(path, "search"):
-            return resume_search(path, web=self._web.path, workers=self._workers, watch=watch)
+            return resume_search(path, web=self._web.path, n_best=n_best, workers=self._workers, watch=watch)
         choice = TopicChoice(self._topics_file, (topic.id,))
         setup = ExperimentSetup(web=self._web.path or Path(), topics=choice, **asdict(self._conditions))
-        return evolve(setup, self._evolve_settings, path, workers=self._workers, watch=watch)
+        return evolve(setup, settings, path, n_best=n_best, workers=self._workers, watch=watch)
 
-    def _name(self, topic: Topic) -> str:
-        """The name of a search's folder: its topic, for people, and a digest of everything that decides it."""
+    def _name(self, topic: Topic, settings: EvolveSettings) -> str:
+        """The name of a search's folder: topic and number, for people, and a digest of everything that decides it."""
         decides = {
             "code": code_digest(SEARCHING_PACKAGES),
             "web": self._web.fingerprint,
             "crawls": to_json(self._conditions),
-            "search": to_json(self._evolve_settings),
+            "search": to_json(settings),
             "topic": topic.id,
             # Relevance models learn from the examples of other topics.
             "topics": [asdict(each) for each in read_topics(self._topics_file)],
         }
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
         letters = re.sub(r"[^A-Za-z0-9._-]+", "_", topic.id).strip("._")[:MAX_NAME_LENGTH]
-        return f"{letters or 'topic'}-{digest[:DIGEST_LENGTH]}"
+        return f"{letters or 'topic'}-{settings.seed + 1}-{digest[:DIGEST_LENGTH]}"
 
-    def _validation_settings(self, searches: Mapping[str, Evolution]) -> tuple[ValidationSettings, tuple[str, ...]]:
+    def _validation_settings(self, searches: Sequence[TopicSearches]) -> tuple[ValidationSettings, tuple[str, ...]]:
         """The settings of the validation, and notes on them."""
+        validated = [choice_of(each.file.resolve()) for topic in searches for each in topic.best.individuals]
         setup = ExperimentSetup(
             web=self._web.path or Path(),
-            topics=TopicChoice(self._topics_file, tuple(searches)),
-            strategies=(*(choice_of(search.result.resolve()) for search in searches.values()), PUBLISHED),
+            topics=TopicChoice(self._topics_file, tuple(each.topic for each in searches)),
+            strategies=(*validated, self._published_individual()),
             repeats=self._repeats,
             mode=self._search.mode,
             relevance=self._search.relevance,
+            training_pages=self._search.training_pages,
         )
         protocol = ValidationProtocol(
             budgets=self._wanted_budgets,
@@ -225,30 +276,20 @@ class Johnson2003Run:
             unseen_topics=tuple(topic.id for topic in self._topics.unseen),
         )
         _, settings, notes = prepared(setup, protocol)
-        for spec, label in zip(settings.all_strategies, labels_of(len(searches)), strict=True):
-            # Paths of files say less than the names in tables and figures.
-            notes = tuple(note.replace(spec, label) for note in notes)
-        return settings, notes
+        for group, individuals in strategy_groups(searches).items():
+            for index in individuals.values():
+                # Paths of files say less than names, and the same is true of all individuals of a search.
+                notes = tuple(note.replace(settings.all_strategies[index], group) for note in notes)
+        return settings, tuple(dict.fromkeys(notes))
+
+    def _published_individual(self) -> str:
+        """With the scores and renewals of the searches."""
+        scores = score_range(RELEVANCE.make(self._search.relevance))
+        parameters = {"score_range": unless(scores, 1.0), "renew": unless(self._search.renew, "links")}
+        given = (f",{name}={value}" for name, value in parameters.items() if value is not None)
+        return f"{PUBLISHED_INDIVIDUAL}{''.join(given)}"
 
 
-def labels_of(n_searches: int) -> tuple[str, ...]:
-    """The short names of all strategies, in the order of the validation."""
-    return ("BF", *(f"E{number}" for number in range(1, n_searches + 1)), PUBLISHED_LABEL)
-
-
-def findings_by_group(settings: ValidationSettings, measurements: Measurements) -> Iterator[ValidatedFinding]:
-    """The findings on topics searched on, then those on unseen ones, each as if there were no other topics. Weights
-    are tested once."""
-    for name, topics in settings.groups().items():
-        is_unseen = name == "unseen"
-        experiment = replace(settings.experiment, topics=settings.unseen if is_unseen else settings.trained)
-        alone = replace(settings, experiment=experiment, n_trained=0 if is_unseen else settings.n_trained)
-        for finding in findings(alone, measurements.on_topics(topics)):
-            if finding.topics or not is_unseen:
-                yield finding
-
-
-def named_findings(found: Iterable[ValidatedFinding], label_of: Mapping[str, str]) -> Iterator[Finding]:
-    """Sorted by name, those on topics searched on first. The protocol of each is its strategy and group of topics."""
-    for each in sorted(found, key=lambda finding: (finding.name, finding.topics == "unseen")):
-        yield Finding(each.name, each.says, f"{label_of[each.strategy]}, {GROUPS[each.topics]}", each.claims)
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -76,23 +76,30 @@ class ArmSettings:
 class SearchSettings:
     """The genetic searches of johnson2003, and the evaluation of their results.
 
-    There is a search for each of `topics`, which have at least `examples` pages in the web, half of which are targets;
-    its crawls start from `start` pages and have a share of the study's page budget. The crawls that evaluate the
-    results start from `large` and from `small` sets of pages, also for `unseen` topics that no search used.
+    There are `repeats` searches for each of `topics`, which have at least `examples` pages in the web, half of them
+    targets; their crawls start from `start` pages and have a share of the study's page budget. The `validated` best
+    individuals of the best search of each topic are evaluated. The crawls for that start from `large` and from `small`
+    sets of pages, also for `unseen` topics that no search used. `random_streams` and `renew` are those of a search,
+    `training_pages` those of crawls.
     """
 
     topics: int = column(default=2, least=1)
+    repeats: int = column(default=5, least=1, most=1000)
     examples: int = column(default=100, least=2)
     population: int = column(default=50, least=1, most=10_000)
     generations: int = column(default=50, least=1, most=10_000)
     crawls: int = column(default=3, least=1)
+    random_streams: str = "search"
     start: int = column(default=139, least=1)
     pages_share: float = 1.0
     large: int = column(default=250, least=1)
     small: int = column(default=50, least=1)
     unseen: int = column(default=10, least=0)
+    validated: int = column(default=3, least=1, most=100)
     mode: str = "roulette"
-    relevance: str = "svm"
+    renew: str = "links"
+    relevance: str = "svm:bigrams=true,scores=margin"
+    training_pages: str = "johnson2003"
 
 
 @dataclass(frozen=True, slots=True)

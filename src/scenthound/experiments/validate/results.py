@@ -12,6 +12,7 @@ from typing import Any
 from scenthound.command_line import command_line, unless
 from scenthound.experiments.results import Renderer, csv_number, csv_text, versions
 from scenthound.experiments.setup import ExperimentSetup
+from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES
 from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS
 from scenthound.experiments.validate.settings import ValidationProtocol
 from scenthound.experiments.validate.validation import Validation, prepared, validate
@@ -30,8 +31,9 @@ READING = (
     "do on these topics, and nothing about other topics. From five topics on, they are over topics. A claim must also "
     "pass a permutation test, and its contrary another one to be refuted, p corrected by Holm's method among the "
     "claims of the finding; with fewer than five topics, five seeds are the least for that. Effects are means over "
-    "both seed sets. A topic is dense if a larger share of the web's pages is good than for the median topic here. "
-    "Distances are shortest paths from the seeds over the links of the recorded web that crawls see."
+    "both seed sets; those of H17 are differences of weights, over searches instead of seeds. A topic is dense if a "
+    "larger share of the web's pages is good than for the median topic here. Distances are shortest paths from the "
+    "seeds over the links of the recorded web that crawls see."
 )
 
 
@@ -133,6 +135,7 @@ def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> s
             ("--repeats", settings.repeats),
             ("--mode", settings.experiment.mode),
             ("--relevance", settings.relevance),
+            ("--training-pages", unless(settings.experiment.training_pages, DEFAULT_TRAINING_PAGES)),
             ("--threshold", unless(settings.threshold, 0.5)),
             ("--closed-world", settings.experiment.closed_world),
             ("--follow-nofollow", not settings.experiment.respect_nofollow),

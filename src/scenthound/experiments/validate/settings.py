@@ -127,7 +127,7 @@ class ValidationSettings(ValidationProtocol):
     def as_json(self) -> dict[str, Any]:
         """Plain values, topics left out."""
         names = ("against", "budgets", "n_large", "n_small", "threshold")
-        conditions = ("repeats", "mode", "relevance", "closed_world", "respect_nofollow", "plain")
+        conditions = ("repeats", "mode", "relevance", "training_pages", "closed_world", "respect_nofollow", "plain")
         return {
             "strategies": list(self.strategies),
             **{name: getattr(self, name) for name in names},

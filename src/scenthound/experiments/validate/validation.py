@@ -5,21 +5,18 @@ difference to Best-First, averaged over both seed sets. With fewer than five top
 seeds, from five topics on over topics.
 
 Our interpretation of the findings
-- H17: COMM_OUT > PARENT_1 > COMM_IN, each at least twice HUB and AUTHORITY ("far above"). The weights are of one search
-  and have no interval. There is no verdict on a search that is smaller than the study's (individuals, generations or
-  crawls per individual), or whose file does not say how large it was.
+- H17 is about the weights of all searches whose results are validated (`weights.py`), the others about one strategy.
 - H18: higher fitness at every budget but the largest, and at the largest on dense topics only. A topic is dense if its
   share of good pages is above the median of the validation; a single topic is neither dense nor sparse.
 - H19: more cohesive, as a community and overall, averaged over budgets.
 - H20: a smaller mean distance from the seeds at the largest budget.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
-from scenthound.errors import InvalidParameter, ScenthoundError
+from scenthound.errors import InvalidParameter
 from scenthound.experiments.findings import (
     Claim,
     Finding,
@@ -31,7 +28,6 @@ from scenthound.experiments.findings import (
     is_not_more,
 )
 from scenthound.experiments.pipeline import plan
-from scenthound.experiments.search.methods import parse_search
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import ChosenTopics, Start, Starts, check_seeds, check_start
 from scenthound.experiments.statistics import PairedSample
@@ -46,14 +42,14 @@ from scenthound.experiments.validate.settings import (
     training_records,
     untrained_notes,
 )
+from scenthound.experiments.validate.weights import search_results, weight_claims
 from scenthound.model import Progress, silent
 from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import Evolved
-from scenthound.strategies.rank_file import STUDY_RELEVANCE, read_rank_file
+from scenthound.strategies.rank_file import STUDY_RELEVANCE
 from scenthound.strategies.rank_function import RankFunction
-from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.topics.files import read_topics
 
 PROTOCOL = "johnson2003"
@@ -64,107 +60,45 @@ SAYS = {
     "H19": "more cohesive crawls than Best-First",
     "H20": "crawls that stay closer to the seeds than Best-First",
 }
-#: Our interpretation of "far above".
-FAR_ABOVE = 2.0
-#: The scores of H17, and its claim.
-H17_SCORES = ("comm_out", "parent_1", "comm_in", "hub", "authority")
-H17_SAYS = (
-    "COMM_OUT weighs more than PARENT_1, PARENT_1 more than COMM_IN, and each at least twice as much as HUB and as "
-    "AUTHORITY"
-)
-ONE_SEARCH = "The weights are of one search and have no interval"
-
-
-class SearchSize(NamedTuple):
-    """The size of a search; `generations` are those that were completed."""
-
-    individuals: int
-    generations: int
-    crawls: int  #: per individual and topic
-
-    def __str__(self) -> str:
-        crawls = f"{self.crawls} crawl{'s' if self.crawls != 1 else ''} of each"
-        return f"{self.individuals} individuals, {self.generations} generations and {crawls}"
-
-
-#: johnson2003 section 3.
-OF_THE_STUDY = SearchSize(individuals=50, generations=50, crawls=3)
-
-
-class EvolvedRules(NamedTuple):
-    """The result of a search; `size` is None if unknown."""
-
-    rules: RankRules
-    size: SearchSize | None
-
-
-def evolved_rules(strategy: str) -> EvolvedRules | None:
-    """The rules of an evolved strategy; None for others."""
-    choice, made = STRATEGIES.parse(strategy), STRATEGIES.make(strategy)
-    if choice.name != "evolved" or not isinstance(made, RankFunction):
-        return None
-    file = STRATEGIES.values(choice).get("file")
-    # Without a file it is the published individual.
-    return EvolvedRules(made.rules, _search_size(file) if isinstance(file, str) else OF_THE_STUDY)
-
-
-def _search_size(file: str) -> SearchSize | None:
-    """The size according to the training record of a file, which may contain anything."""
-    found = read_rank_file(file)
-    search, crawls = found.training.get("search"), found.training.get("crawls")
-    if not isinstance(search, str) or not isinstance(crawls, int):
-        return None
-    try:
-        method = parse_search(search)
-    except ScenthoundError:
-        return None
-    generations = found.history[-1].generation if found.history else method.generations
-    return SearchSize(method.population, generations, crawls)
-
-
-def weight_claims(evolved: EvolvedRules) -> Iterator[Claim]:
-    """H17 for each of the rules."""
-    weights = evolved.rules.weights
-    for number, row in enumerate(weights, 1):
-        weight = dict(zip(SCORE_NAMES, row, strict=True))
-        verdict, why = _weight_verdict(weight, evolved.size)
-        which = f"rule {number}: " if len(weights) > 1 else ""
-        found = ", ".join(f"{name.upper()} {weight[name]:.3f}" for name in H17_SCORES)
-        yield Claim(f"{which}{H17_SAYS}; found {found}", None, verdict, f"{ONE_SEARCH}{why}.")
-
-
-def _weight_verdict(weight: dict[str, float], size: SearchSize | None) -> tuple[Verdict, str]:
-    if size is None:
-        why = "and the file does not say how large the search was: too little for a verdict"
-        return Verdict.UNDECIDED, f", {why}"
-    if any(own < study for own, study in zip(size, OF_THE_STUDY, strict=True)):
-        return Verdict.UNDECIDED, f", one of {size}, and the study's was of {OF_THE_STUDY}: too small for a verdict"
-    comm_out, parent_1, comm_in = weight["comm_out"], weight["parent_1"], weight["comm_in"]
-    if comm_out > parent_1 > comm_in > 0 and comm_in >= FAR_ABOVE * max(weight["hub"], weight["authority"]):
-        return Verdict.REPRODUCED, "; they are in this order"
-    return Verdict.NOT_REPRODUCED, "; they are not in this order"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidatedFinding(Finding):
-    """A finding of the study for one strategy on one group of topics (empty: none)."""
+    """A finding of the study for one strategy on one group of topics; H17, for all searches, has neither."""
 
     strategy: str
     topics: str
 
 
 def findings(settings: ValidationSettings, measurements: Measurements) -> list[ValidatedFinding]:
-    """Every finding, for every strategy and for topics trained on and unseen."""
+    """H17 for all searches, and the others for every strategy and for topics trained on and unseen."""
     found: list[ValidatedFinding] = []
+    searches = search_results(settings.strategies)
+    if searches:
+        found.append(_finding("H17", "", "", weight_claims(searches)))
     for index, strategy in enumerate(settings.strategies, 1):
-        evolved = evolved_rules(strategy)
-        if evolved is not None:
-            found.append(_finding("H17", strategy, "", weight_claims(evolved)))
-        for name, topics in settings.groups().items():
-            claims = _GroupClaims(settings, measurements, index, topics)
-            by_finding = {"H18": claims.fitness(), "H19": claims.cohesiveness(), "H20": claims.distance()}
-            found += [_finding(finding, strategy, name, made) for finding, made in by_finding.items()]
+        found += crawl_findings(settings, measurements, {strategy: index})
     return found
+
+
+def crawl_findings(
+    settings: ValidationSettings, measurements: Measurements, strategies: Mapping[str, int]
+) -> Iterator[ValidatedFinding]:
+    """H18 to H20 for strategies that belong together, such as the best individuals of a search, given by label and
+    index: a finding has the claims about all of them, under the name of the first."""
+    first = settings.all_strategies[min(strategies.values())]
+    for name, topics in settings.groups().items():
+        of = {label: _GroupClaims(settings, measurements, index, topics) for label, index in strategies.items()}
+        yield _finding("H18", first, name, _labelled({label: claims.fitness() for label, claims in of.items()}))
+        yield _finding("H19", first, name, _labelled({label: claims.cohesiveness() for label, claims in of.items()}))
+        yield _finding("H20", first, name, _labelled({label: claims.distance() for label, claims in of.items()}))
+
+
+def _labelled(claims: Mapping[str, Iterator[PendingClaim | Claim]]) -> Iterator[PendingClaim | Claim]:
+    """All claims; if there are several strategies, with their labels."""
+    for label, made in claims.items():
+        for claim in made:
+            yield replace(claim, says=f"{label}: {claim.says}") if len(claims) > 1 else claim
 
 
 def _finding(name: str, strategy: str, topics: str, claims: Iterator[PendingClaim | Claim]) -> ValidatedFinding:

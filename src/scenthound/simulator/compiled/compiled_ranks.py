@@ -45,8 +45,10 @@ HOST_SUCCESS, CASH = SCORE_NAMES.index("host_success"), SCORE_NAMES.index("cash"
 FAR = 2**30
 #: The code of a generation without members, and more than the bits of any magnitude that a score may have.
 NO_MEMBERS, ALL_NEGATIVE = -(2**63), 2**62
-#: A mark is the number of the visit, and below it a bit for each generation for which the page is listed.
+#: A mark is the number of the visit, and below it a bit for each generation for which the page is listed. Bit 0, which
+#: no generation needs, is set when the rank was renewed.
 _MARK_BITS = 6
+_RENEWED = 1
 
 
 @inline_jitable
@@ -93,6 +95,7 @@ def tell_rank(
     for link in range(web.distinct_offset[page], web.distinct_offset[page + 1]):
         prefetch(queue.pages, web.distinct_url[link], 0)
         prefetch(queue.pages, web.distinct_url[link], LINE_BYTES)
+    ranking.n_listed[0] = 0
     if score >= 0 and not queue.pages[url].in_community:
         join_community(web, crawl, queue, ranking, url)
     count_links(web, crawl, queue, cash, ranking, url, page)
@@ -103,6 +106,9 @@ def tell_rank(
     if state.n_weighed > N_STUDY_SCORES:
         learn_extras(web, scores, crawl, queue, cash, ranking, url, page)
     rank_links(web, crawl, queue, cash, ranking, page)
+    if state.renews_siblings:
+        for index in range(ranking.n_listed[0]):
+            rank_links(web, crawl, queue, cash, ranking, ranking.listed[0, index])
 
 
 @inline_jitable
@@ -116,9 +122,10 @@ def classifier_score(crawl: CrawlArrays, relevance: float) -> float:
 def join_community(web: Web, crawl: CrawlArrays, queue: Queue, ranking: Ranking, url: int) -> None:
     """Each parent of the page has one more link into the community; count it for every URL that the parent links to."""
     queue.pages[url].in_community = 1
-    if not crawl.state[0].weighs_community:
+    if not crawl.state[0].counts_community:
         return
     n_parents = list_parents(web, crawl, ranking, url)
+    ranking.n_listed[0] = n_parents
     for index in range(n_parents):
         prefetch_targets(web, queue, ranking.listed[0, index])
     for index in range(n_parents):
@@ -175,11 +182,24 @@ def rank_links(web: Web, crawl: CrawlArrays, queue: Queue, cash: Records, rankin
     for link in range(web.distinct_offset[page], web.distinct_offset[page + 1]):
         url = web.distinct_url[link]
         known = queue.pages[url]
-        if known.bucket == POPPED:
+        if known.bucket == POPPED or is_renewed(crawl, queue, url):
             continue
         rank = inf if known.is_seed else weighted_sum(web, crawl, queue, cash, ranking, url, mean_out, mean_in)
         if known.bucket < 0 or known.score != rank:
             put(queue, url, rank)
+
+
+@inline_jitable
+def is_renewed(crawl: CrawlArrays, queue: Queue, url: int) -> bool:
+    """Whether the rank of a URL was renewed by the current visit; marks it. Only siblings are met twice."""
+    state, known = crawl.state[0], queue.pages[url]
+    if not state.renews_siblings:
+        return False
+    if known.mark >> _MARK_BITS != state.n_visited:
+        known.mark = state.n_visited << _MARK_BITS
+    was_renewed = bool(known.mark & _RENEWED)
+    known.mark |= _RENEWED
+    return was_renewed
 
 
 @inline_jitable
@@ -202,7 +222,8 @@ def weighted_sum(
     rank += known.n_in_community / known.n_parents * weights[COMM_IN]  # Eq. 7
     rank += known.n_into_community / known.n_links * weights[COMM_OUT]  # Eq. 8
     for generation in range(1, state.deepest + 1):
-        rank += generation_score(ranking, url, generation) * weights[PARENT_0 + generation]  # Eq. 11, 12
+        parent_score = generation_score(ranking, url, generation) * state.score_range  # Eq. 11, 12
+        rank += parent_score * weights[PARENT_0 + generation]
     if state.n_weighed > N_STUDY_SCORES:
         rank = with_extras(web, crawl, cash, ranking, url, weights, rank)
     return rank

@@ -114,9 +114,9 @@ CRAWL_STATE = state_type(
     list_size refill_at n_current n_to_refill is_new_refill n_draws
     seeds_first reshare_every revises_again keeps_when_hopeless n_rounds
     n_links n_seen hub_over_max split_by n_weighed deepest
-    weighs_community weighs_link_scores weighs_hosts weighs_cash
+    counts_community renews_siblings weighs_link_scores weighs_hosts weighs_cash
     """,
-    "page_weight strength flatness threshold circulating",
+    "page_weight strength flatness threshold score_range circulating",
 )
 
 #: `rule`: the score of a page that is found again.
@@ -208,7 +208,7 @@ class Ranking(NamedTuple):
     hosts: Records
     parent_offset: LongArray  #: by URL of the web: where its parents start, downloaded or not
     parent_page: IntArray
-    listed: IntArray  #: for each generation a list of URLs; in the first row one of pages
+    listed: IntArray  #: for each generation a list of URLs; in the first row the parents of a page, as pages
     n_listed: LongArray
     passed: LongArray  #: what a page passes to each generation of its links
     score: FloatArray  #: one number, read as such and as its bits

@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import Literal
 
 from scenthound.experiments.findings import Claim, Finding, Verdict
-from scenthound.experiments.statistics import Effect
+from scenthound.experiments.statistics import Effect, Over
 from scenthound.ui.document import Block, Cell, GroupedTable, Paragraphs, RowGroup, Table
 from scenthound.ui.formats import NO_VALUE, plural
 
@@ -18,6 +18,8 @@ STATUS: dict[Verdict, Status] = {
     Verdict.UNDECIDED: "open",
     Verdict.CANNOT_BE_ASKED: "open",
 }
+#: The singular of what an effect is the mean over.
+ONE_OF: dict[Over, str] = {"topics": "topic", "seeds": "seed", "searches": "search"}
 #: More protocols are shown in rows instead of columns.
 MAX_PROTOCOL_COLUMNS = 2
 CLAIM_COLUMNS = ("claim", "effect", "95 % interval", "over", "test", "p", "corrected p", "verdict")
@@ -41,11 +43,11 @@ def format_effect_interval(effect: Effect | None) -> str:
 
 
 def format_observations(effect: Effect | None) -> str:
-    """The number of topics, or random seeds, that an effect is the mean over."""
+    """The number of topics, random seeds or searches that an effect is the mean over."""
     if effect is None:
         return NO_VALUE
     number = effect.n_topics if effect.over == "topics" else effect.n_seeds
-    return f"{number} {plural(number, effect.over.removesuffix('s'))}"
+    return f"{number} {ONE_OF[effect.over] if number == 1 else effect.over}"
 
 
 def format_p(p: float) -> str:

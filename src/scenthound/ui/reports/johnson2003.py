@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
+from scenthound.experiments.johnson2003.findings import GROUPS
 from scenthound.experiments.johnson2003.results import READING, Johnson2003Study
-from scenthound.experiments.johnson2003.study import GROUPS
 from scenthound.experiments.results import Renderer
 from scenthound.strategies.rank_file import read_rank_file
 from scenthound.ui.document import Chart, Document, Figure, Section, Series, WinLossGrid
@@ -21,7 +21,7 @@ from scenthound.ui.reports.search import history_series
 from scenthound.ui.reports.study import study_document
 from scenthound.ui.reports.validation_charts import BARS, DISTANCES, DISTANCES_TITLE, ValidationCharts
 
-SEARCHES_CAPTION = "Fitness in the searches: of the best individual, and the mean"
+SEARCHES_CAPTION = "Fitness in the best search of each topic: of the best individual, and the mean"
 #: The numbers of the paper's figures: of the sparse topic, and of the dense one.
 NUMBERS = {"fitness": (3, 4), "community_cohesiveness": (5, 7), "overall_cohesiveness": (6, 8), DISTANCES: (10, 9)}
 
@@ -82,8 +82,8 @@ def _charts(study: Johnson2003Study, spec: FigureSpec) -> tuple[Chart, ...]:
 
 def _searches_chart(study: Johnson2003Study) -> Chart:
     series: list[Series] = []
-    for label, search in zip(study.labels[1:], study.searches.values(), strict=False):
-        series += history_series(read_rank_file(search.result).history, f"{label}, ")
+    for number, searches in enumerate(study.searches, 1):
+        series += history_series(read_rank_file(searches.best.result).history, f"E{number}, ")
     return Chart("searches", "Fitness by generation", "generation", BARS["fitness"][1], tuple(series))
 
 

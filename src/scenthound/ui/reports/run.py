@@ -15,7 +15,7 @@ from scenthound.experiments.compare.ranking import observations_needed
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, read_evaluation
 from scenthound.experiments.runs import read_about
 from scenthound.experiments.significance import AgainstBest, against_best
-from scenthound.experiments.starts import DEFAULT_START, Task
+from scenthound.experiments.starts import DEFAULT_START, DEFAULT_TRAINING_PAGES, Task
 from scenthound.experiments.statistics import ALPHA, MeanCurve, aligned_differences
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.ui.document import (
@@ -445,6 +445,7 @@ def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
             ("--relevance", settings["relevance"]),
             ("--train", unless(settings.get("n_train"), 0)),
             ("--train-from", settings.get("train_from")),
+            ("--training-pages", unless(settings.get("training_pages"), DEFAULT_TRAINING_PAGES)),
             ("--judge", unless(settings.get("n_judge"), 0)),
             ("--as-published", bool(settings.get("as_published"))),
             ("--mode", unless(settings.get("mode"), str(SEQUENTIAL))),

@@ -23,7 +23,7 @@ from scenthound.experiments.evolve.folder import (
 )
 from scenthound.experiments.evolve.settings import DEFAULT_MODE
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.starts import Task
+from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES, Task
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.locks import is_locked
 from scenthound.strategies.evolved import choice_of
@@ -281,6 +281,7 @@ def _validate_command(search: StoredSearch, relevance_model: str) -> str:
             ("--strategy", choice_of(folder / RESULT_FILE)),
             ("--unseen-max", UNSEEN_PROPOSED if _has_unseen_topics(search) else None),
             ("--relevance", relevance_model),
+            ("--training-pages", unless(crawls.get("training_pages"), DEFAULT_TRAINING_PAGES)),
             ("--threshold", unless(search.settings["threshold"], 0.5)),
             ("--mode", crawls["mode"]),
             ("--closed-world", bool(crawls["closed_world"])),
@@ -346,7 +347,9 @@ def reproduce_command(settings: Mapping[str, Any], folder: Path) -> str:
             ("--random-seed", settings["seed"]),
             ("--scores", ",".join(settings["scores"])),
             ("--split", unless(settings["split"], "nothing")),
+            ("--renew", unless(settings.get("renew"), "links")),
             ("--reevaluate", bool(settings["reevaluate"])),
+            ("--random-streams", unless(settings.get("random_streams"), "common")),
             ("--crawls", settings["n_crawls"]),
             ("--pages", crawls["page_budget"]),
             ("--start", crawls["n_start"]),
@@ -359,6 +362,7 @@ def reproduce_command(settings: Mapping[str, Any], folder: Path) -> str:
             ("--threshold", unless(settings["threshold"], 0.5)),
             ("--train", unless(crawls["n_train"], 0)),
             ("--train-from", crawls["train_from"]),
+            ("--training-pages", unless(crawls.get("training_pages"), DEFAULT_TRAINING_PAGES)),
             ("--as-published", bool(crawls["as_published"])),
             ("--out", search.with_name(f"{search.name}-again")),
         ],

@@ -26,6 +26,9 @@ from scenthound.ui.formats import counted, format_mean, setting_rows, version_ro
 from scenthound.ui.reports.findings import findings_blocks, verdict_counts, verdict_facts
 from scenthound.ui.reports.validation_charts import BARS, DISTANCES, DISTANCES_TITLE, ValidationCharts
 
+#: The protocol of a finding about all searches.
+ALL_SEARCHES = "all searches"
+
 
 def validation_report(folder: Path) -> Document:
     """InvalidInput if the folder is not a validation."""
@@ -43,6 +46,9 @@ def _summary(stored: "StoredValidation") -> Iterator[str]:
     for label, spec in zip(stored.labels[1:], stored.specs[1:], strict=True):
         own = [each for each in stored.findings if each.protocol.split(",")[0] == label]
         yield f"{spec} ({label}): {verdict_counts(own)}."
+    searches = [each for each in stored.findings if each.protocol == ALL_SEARCHES]
+    if searches:
+        yield f"The weights of all searches: {verdict_counts(searches)}."
     groups = " and ".join(f"{len(topics)} {name}" for name, topics in stored.groups.items())
     lengths = ", ".join(f"{budget:,}" for budget in stored.budgets)
     yield (
@@ -220,9 +226,10 @@ def _histograms(crawls: Sequence[Mapping[str, Any]], name: str, shape: tuple[int
 
 def _finding(each: Mapping[str, Any], label_of: Mapping[str, str]) -> Finding:
     claims = tuple(from_json(Claim, claim) for claim in each["claims"])
-    return named_finding(str(each["name"]), str(each["says"]), label_of[each["strategy"]], each["topics"], claims)
+    label = label_of[each["strategy"]] if each["strategy"] else ALL_SEARCHES
+    return named_finding(str(each["name"]), str(each["says"]), label, each["topics"], claims)
 
 
 def named_finding(name: str, says: str, label: str, topics: str, claims: tuple[Claim, ...]) -> Finding:
-    """The protocol of a finding is its strategy and its group of topics."""
+    """The protocol of a finding is its strategy and its group of topics. H17 has neither."""
     return Finding(name, says, f"{label}, topics {topics}" if topics else label, claims)
