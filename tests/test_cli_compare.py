@@ -86,7 +86,7 @@ def test_json_output_has_nothing_but_the_result(comparing):
 
 
 def test_what_decides_about_crawls_is_passed_on(comparing):
-    code, out, err = comparing(*DECISIVE, "--topic", "train", "--follow-nofollow", "--json")
+    code, out, err = comparing(*DECISIVE, "--repeats", "20", "--topic", "train", "--follow-nofollow", "--json")
     printed = json.loads(out)
     assert code == 0, err
     assert printed["topics"] == ["balloon", "train"]
