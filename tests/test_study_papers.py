@@ -155,6 +155,7 @@ def test_claims_about_bfs256_cannot_be_asked_of_crawls_that_end_before_it_can_le
     assert (exploring.verdict.value, greedy.verdict.value) == (NOT_ASKED, REPRODUCED)
     # 256 of 1,000.
     assert "26%" in exploring.why
+    assert found["H10"].why.startswith("1 of 2 claims cannot be asked here: BFS256 finds")
 
 
 def test_a_refuted_claim_refutes_a_finding_of_which_other_claims_cannot_be_asked():

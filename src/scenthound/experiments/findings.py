@@ -361,7 +361,8 @@ class Finding:
         if len(self.claims) == 1:
             return claim.why
         n_alike = sum(each.verdict is self.verdict for each in self.claims)
-        which = f"{n_alike} of {len(self.claims)} claims {'is' if n_alike == 1 else 'are'} {self.verdict}"
+        verb = "" if self.verdict is Verdict.CANNOT_BE_ASKED else "is " if n_alike == 1 else "are "
+        which = f"{n_alike} of {len(self.claims)} claims {verb}{self.verdict}"
         return f"{which}{', the first' if n_alike > 1 else ''}: {claim.says}. {claim.why}"
 
 
