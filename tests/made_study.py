@@ -1,5 +1,6 @@
 """A study whose numbers are made up, for tests of what a report makes of one."""
 
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def made_arm(name: str = "task 1", n_places: int = 4, **more: object) -> ArmMeas
         settings=settings,
         page_budget=int(x[-1]),
         n_hosts=1,
-        n_domains=1,
+        leaving_share=0.0,
         topics=TOPICS,
         measured=values,
         bounds=bounds,
@@ -40,7 +41,9 @@ def made_arm(name: str = "task 1", n_places: int = 4, **more: object) -> ArmMeas
 
 def made_claim(says: str, verdict: Verdict, mean: float = 0.25) -> Claim:
     effect = Effect(mean, mean - 0.125, mean + 0.125, "topics", 5, 1)
-    return Claim(says, effect, verdict, f"It is {verdict}.", "sign flips, above 0", 0.01, 0.02)
+    return Claim(
+        says, effect, verdict, f"It is {verdict}.", "sign flips, above 0", 0.01, 0.02, nan, "sign flips, above 0", 0.02
+    )
 
 
 def made_finding(*verdicts: Verdict, name: str = "H1", protocol: str = "") -> Finding:

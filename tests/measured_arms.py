@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from scenthound.experiments.closed_world import MissedCounts
-from scenthound.experiments.study.measures import ArmMeasurements, Measured
+from scenthound.experiments.study.measures import ArmMeasurements, Measured, n_of_crawlers
 from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.topic_analysis import TopicFeatures
 
@@ -22,6 +22,7 @@ def planted_arm(
     n_topics: int = N_TOPICS,
     low: tuple[str, ...] = (),
     n_hosts: int = 100,
+    leaving_share: float = 0.2,
     page_budget: int = 1000,
     lengths: Mapping[str, int] | None = None,
     n_accepted: float = 1000.0,
@@ -48,7 +49,8 @@ def planted_arm(
         settings=settings,
         page_budget=page_budget,
         n_hosts=n_hosts,
-        n_domains=n_hosts,
+        leaving_share=leaving_share,
+        n_of=n_of_crawlers({label: spec for label, spec in settings.strategies.items() if "{" not in spec}),
         topics=topics,
         measured=measured,
         bounds={},

@@ -263,14 +263,14 @@ def test_the_fitness_of_best_first_is_beside_that_of_the_evolved(done):
         assert row[3] == f"{fmean(known):.4f} ({min(known):.4f} to {max(known):.4f})"
     assert len(each_search.rows) == 4
     stored = json.loads((out / "study.json").read_text())["searches"]
-    assert [each["seed"] for each in stored] == [0, 1, 0, 1]
+    assert [each["seed"] for each in stored] == [0, 1, 2, 3]
     assert [each["best_first_fitness"] for each in stored] == [each.others[0].fitness for each in searches_of(study)]
     assert sum(stored[0]["weights"].values()) == pytest.approx(1)
 
 
 def test_searches_of_a_topic_have_other_random_numbers(done):
     study, _ = done
-    assert [search.settings.seed for search in searches_of(study)] == [0, 1, 0, 1]
+    assert [search.settings.seed for search in searches_of(study)] == [0, 1, 2, 3]
     assert {search.settings.random_streams for search in searches_of(study)} == {"search"}
 
 

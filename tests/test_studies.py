@@ -133,8 +133,9 @@ def test_the_acceptance_rate_of_classifiers_is_measured_beside_the_known_pages(w
     # The ceiling of findings is that of the calibrated judges.
     (start,) = [start for topic, start in arm.planned if topic.id == measured.topics[0]]
     (run,) = arm.source(tmp_path, recorded).open().of(arm.experiment.topics[0], start)
+    everything = replace(run.trace, pages=np.arange(recorded.n_pages, dtype=np.int32))
     shares = RelevantShares(recorded, arm.experiment.topics)
-    truth = TopicGroundTruth(recorded, arm.experiment.topics[0], [run.trace], shares=shares).ground_truth(start)
+    truth = TopicGroundTruth(recorded, arm.experiment.topics[0], [everything], shares=shares).ground_truth(start)
     assert measured.n_accepted[0] == truth.facts.accepted_by("vote", calibrated=True).sum()
 
 

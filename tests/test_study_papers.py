@@ -3,11 +3,12 @@
 import re
 from dataclasses import replace
 from itertools import chain
+from math import nan
 
 import pytest
 
 from measured_arms import planted_arm, verdicts
-from scenthound.experiments.papers import menczer2001, pant2002, paper_of, wang2009
+from scenthound.experiments.papers import differences_from_paper, menczer2001, pant2002, paper_of, wang2009
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST
 from scenthound.experiments.study.measures import MISSING_COUNT, VISITED_PAGES
 from scenthound.experiments.study.tables import end_tables
@@ -29,14 +30,14 @@ def menczer(
     early: dict[str, float],
     middle: dict[str, float],
     end: dict[str, float],
-    n_hosts: int = 100,
+    **more,
 ):
     """Classifiers and similarity say `order`, best first; mean ranks are given at 100, 500 and 1,000 pages."""
     quality = {label: 0.3 - 0.1 * index for index, label in enumerate(order)}
     ranks = {50: early, 100: early, 250: middle, 500: middle, 1000: end}
     planted = {name: by(quality) for name in [*CLASSIFIED, "mean_similarity"]}
     planted["rank:by=lexical"] = lambda label, x: ranks[x][label]
-    return planted_arm("menczer2001", "crawls", planted, low=("rank:by=lexical",), n_hosts=n_hosts)
+    return planted_arm("menczer2001", "crawls", planted, low=("rank:by=lexical",), **more)
 
 
 AS_FOUND = ("BestFirst", "InfoSpiders", "PageRank")
@@ -56,8 +57,10 @@ def test_findings_of_menczer2001_are_not_reproduced_in_another_order():
     assert verdicts(menczer2001.findings([arm])) == dict.fromkeys(("H1", "H2", "H3", "H4"), NOT)
 
 
-def test_claims_about_pagerank_cannot_be_asked_of_a_web_with_a_single_domain():
-    found = {each.name: each for each in menczer2001.findings([menczer(AS_FOUND, EARLY, MIDDLE, END, n_hosts=1)])}
+@pytest.mark.parametrize("leaving_share", [0.0, 0.009])
+def test_claims_about_pagerank_cannot_be_asked_where_hardly_a_link_leads_to_another_domain(leaving_share):
+    arm = menczer(AS_FOUND, EARLY, MIDDLE, END, leaving_share=leaving_share)
+    found = {each.name: each for each in menczer2001.findings([arm])}
     assert {name: each.verdict.value for name, each in found.items()} == dict.fromkeys(
         ("H1", "H2", "H3", "H4"), NOT_ASKED
     )
@@ -66,6 +69,30 @@ def test_claims_about_pagerank_cannot_be_asked_of_a_web_with_a_single_domain():
     # The effect is shown even so.
     assert spiders.effect is not None
     assert spiders.effect.mean == pytest.approx(0.1, abs=0.01)
+
+
+def test_few_links_to_other_domains_are_remarked():
+    arms = [menczer(AS_FOUND, EARLY, MIDDLE, END, leaving_share=share) for share in (0.02, 0.2)]
+    few, many = (next(iter(menczer2001.findings([arm]))) for arm in arms)
+    assert few.verdict.value == many.verdict.value == REPRODUCED
+    assert "2.0%" in few.remark
+    assert not many.remark
+
+
+def test_crawls_that_ended_are_not_compared_twice_and_claims_say_where():
+    lengths = dict.fromkeys(AS_FOUND, 300)
+    arm = menczer(AS_FOUND, EARLY, MIDDLE, END, lengths={**lengths, "BestFirst": 1000})
+    found = {f"{each.name} {each.protocol}": each for each in menczer2001.findings([arm])}
+    visited, padded = found[f"H3 {VISITED_PAGES}"], found[f"H3 {MISSING_COUNT}"]
+    # After 100 pages, and where the crawls of 300 pages ended.
+    assert (len(visited.claims), len(padded.claims)) == (4, 6)
+    assert "300 pages in the mean" in visited.claims[1].says
+    assert found[f"H4 {VISITED_PAGES}"].verdict.value == NOT_ASKED
+
+
+def test_nothing_can_be_asked_of_crawlers_that_visited_all_pages():
+    arm = menczer(AS_FOUND, EARLY, MIDDLE, END, lengths=dict.fromkeys(AS_FOUND, 300))
+    assert {each.verdict.value for each in menczer2001.findings([arm])} == {NOT_ASKED}
 
 
 def test_low_ranks_are_better():
@@ -155,7 +182,17 @@ def test_claims_about_bfs256_cannot_be_asked_of_crawls_that_end_before_it_can_le
     assert (exploring.verdict.value, greedy.verdict.value) == (NOT_ASKED, REPRODUCED)
     # 256 of 1,000.
     assert "26%" in exploring.why
+    assert exploring.effect is not None
+    assert exploring.effect.mean == pytest.approx(0.1, abs=0.01)
     assert found["H10"].why.startswith("1 of 2 claims cannot be asked here: BFS256 finds")
+
+
+def test_n_is_that_of_the_settings():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3}, page_budget=1000)
+    arms = [replace(arm, n_of={**arm.n_of, "BFS256": 128}) for arm in arms]
+    assert verdicts(pant2002.findings(arms))["H10"] == REPRODUCED
+    # The paper's share is 256 of 2,000.
+    assert "largest N" not in differences_from_paper(pant2002.PUBLISHED, arms[0])
 
 
 def test_a_refuted_claim_refutes_a_finding_of_which_other_claims_cannot_be_asked():
@@ -220,6 +257,7 @@ def wang(
     harvest: dict[str, float],
     times: float,
     n_accepted: float = 1000.0,
+    lengths: dict[str, int] | None = None,
     **more,
 ):
     """Recall after up to 100 pages and later; harvest; how many times as long link-context takes as OTIE."""
@@ -229,7 +267,7 @@ def wang(
     }
     seconds = {"Link-context": 600.0 * times, "OPIC": 610.0, "OTIE": 600.0}
     arms = [
-        planted_arm("wang2009", f"crawls, {words}", crawls, n_accepted=n_accepted)
+        planted_arm("wang2009", f"crawls, {words}", crawls, n_accepted=n_accepted, lengths=lengths)
         for words in wang2009.PROTOCOLS.values()
     ]
     arms += [planted_arm("wang2009", f"revision, {words}", REVISION) for words in wang2009.PROTOCOLS.values()]
@@ -289,6 +327,26 @@ def test_far_above_cannot_be_asked_if_there_are_too_few_accepted_pages():
     assert {claim.verdict.value for claim in far_above} == {NOT_ASKED}
     assert re.search(r"\b1\.(49|50) times\b.*Breadth-First", far_above[0].why)
     assert found["H15 corrected"].verdict.value == NOT_ASKED
+
+
+def test_the_ceiling_of_crawls_that_ended_early_is_of_their_pages():
+    arms = wang(FIRST, LAST, HARVEST, 2.9, n_accepted=150, lengths={"Breadth-First": 100, "OPIC": 100})
+    found = {f"{each.name} {each.protocol}": each for each in wang2009.findings(arms)}
+    # Of 100 pages all can be accepted; of 1,000 with missing ones 150.
+    assert found[f"H15 corrected, {VISITED_PAGES}"].verdict.value == REPRODUCED
+    assert found[f"H15 corrected, {MISSING_COUNT}"].verdict.value == NOT_ASKED
+
+
+def test_nothing_can_be_asked_of_crawls_that_request_most_pages_at_once():
+    arms = [replace(arm, n_of=dict.fromkeys(arm.labels, 300)) for arm in wang(FIRST, LAST, HARVEST, times=2.9)]
+    found = verdicts(wang2009.findings(arms))
+    assert {name: verdict for name, verdict in found.items() if name != "H16"} == dict.fromkeys(NAMES, NOT_ASKED)
+
+
+def test_running_times_cannot_be_asked_if_no_crawl_was_long_enough():
+    arms = wang(FIRST, LAST, HARVEST, times=nan)
+    assert verdicts(wang2009.findings(arms))["H16"] == NOT_ASKED
+    assert [*wang2009.tables(arms)]
 
 
 def test_running_times_cannot_be_asked_with_fewer_hosts_than_workers():

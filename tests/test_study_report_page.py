@@ -171,7 +171,7 @@ def test_a_claim_shows_effect_interval_and_corrected_p():
     assert isinstance(claims, GroupedTable)
     (group,) = claims.groups
     assert texts(group.rows) == [
-        ["claim 1", "+0.25", "+0.125 to +0.375", "5 topics", "sign flips, above 0", "0.010", "0.020", "reproduced"]
+        ["claim 1", "+0.25", "+0.125 to +0.375", "5 topics", "sign flips, above 0", "0.020", "reproduced"]
     ]
     assert group.rows[0][0].tooltip == group.detail == "It is reproduced."
     assert group.cell is not None

@@ -32,7 +32,7 @@ smaller than b", pass the differences as they are and claim `is_less`. Differenc
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isnan, nan
 from typing import Literal
@@ -107,7 +107,7 @@ def describe_interval(effect: Effect) -> str:
 
 def describe_equivalence(shown: Equivalence) -> str:
     interval = f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g}"
-    return f"{interval} lies within ±{shown.margin:g}, so any difference is negligible"
+    return f"{interval} lies within ±{shown.margin:.4g}, so any difference is negligible"
 
 
 def describe_p(test: str, p_corrected: float) -> str:
@@ -143,7 +143,8 @@ class Verdict(StrEnum):
 class Claim:
     """One part of a finding. `effect` is None if the claim is not about a difference between crawls; `test` names the
     test of `p`, and is empty if nothing was tested (p is NaN). `p_corrected`, with Holm's correction within the
-    finding, decides whether a claim is reproduced, and `p_contrary_corrected` whether it is refuted."""
+    finding, decides whether a claim is reproduced, and `p_contrary_corrected` whether it is refuted. `deciding_test`
+    and `deciding_p`, which is corrected, are those that decided."""
 
     says: str
     effect: Effect | None
@@ -153,6 +154,22 @@ class Claim:
     p: float = nan
     p_corrected: float = nan
     p_contrary_corrected: float = nan
+    deciding_test: str = ""
+    deciding_p: float = nan
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The verdict on a claim with its reason, and the test and the corrected p that decided, if any did."""
+
+    verdict: Verdict
+    reason: str
+    test: str = ""
+    p: float = nan
+
+    @property
+    def why(self) -> str:
+        return self.reason if isnan(self.p) else f"{self.reason} {describe_p(self.test, self.p)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +190,22 @@ class PendingClaim:
     test: str
     p: float
     p_contrary: float
-    decide: Callable[[Corrected], tuple[Verdict, str]]  #: the verdict and the reason
+    decide: Callable[[Corrected], Decision]
 
     def decided(self, corrected: Corrected) -> Claim:
-        verdict, why = self.decide(corrected)
-        test = "" if isnan(self.p) else self.test
-        return Claim(self.says, self.effect, verdict, why, test, self.p, corrected.p, corrected.p_contrary)
+        found = self.decide(corrected)
+        return Claim(
+            says=self.says,
+            effect=self.effect,
+            verdict=found.verdict,
+            why=found.why,
+            test="" if isnan(self.p) else self.test,
+            p=self.p,
+            p_corrected=corrected.p,
+            p_contrary_corrected=corrected.p_contrary,
+            deciding_test=found.test,
+            deciding_p=found.p,
+        )
 
 
 Side = Literal[1, -1]
@@ -213,9 +240,9 @@ def is_not_more(says: str, differences: FloatArray | PairedSample, margin: float
     lie within the margin; that they are exactly 0 cannot be shown."""
     sides = _tested_sides(differences, margin, 1)
 
-    def decide(corrected: Corrected) -> tuple[Verdict, str]:
-        verdict, why = sides.decide(Corrected(corrected.p_contrary, corrected.p, corrected.n_claims))
-        return verdict.opposite, why
+    def decide(corrected: Corrected) -> Decision:
+        found = sides.decide(Corrected(corrected.p_contrary, corrected.p, corrected.n_claims))
+        return replace(found, verdict=found.verdict.opposite)
 
     return PendingClaim(says, sides.effect, sides.test_contrary, sides.p_contrary, sides.p, decide)
 
@@ -233,23 +260,27 @@ def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: fl
         tested = mean_test(excess, "greater")
         p_excess, n_nonzero, test_excess = min(1.0, 2 * tested.p), int(np.count_nonzero(excess)), tested.name
 
-    def decide(corrected: Corrected) -> tuple[Verdict, str]:
+    within, outside = f"equivalence within ±{margin:.4g}", f"{test_excess}, outside ±{margin:.4g}"
+
+    def decide(corrected: Corrected) -> Decision:
         if effect.over != "topics":
-            return Verdict.UNDECIDED, too_few_topics(effect)
+            return Decision(Verdict.UNDECIDED, too_few_topics(effect))
         if corrected.p < ALPHA:
-            return Verdict.REPRODUCED, f"{describe_equivalence(shown)}; {describe_p('equivalence', corrected.p)}."
+            return Decision(Verdict.REPRODUCED, f"{describe_equivalence(shown)};", within, corrected.p)
         interval = describe_interval(effect)
         if effect.low <= margin and effect.high >= -margin:
-            unsure = f"{interval} is not completely outside ±{margin:g}, nor is the difference shown to be within"
-            return Verdict.UNDECIDED, f"{unsure}; {describe_p('equivalence', corrected.p)}."
-        p_described = describe_p(f"{test_excess} outside ±{margin:g}", corrected.p_contrary)
+            unsure = f"{interval} is not completely outside ±{margin:.4g}, nor is the difference shown to be within;"
+            return Decision(Verdict.UNDECIDED, unsure, within, corrected.p)
+        lies = f"{interval} lies outside ±{margin:.4g}"
         if corrected.p_contrary < ALPHA:
-            return Verdict.NOT_REPRODUCED, f"{interval} lies outside ±{margin:g}; {p_described}."
+            return Decision(Verdict.NOT_REPRODUCED, f"{lies};", outside, corrected.p_contrary)
         few = untestable(effect, n_nonzero, corrected.n_claims, 2)
-        return Verdict.UNDECIDED, f"{interval} lies outside ±{margin:g}, but {few or p_described}."
+        if few:
+            return Decision(Verdict.UNDECIDED, f"{lies}, but {few}.")
+        return Decision(Verdict.UNDECIDED, f"{lies}, but", outside, corrected.p_contrary)
 
     p = shown.p if effect.over == "topics" else nan
-    return PendingClaim(says, effect, f"equivalence within ±{margin:g}", p, p_excess, decide)
+    return PendingClaim(says, effect, within, p, p_excess, decide)
 
 
 def _sample(differences: FloatArray | PairedSample) -> PairedSample:
@@ -299,30 +330,36 @@ class _Sides:
     @property
     def test_contrary(self) -> str:
         if self.negligible is not None:
-            return f"equivalence within ±{self.negligible.margin:g}"
+            return f"equivalence within ±{self.negligible.margin:.4g}"
         return f"{self.test_name}, {_side_name(-self.side)} 0"
 
-    def decide(self, corrected: Corrected) -> tuple[Verdict, str]:
+    def decide(self, corrected: Corrected) -> Decision:
         reason = too_few(self.effect)
         if reason:
-            return Verdict.UNDECIDED, reason
+            return Decision(Verdict.UNDECIDED, reason)
         near, far = sorted((self.side * self.effect.low, self.side * self.effect.high))
         interval = describe_interval(self.effect)
         lies = f"{interval} {'lies' if near > 0 else 'does not reach'} {_side_name(self.side)} 0"
         if near > 0 and corrected.p < ALPHA:
-            return Verdict.REPRODUCED, f"{lies}; {describe_p(self.test, corrected.p)}."
+            return Decision(Verdict.REPRODUCED, f"{lies};", self.test, corrected.p)
         if corrected.p_contrary < ALPHA and (self.negligible is not None or far <= 0):
             shown = lies if self.negligible is None else describe_equivalence(self.negligible)
-            return Verdict.NOT_REPRODUCED, f"{shown}; {describe_p(self.test_contrary, corrected.p_contrary)}."
+            return Decision(Verdict.NOT_REPRODUCED, f"{shown};", self.test_contrary, corrected.p_contrary)
+        return self._undecided(corrected, near, far, lies)
+
+    def _undecided(self, corrected: Corrected, near: float, far: float, lies: str) -> Decision:
+        """`near` and `far` are the ends of the interval, positive on the claimed side, and `lies` says so."""
         if not self.n_nonzero:
-            return Verdict.UNDECIDED, "All differences are 0, so signs cannot be tested."
+            return Decision(Verdict.UNDECIDED, "All differences are 0, so signs cannot be tested.")
         if near <= 0 < far:
-            return Verdict.UNDECIDED, f"{interval} includes 0; {describe_p(self.test, corrected.p)}."
+            return Decision(Verdict.UNDECIDED, f"{describe_interval(self.effect)} includes 0;", self.test, corrected.p)
         test, p, n_ways = self.test, corrected.p, 1
         if near <= 0:
             test, p, n_ways = self.test_contrary, corrected.p_contrary, self.n_ways
         few = untestable(self.effect, self.n_nonzero, corrected.n_claims, n_ways)
-        return Verdict.UNDECIDED, f"{lies}, but {few or describe_p(test, p)}."
+        if few:
+            return Decision(Verdict.UNDECIDED, f"{lies}, but {few}.")
+        return Decision(Verdict.UNDECIDED, f"{lies}, but", test, p)
 
 
 def _side_name(side: int) -> str:

@@ -18,6 +18,7 @@ Rules
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from math import nan
 
 import numpy as np
 
@@ -101,9 +102,16 @@ class TopicGroundTruth:
         self._pool = Pool(web, topic, pages_of(traces), page_rank)
         self._shares = shares
         self._known: dict[Start, GroundTruth] = {}
+        self._facts: dict[Start, StartFacts] = {}
+
+    def facts(self, start: Start, starts: Iterable[Start] = ()) -> "StartFacts":
+        """The facts of a start. `starts` are those of all topics, which classifiers learn negatives from."""
+        if start not in self._facts:
+            self._facts[start] = StartFacts(self._pool, start, tuple(starts), self._shares)
+        return self._facts[start]
 
     def ground_truth(self, start: Start, starts: Iterable[Start] = ()) -> GroundTruth:
-        """For the crawls from a start. `starts` are those of all topics, which classifiers learn negatives from."""
+        """For the crawls from a start."""
         if start not in self._known:
             targets = _ascending(start.targets)
             self._known[start] = GroundTruth(
@@ -111,7 +119,7 @@ class TopicGroundTruth:
                 targets=targets,
                 seeds=_ascending(start.seeds),
                 pool=self._pool.pages,
-                facts=StartFacts(self._pool, start, tuple(starts), self._shares),
+                facts=self.facts(start, starts),
                 # As published, targets are also used for training, and still count as targets.
                 taught=_ascending(set(start.training).difference(start.targets)),
                 in_links=np.diff(self._pool.web.inlinks[0])[targets].astype(np.int32),
@@ -213,6 +221,9 @@ class Pool:
 
 #: A fixed seed: the same pages are learned in the same order.
 LEARNING_ORDER_SEED = 0
+#: The pages outside of the pool that are judged to estimate how many of them would be accepted.
+SAMPLE_SIZE = 1000
+SAMPLE_SEED = 0
 
 
 def _taught_model(web: RecordedWeb, topic: Topic, starts: Sequence[int], pool: IntArray) -> RocchioRelevance | None:
@@ -242,6 +253,7 @@ class StartFacts:
         self._starts = starts
         self._shares = shares
         self._accepted: dict[tuple[str, bool], BoolArray | None] = {}
+        self._judges: dict[tuple[str, bool], Judge | None] = {}
 
     def similarity(self) -> FloatArray:
         return self._pool.similarity
@@ -276,16 +288,34 @@ class StartFacts:
             return self._pool.on_topic(page for start in starts for page in start.seeds)
         if judge == VOTE:
             return self._voted(calibrated)
-        labelled = self._labelled(judge)
-        if labelled is None:
-            return None
-        trained = self._calibrated(judge, labelled) if calibrated else trained_judge(judge, labelled)
+        trained = self._judge(judge, calibrated)
         return None if trained is None else trained.accepts(self._pool.rows)
 
     def _voted(self, calibrated: bool) -> BoolArray | None:
-        decisions = [self.accepted_by(judge, calibrated=calibrated) for judge in VOTING_JUDGES]
-        opinions = [opinion for opinion in decisions if opinion is not None]
-        return vote(opinions) if len(opinions) == len(VOTING_JUDGES) else None
+        return _vote_of([self.accepted_by(judge, calibrated=calibrated) for judge in VOTING_JUDGES])
+
+    def n_accepted_in_web(self, *, calibrated: bool) -> float:
+        """About how many pages of the web the vote accepts: all of the pool are judged, and a sample of the others. NaN
+        if a judge could not be trained."""
+        pool = self._pool
+        in_pool = self.accepted_by(VOTE, calibrated=calibrated)
+        others = np.setdiff1d(np.arange(pool.web.n_pages, dtype=np.int32), pool.pages)
+        sample = np.random.default_rng(SAMPLE_SEED).permutation(others)[:SAMPLE_SIZE]
+        judges = [self._judge(judge, calibrated) for judge in VOTING_JUDGES]
+        rows = pool.rows_of(np.sort(sample))
+        in_sample = _vote_of([None if judge is None else judge.accepts(rows) for judge in judges])
+        if in_pool is None or in_sample is None:
+            return nan
+        share = float(in_sample.mean()) if len(in_sample) else 0.0
+        return float(np.count_nonzero(in_pool)) + share * len(others)
+
+    def _judge(self, judge: str, calibrated: bool) -> Judge | None:
+        key = judge, calibrated
+        if key not in self._judges:
+            labelled = self._labelled(judge)
+            train = self._calibrated if calibrated else trained_judge
+            self._judges[key] = None if labelled is None else train(judge, labelled)
+        return self._judges[key]
 
     def _labelled(self, judge: str) -> Labelled | None:
         """The training pages of a judge; None if one of the classes has none."""
@@ -303,6 +333,11 @@ class StartFacts:
         if share is None or not can_be_calibrated(labelled.is_positive):
             return None
         return calibrated_judge(judge, labelled, share)
+
+
+def _vote_of(decisions: Sequence[BoolArray | None]) -> BoolArray | None:
+    opinions = [opinion for opinion in decisions if opinion is not None]
+    return vote(opinions) if len(opinions) == len(decisions) else None
 
 
 def other_seeds(start: Start, starts: Iterable[Start]) -> tuple[int, ...]:

@@ -164,13 +164,16 @@ class Johnson2003Run:
 
     def searches(self) -> tuple[TopicSearches, ...]:
         """The searches for each topic; finished searches are used again, interrupted ones continue."""
+        n_searches = self._search.repeats
         return tuple(
-            TopicSearches(topic.id, tuple(self._one_search(topic, seed) for seed in range(self._search.repeats)))
-            for topic in self._topics.searched
+            TopicSearches(topic.id, tuple(self._one_search(topic, position, k) for k in range(n_searches)))
+            for position, topic in enumerate(self._topics.searched)
         )
 
-    def _one_search(self, topic: Topic, seed: int) -> Evolution:
-        number = f" {seed + 1} of {self._search.repeats}" if self._search.repeats > 1 else ""
+    def _one_search(self, topic: Topic, position: int, k: int) -> Evolution:
+        # No two searches share a seed, also of different topics: they would start with the same population.
+        seed = position * self._search.repeats + k
+        number = f" {k + 1} of {self._search.repeats}" if self._search.repeats > 1 else ""
         work = partial(self._evolution, topic, evolve_settings(self._search, seed), f"search{number} for {topic.id}")
         return self._part(f"search{number} for {topic.id}", self._search_visits, work)
 

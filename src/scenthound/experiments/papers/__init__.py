@@ -1,11 +1,17 @@
-"""The papers, one module each: findings, figures and tables."""
+"""The papers, one module each: findings, figures and tables.
 
-from collections.abc import Iterable, Sequence
+What cannot be asked in any study
+- Claims about a crawler whose N is more than a quarter of the page budget: it requests N pages before it uses what it
+  learned from them, so that the budget decides. N was an eighth of the budget or less in the papers.
+- Claims about crawls that all ended early after equally many pages: they visited all pages that can be reached.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
 
-from scenthound.experiments.findings import Finding
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked
 from scenthound.experiments.study.measures import ArmMeasurements
 from scenthound.experiments.study.tables import Picture, Table
 
@@ -33,15 +39,47 @@ class Paper(Protocol):
     def tables(self, arms: Sequence[ArmMeasurements]) -> Iterable[Table]: ...
 
 
+#: The largest share of the page budget that the N of a crawler may be.
+MAX_N_SHARE = 0.25
+
+
+def asked(
+    claims: Iterable[PendingClaim | Claim], problem: Callable[[PendingClaim | Claim], str]
+) -> Iterator[PendingClaim | Claim]:
+    """The claims; those with a problem cannot be asked."""
+    for claim in claims:
+        why = problem(claim)
+        yield cannot_be_asked(claim.says, why, claim.effect) if why else claim
+
+
+def exhausted(arm: ArmMeasurements) -> str:
+    """That all crawlers of an arm visited all pages that can be reached; empty if they did not."""
+    if not arm.is_exhausted:
+        return ""
+    pages = f"{arm.length(arm.labels[0]).mean():,.0f} in the mean"
+    return f"All crawlers visited all pages that can be reached, {pages}: their order decides nothing."
+
+
+def too_large_n(arm: ArmMeasurements, crawlers: Iterable[str]) -> str:
+    """That the N of one of the crawlers is too large a part of the page budget; empty if it is not."""
+    n, crawler = max(((arm.n_of.get(each, 1), each) for each in crawlers), default=(1, ""))
+    share = n / arm.page_budget
+    if share <= MAX_N_SHARE:
+        return ""
+    pages = f"{n} pages at once, {share:.0%} of the {arm.page_budget:,}"
+    return f"{crawler} requests {pages}: crawls end before it can use what it learned."
+
+
 def differences_from_paper(published: Published, arm: ArmMeasurements) -> str:
     """How the size of an arm differs from the paper's, in a sentence; empty if it does not."""
     pages, topics, relevance = arm.page_budget, len(arm.topics), arm.settings.relevance
     found = []
     if pages != published.pages:
         found.append(f"crawls of {pages:,} pages instead of {published.pages:,}")
-        share, published_share = published.largest_n / pages, published.largest_n / published.pages
-        if published.largest_n > 1:
-            found.append(f"the largest N is {share:.1%} of them instead of {published_share:.1%}")
+    largest_n = max(arm.n_of.values(), default=1)
+    share, published_share = f"{largest_n / pages:.1%}", f"{published.largest_n / published.pages:.1%}"
+    if max(largest_n, published.largest_n) > 1 and share != published_share:
+        found.append(f"the largest N is {share} of the pages instead of {published_share}")
     if topics != published.topics:
         found.append(f"{topics} topics instead of {published.topics}")
     if relevance is not None and relevance != published.relevance:

@@ -5,7 +5,8 @@ How we interpret the paper
 - "Equivalent" (BestFirst and InfoSpiders after a tenth) is a mean rank within a twentieth of BestFirst's.
 - "Narrows late": PageRank is less far behind BestFirst at the end than after a half of the pages.
 - Of a page's links PageRank records only those to other domains. On a web of a single domain there are none, so all
-  are recorded there. That is another crawler than the paper's, so claims about PageRank cannot be asked.
+  are recorded there: another crawler than the paper's. Where less than a hundredth of the links lead to other domains,
+  claims about PageRank cannot be asked; where less than a tenth does, findings say so.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ from scenthound.experiments.findings import (
     is_about_equal,
     is_more,
 )
-from scenthound.experiments.papers import Published
+from scenthound.experiments.papers import Published, asked, exhausted
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -40,6 +41,8 @@ from scenthound.experiments.study.tables import (
 
 PUBLISHED = Published(pages=1_000, topics=100, largest_n=1, relevance="cosine")
 BEST, SPIDERS, PAGERANK = "BestFirst", "InfoSpiders", "PageRank"
+#: Pairs of crawlers, the better one first.
+ORDER = ((BEST, SPIDERS), (SPIDERS, PAGERANK))
 #: The classifiers, with their names in Figure 5 of the paper.
 CLASSIFIERS = {"rocchio": "Rocchio", "widrow_hoff": "Widrow-Hoff", "exponentiated_gradient": "Exponentiated Gradient"}
 POINTS = (0.1, 0.5, 1.0)
@@ -48,13 +51,15 @@ EARLY, MIDDLE, END = POINTS
 NEAR = 0.05
 #: Choices are random if their mean entropy is at least this share of that of random ones.
 RANDOM_ENTROPY = 0.99
+#: Shares of links that lead to other domains: claims about PageRank need the first; less than the second is few.
+MIN_LEAVING, FEW_LEAVING = 0.01, 0.1
 RANK, SIMILARITY = "rank:by=lexical", "mean_similarity"
 
 
 def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
     """All four: over visited pages, and if crawls ended early also with missing pages counted."""
     for arm in arms[0].padded_or_visited():
-        over, remark = arm.over, _randomness(arm)
+        over, remark = arm.over, _remark(arm)
         yield finding_of(
             "H1",
             "BestFirst > InfoSpiders > PageRank under each classifier",
@@ -76,15 +81,25 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
         yield finding_of("H4", says, over, _askable(arm, _narrowing(arm)))
 
 
-def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim]) -> Iterator[PendingClaim | Claim]:
-    """The claims; those about PageRank cannot be asked of a web with a single domain."""
-    why = (
-        "The web has a single domain. The paper's PageRank records only links to other domains, of which there are "
-        "none; here it records all links."
-    )
-    for claim in claims:
-        is_other = arm.n_domains < 2 and PAGERANK in claim.says
-        yield cannot_be_asked(claim.says, why, claim.effect) if is_other else claim
+def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> Iterator[PendingClaim | Claim]:
+    """The claims; those about PageRank cannot be asked where hardly a link leads to another domain."""
+    few = "" if arm.leaving_share >= MIN_LEAVING else f"{_leaving(arm)}, and the paper's PageRank records only these."
+
+    def problem(claim: PendingClaim | Claim) -> str:
+        return exhausted(arm) or (few if PAGERANK in claim.says else "")
+
+    return asked(claims, problem)
+
+
+def _leaving(arm: ArmMeasurements) -> str:
+    share = "No link leads" if not arm.leaving_share else f"{arm.leaving_share:.1%} of the links lead"
+    return f"{share} to another domain"
+
+
+def _remark(arm: ArmMeasurements) -> str:
+    """What a reader of the findings must know about the crawls."""
+    few = f"{_leaving(arm)}: PageRank knew only these." if MIN_LEAVING <= arm.leaving_share < FEW_LEAVING else ""
+    return " ".join(filter(None, (_randomness(arm), few)))
 
 
 def _randomness(arm: ArmMeasurements) -> str:
@@ -95,44 +110,55 @@ def _randomness(arm: ArmMeasurements) -> str:
         return ""
     return (
         f"InfoSpiders walked at random: the entropy of its choices is {entropy:.3f} of that of random ones, and "
-        f"{found.get('deaths', 0.0):.1f} agents died per crawl; its net and its population decided nothing."
+        f"{found.get('deaths', 0.0):.1f} agents died per crawl; its net decided nothing."
     )
 
 
-def _in_order(arm: ArmMeasurements, measure: str, step: int, context: str) -> Iterator[PendingClaim]:
-    for one, other in ((BEST, SPIDERS), (SPIDERS, PAGERANK)):
-        yield is_more(f"{context}: {one} better than {other}", arm.better(measure, one, other, step))
+def _is_better(arm: ArmMeasurements, measure: str, one: str, other: str, step: int) -> PendingClaim:
+    pages = arm.describe_pages(measure, one, other, step)
+    return is_more(f"{pages}: {one} better than {other}", arm.better(measure, one, other, step))
 
 
 def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     for judge, name in CLASSIFIERS.items():
-        yield from _in_order(arm, f"classified:by={judge}", arm.page_budget, name)
+        for one, other in ORDER:
+            differences = arm.better(f"classified:by={judge}", one, other, arm.page_budget)
+            yield is_more(f"{name}: {one} better than {other}", differences)
 
 
 def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim]:
     early = arm.step(EARLY)
-    margin = NEAR * float(np.nanmean(arm.of(RANK).at(early)[arm.index(BEST)]))
-    context = f"after {early:,} pages"
-    near = arm.better(RANK, BEST, SPIDERS, early)
-    yield is_about_equal(f"{context}: BestFirst and InfoSpiders within {margin:,.0f} ranks", near, margin)
+    best, spiders = arm.pair(RANK, BEST, SPIDERS, early)
+    margin = NEAR * float(np.nanmean(best))
+    context = arm.describe_pages(RANK, BEST, SPIDERS, early)
+    near = aligned_differences(spiders, best)
+    yield is_about_equal(f"{context}: BestFirst and InfoSpiders within {margin:.4g} ranks", near, margin)
     for crawler in (BEST, SPIDERS):
-        yield is_more(f"{context}: {crawler} better than PageRank", arm.better(RANK, crawler, PAGERANK, early))
-    for share in (MIDDLE, END):
-        yield from _in_order(arm, RANK, arm.step(share), f"after {arm.step(share):,} pages")
+        yield _is_better(arm, RANK, crawler, PAGERANK, early)
+    for pair in ORDER:
+        for step in _later(arm, RANK, pair, [arm.step(share) for share in POINTS]):
+            yield _is_better(arm, RANK, *pair, step)
+
+
+def _later(arm: ArmMeasurements, measure: str, pair: tuple[str, str], steps: list[int]) -> list[int]:
+    """The steps after the first; at least the last, even if crawls had ended before the first."""
+    return arm.distinct_steps(measure, *pair, steps)[1:] or steps[-1:]
 
 
 def _similar(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    for share in POINTS:
-        yield from _in_order(arm, SIMILARITY, arm.step(share), f"after {arm.step(share):,} pages")
+    for pair in ORDER:
+        for step in arm.distinct_steps(SIMILARITY, *pair, [arm.step(share) for share in POINTS]):
+            yield _is_better(arm, SIMILARITY, *pair, step)
 
 
-def _narrowing(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    middle = arm.better(RANK, BEST, PAGERANK, arm.step(MIDDLE))
-    end = arm.better(RANK, BEST, PAGERANK, arm.step(END))
-    yield is_more(
-        f"PageRank is further behind BestFirst after {arm.step(MIDDLE):,} pages than at the end",
-        aligned_differences(middle, end),
-    )
+def _narrowing(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
+    steps = [arm.step(MIDDLE), arm.step(END)]
+    middle, end = (arm.better(RANK, BEST, PAGERANK, step) for step in steps)
+    says = f"PageRank is further behind BestFirst after {steps[0]:,} pages than at the end"
+    if len(arm.distinct_steps(RANK, BEST, PAGERANK, steps)) < len(steps):
+        yield cannot_be_asked(says, f"No crawl has more than {steps[0]:,} pages that can be compared.")
+    else:
+        yield is_more(says, aligned_differences(middle, end))
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:

@@ -10,8 +10,7 @@ How we interpret the paper
 - "The gap grows as n shrinks": it is larger in the mean over n up to an eightieth of the page budget (25 of 2,000) than
   over n from a fifth of it on.
 - "Recovers": how much worse it is shrinks from early to the end.
-- BFS256 visits 256 pages before it uses what it learned from them, an eighth of the paper's 2,000. Where that is more
-  than a quarter of the page budget, the budget decides and not the crawler: claims about BFS256 cannot be asked.
+- BFS256 requests 256 pages at once, an eighth of the paper's 2,000.
 - Lexical rank is that by SMART in all findings; ranks by BM25, and the means of both, are in the tables only.
 
 Optional arms, which no finding is about: the crawlers of task 2 with frontiers of other sizes than 256, and crawlers
@@ -22,8 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more
-from scenthound.experiments.papers import Published
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, finding_of, is_more
+from scenthound.experiments.papers import Published, asked, exhausted, too_large_n
 from scenthound.experiments.significance import mean_test
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -61,8 +60,6 @@ RANK_HEADS = {
 EXAMPLES = "target_recall"
 EARLY, THROUGHOUT = 0.1, (0.1, 0.25, 0.5, 1.0)
 FEW_TOP, MANY_TOP = 1 / 80, 1 / 5
-#: N of BFS256, and the largest share of the page budget that it may be.
-N_EXPLORING, LARGEST_SHARE = 256, 1 / 4
 
 
 def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
@@ -85,17 +82,11 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
 
 def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim]) -> Iterator[PendingClaim | Claim]:
     """The claims; those about BFS256 cannot be asked if its N is too large a part of the page budget."""
-    share = N_EXPLORING / arm.page_budget
-    for claim in claims:
-        if share <= LARGEST_SHARE or EXPLORING not in claim.says:
-            yield claim
-        else:
-            yield cannot_be_asked(
-                claim.says,
-                f"Its N of {N_EXPLORING} is {share:.0%} of the {arm.page_budget:,} pages, and was 13% in the paper: "
-                "crawls end before it can use what it learned.",
-                claim.effect,
-            )
+
+    def problem(claim: PendingClaim | Claim) -> str:
+        return exhausted(arm) or (too_large_n(arm, [EXPLORING]) if EXPLORING in claim.says else "")
+
+    return asked(claims, problem)
 
 
 def _coverage(arm: ArmMeasurements, rank: str, crawler: str) -> FloatArray:
@@ -127,16 +118,17 @@ def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 
 def _throughout(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    for share in THROUGHOUT:
-        step = arm.step(share)
-        better = arm.better("rank:by=lexical", EXPLORING, GREEDY, step)
-        yield is_more(f"after {step:,} pages BFS256 has the better mean rank", better)
+    pair = ("rank:by=lexical", EXPLORING, GREEDY)
+    for step in arm.distinct_steps(*pair, map(arm.step, THROUGHOUT)):
+        better = arm.better(*pair, step)
+        yield is_more(f"{arm.describe_pages(*pair, step)} BFS256 has the better mean rank", better)
 
 
 def _penalty(arm: ArmMeasurements, rank: str) -> Iterator[PendingClaim]:
     early = arm.better(f"rank:by={rank}", GREEDY, EXPLORING, arm.step(EARLY))
     end = arm.better(f"rank:by={rank}", GREEDY, EXPLORING)
-    yield is_more(f"{rank}: after {arm.step(EARLY):,} pages BFS1 has the better mean rank", early)
+    pages = arm.describe_pages(f"rank:by={rank}", GREEDY, EXPLORING, arm.step(EARLY))
+    yield is_more(f"{rank}: {pages} BFS1 has the better mean rank than BFS256", early)
     yield is_more(f"{rank}: how much worse BFS256 is shrinks from there to the end", aligned_differences(early, end))
 
 

@@ -14,6 +14,7 @@ How we interpret the paper
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import nan
 
 import numpy as np
 
@@ -28,8 +29,8 @@ from scenthound.experiments.findings import (
     is_more,
     up_to,
 )
-from scenthound.experiments.papers import Published
-from scenthound.experiments.statistics import aligned_differences
+from scenthound.experiments.papers import Published, asked, exhausted, too_large_n
+from scenthound.experiments.statistics import aligned_differences, defined
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST, HARVEST
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -73,23 +74,29 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
                 "H11",
                 "larger a: harvest up, target recall down; a = 0.5 worse in both; d immaterial",
                 _protocol(protocol, arm),
-                _revision(arm),
+                _askable(arm, _revision(arm)),
             )
-        yield finding_of("H12", "target recall at the end: OTIE best", protocol, _best_recall(crawls))
-        yield finding_of(
-            "H13", "target recall: link-context leads first, OTIE overtakes", protocol, _overtaking(crawls)
-        )
-        yield finding_of("H14", "target recall: link-context ends little above OPIC", protocol, _little_above(crawls))
+        by_recall = {
+            ("H12", "target recall at the end: OTIE best"): _best_recall(crawls),
+            ("H13", "target recall: link-context leads first, OTIE overtakes"): _overtaking(crawls),
+            ("H14", "target recall: link-context ends little above OPIC"): _little_above(crawls),
+        }
+        for (name, says), claims in by_recall.items():
+            yield finding_of(name, says, protocol, _askable(crawls, claims))
         for arm in crawls.padded_or_visited():
             yield finding_of(
                 "H15",
                 "harvest at the end: link-context about OTIE, both far above Breadth-First about OPIC",
                 _protocol(protocol, arm),
-                _harvest(arm),
+                _askable(arm, _harvest(arm)),
             )
     yield finding_of(
         "H16", "with politeness link-context takes 2.9 times as long as OTIE", "", _times(arm_named(arms, "time"))
     )
+
+
+def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> Iterator[PendingClaim | Claim]:
+    return asked(claims, lambda _: exhausted(arm) or too_large_n(arm, arm.labels))
 
 
 def _harvest_of(arm: ArmMeasurements) -> str:
@@ -111,16 +118,12 @@ def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim]:
             yield _about(arm, measure, other, USUAL, f"{other} {words} as much as d = 3", share=IMMATERIAL)
 
 
-def _margin(arm: ArmMeasurements, measure: str, crawler: str, share: float = ABOUT) -> float:
-    """A share of the mean of a crawler, rounded to two digits."""
-    mean = float(np.nanmean(arm.values(measure, crawler)[:, -1]))
-    return float(f"{share * mean:.2g}")
-
-
 def _about(
     arm: ArmMeasurements, measure: str, one: str, other: str, words: str, *, share: float = ABOUT
 ) -> PendingClaim:
-    margin = _margin(arm, measure, other, share)
+    """That the difference is within a share of the mean of the other crawler, rounded to two digits."""
+    _, theirs = arm.pair(measure, one, other)
+    margin = float(f"{share * float(np.nanmean(theirs)):.2g}")
     return is_about_equal(f"{words}, within {margin:g}", arm.better(measure, one, other), margin)
 
 
@@ -153,36 +156,46 @@ def _harvest(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
 
 
 def _far_above(arm: ArmMeasurements, one: str, other: str) -> PendingClaim | Claim:
-    """No crawler can harvest more than the accepted pages that any of them found."""
+    """No crawler can harvest more than the accepted pages of the web."""
     ours, theirs = arm.pair(_harvest_of(arm), one, other)
-    highest = np.minimum(1.0, arm.n_accepted / arm.page_budget)
+    highest = np.minimum(1.0, arm.n_accepted / arm.compared_after(_harvest_of(arm), one, other))
     times = float(np.nanmean(highest) / np.nanmean(theirs))
     claim = f"{one} harvests at least {FAR_ABOVE:g} times as much as {other}"
     return up_to(
         aligned_differences(highest, FAR_ABOVE * theirs),
         is_more(claim, aligned_differences(ours, FAR_ABOVE * theirs)),
-        f"A crawl of all accepted pages that were found at all would harvest {times:.2f} times as much as {other}.",
+        f"A crawl of as many accepted pages as the web has would harvest {times:.2f} times as much as {other}.",
     )
 
 
 def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     """By the logarithm of the ratio, so that twice and half as long have the same weight."""
+    ratio = _log_ratio(arm)
+    if not len(defined(ratio)):
+        why = f"For no topic did both crawlers reach {arm.page_budget:,} pages."
+        yield cannot_be_asked("link-context takes longer than OTIE", why)
+        return
+    times = _times_as_long(ratio)
+    longer = is_more(
+        f"link-context takes longer than OTIE (here {times:.2f} times as long; logarithm of the ratio)", ratio
+    )
     if arm.n_hosts < WORKERS:
         hosts = f"{arm.n_hosts} host{'s' if arm.n_hosts != 1 else ''}"
         why = f"The pages are on {hosts}, fewer than the {WORKERS} workers: waiting hosts leave no choice."
-        yield cannot_be_asked("link-context takes longer than OTIE", why)
+        yield cannot_be_asked(longer.says, why, longer.effect)
         return
-    ratio = _log_ratio(arm)
-    times = float(np.exp(np.nanmean(ratio)))
-    yield is_more(
-        f"link-context takes longer than OTIE (here {times:.2f} times as long; logarithm of the ratio)", ratio
-    )
+    yield longer
     yield is_more(f"at least {AT_LEAST:g} times as long (logarithm of the ratio to that)", ratio - np.log(AT_LEAST))
 
 
 def _log_ratio(arm: ArmMeasurements) -> FloatArray:
     ratio: FloatArray = np.log(arm.values(TIME, CONTEXT)[:, 0] / arm.values(TIME, OTIE)[:, 0])
     return ratio
+
+
+def _times_as_long(log_ratio: FloatArray) -> float:
+    """The geometric mean; NaN without topics."""
+    return float(np.exp(defined(log_ratio).mean())) if len(defined(log_ratio)) else nan
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
@@ -234,7 +247,7 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
 
 def _time_table(arm: ArmMeasurements) -> Table:
     minutes = arm.of(TIME).values[:, :, 0] / 60
-    ratio = float(np.exp(np.nanmean(_log_ratio(arm))))
+    ratio = _times_as_long(_log_ratio(arm))
     return Table(
         name=f"table-2-{file_name('running times')}",
         caption="Average running time with politeness",

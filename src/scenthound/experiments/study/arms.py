@@ -217,3 +217,13 @@ def hosts_of_pages(web: RecordedWeb) -> list[str]:
 def domains_of_pages(web: RecordedWeb) -> set[str]:
     """The registrable domains that recorded pages are on."""
     return {registrable_domain(host) for host in hosts_of_pages(web)}
+
+
+def leaving_share(web: RecordedWeb) -> float:
+    """The share of the links between recorded pages that lead to another registrable domain."""
+    domain_of = [registrable_domain(host) for host in web.hosts]
+    numbers = {domain: number for number, domain in enumerate(dict.fromkeys(domain_of))}
+    of_url = np.array([numbers[domain] for domain in domain_of], np.int32)[web.url_host]
+    source = np.repeat(np.arange(web.n_pages), np.diff(web.link_offset))
+    leaves = (of_url[source] != of_url[web.link_url])[web.url_page[web.link_url] >= 0]
+    return float(leaves.mean()) if len(leaves) else 0.0

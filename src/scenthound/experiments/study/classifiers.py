@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from scenthound.experiments.ground_truth import VOTE
+from scenthound.experiments.ground_truth import VOTE, StartFacts
 from scenthound.experiments.starts import Start
 from scenthound.metrics.base import GroundTruth
 from scenthound.model import BoolArray, FloatArray
@@ -67,9 +67,7 @@ def _shares_of(accepted: BoolArray, is_relevant: BoolArray) -> FloatArray:
     return np.array([part.mean() if len(part) else np.nan for part in parts])
 
 
-def n_accepted(ground_truth: GroundTruth, measures: Sequence[str]) -> float:
-    """The pages of the pool that the judges of the harvest rate accept; NaN if there are none."""
-    if VOTING_JUDGES[0] not in classifiers_of(measures):
-        return np.nan
-    accepted = ground_truth.facts.accepted_by(VOTE, calibrated=is_calibrated(measures))
-    return np.nan if accepted is None else float(np.count_nonzero(accepted))
+def n_accepted(facts: StartFacts, measures: Sequence[str]) -> float:
+    """About how many pages of the web the judges of the harvest rate accept; NaN if there are no judges."""
+    has_judges = VOTING_JUDGES[0] in classifiers_of(measures)
+    return facts.n_accepted_in_web(calibrated=is_calibrated(measures)) if has_judges else np.nan

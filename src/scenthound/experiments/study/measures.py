@@ -10,7 +10,7 @@ Measures are metrics by name, and others:
 - `shared_pages` and `shared_hosts`: the overlap of crawls from both halves of the seeds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from scenthound.experiments.ground_truth import (
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
-from scenthound.experiments.study.arms import Arm, SampleTopic, domains_of_pages, hosts_of_pages, sample_topics
+from scenthound.experiments.study.arms import Arm, SampleTopic, hosts_of_pages, leaving_share, sample_topics
 from scenthound.experiments.study.classifiers import acceptance, classifier_agreement, n_accepted
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
@@ -40,6 +40,7 @@ from scenthound.metrics.ranks import RankedBy, coverage_over
 from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
+from scenthound.strategies.base import STRATEGIES
 
 #: The shares of the page budget after which findings compare crawls.
 CLAIMED_SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
@@ -94,7 +95,7 @@ class ArmMeasurements:
     settings: ArmSettings
     page_budget: int
     n_hosts: int  #: of recorded pages
-    n_domains: int  #: registrable ones, of recorded pages
+    leaving_share: float  #: of the links between recorded pages, those to other registrable domains
     topics: tuple[str, ...]
     measured: Mapping[str, Measured]
     bounds: Mapping[str, Measured]
@@ -105,9 +106,10 @@ class ArmMeasurements:
     agreement: Mapping[str, FloatArray] = field(default_factory=dict)  #: of classifiers, by topic
     #: By classifier and topic: the share of pages it accepts, its precision and its recall.
     acceptance: Mapping[str, FloatArray] = field(default_factory=dict)
-    n_accepted: FloatArray = field(default_factory=lambda: np.zeros(0))  #: pages of the pool that the judges accept
+    n_accepted: FloatArray = field(default_factory=lambda: np.zeros(0))  #: accepted pages of the web
     diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: by crawler, means over crawls
     samples: tuple[SampleTopic, ...] = ()  #: some of the topics
+    n_of: Mapping[str, int] = field(default_factory=dict)  #: the N of crawlers that have one
     #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
     by_visited_pages: bool = False
 
@@ -145,6 +147,13 @@ class ArmMeasurements:
         return values
 
     @property
+    def is_exhausted(self) -> bool:
+        """Whether for every topic all crawlers ended early, after equally many pages: they visited all pages that can
+        be reached, in whatever order."""
+        lengths = np.array([self.length(label) for label in self.labels])
+        return bool(self.missed) and bool(np.all(lengths == lengths[0]) and np.all(lengths < self.page_budget))
+
+    @property
     def n_ended_early(self) -> int:
         """Crawls that ended before their page budget was spent."""
         return sum(crawl.n_pages < self.page_budget for crawl in self.missed)
@@ -164,12 +173,31 @@ class ArmMeasurements:
     def pair(self, measure: str, one: str, other: str, x: int | None = None) -> tuple[FloatArray, FloatArray]:
         """By topic, the values of two crawlers after x pages, or at the end. If crawlers are compared by visited pages
         and one of them ended earlier, both are measured there: crawls of unequal length cannot be compared."""
-        measured = self.of(measure)
-        x = int(measured.x[-1]) if x is None else x
-        after = np.full(len(self.topics), x)
+        after = self.compared_after(measure, one, other, x)
+        return self._after(measure, one, after), self._after(measure, other, after)
+
+    def compared_after(self, measure: str, one: str, other: str, x: int | None = None) -> IntArray:
+        """By topic, the number of pages after which `pair` measures two crawlers."""
+        last = int(self.of(measure).x[-1]) if x is None else x
+        after = np.full(len(self.topics), last, np.int32)
         if self.by_visited_pages and measure in self.settings.measures:
             after = np.minimum(after, np.minimum(self.length(one), self.length(other)))
-        return self._after(measure, one, after), self._after(measure, other, after)
+        return after
+
+    def describe_pages(self, measure: str, one: str, other: str, x: int) -> str:
+        """After how many pages two crawlers are compared, in words."""
+        after = self.compared_after(measure, one, other, x)
+        if np.all(after == x):
+            return f"after {x:,} pages"
+        return f"after {x:,} pages or where the shorter crawl ended ({after.mean():,.0f} pages in the mean)"
+
+    def distinct_steps(self, measure: str, one: str, other: str, steps: Iterable[int]) -> list[int]:
+        """The steps at which two crawlers can be compared. Steps after the end of all crawls would repeat an earlier
+        comparison."""
+        first: dict[bytes, int] = {}
+        for step in steps:
+            first.setdefault(self.compared_after(measure, one, other, step).tobytes(), step)
+        return list(first.values())
 
     def _after(self, measure: str, label: str, n_pages: IntArray) -> FloatArray:
         """By topic, a measure after as many pages."""
@@ -186,6 +214,12 @@ class ArmMeasurements:
         ours, theirs = self.pair(measure, one, other, x)
         is_low = self.of(measure).lower_is_better
         return aligned_differences(theirs, ours) if is_low else aligned_differences(ours, theirs)
+
+
+def n_of_crawlers(strategies: Mapping[str, str]) -> dict[str, int]:
+    """The parameter `n` of strategies that have one, by the name of the crawler: pages that are requested at once."""
+    parameters = {label: STRATEGIES.values(STRATEGIES.parse(spec)) for label, spec in strategies.items()}
+    return {label: n for label, values in parameters.items() if isinstance(n := values.get("n"), int)}
 
 
 def arm_named(arms: Sequence[ArmMeasurements], name: str) -> ArmMeasurements:
@@ -269,7 +303,9 @@ class _TopicMeasurer:
             search_lengths=lengths,
             agreement=classifier_agreement(truths[0], settings.measures),
             acceptance=acceptance(truths[0], starts[0], settings.measures),
-            n_accepted=n_accepted(truths[0], settings.measures),
+            n_accepted=float(
+                np.mean([n_accepted(topic_truth.facts(start, self._starts), settings.measures) for start in starts])
+            ),
             diagnostics=tuple(
                 (label, run.crawl.diagnostics)
                 for by_strategy in crawls
@@ -376,7 +412,8 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         settings=arm.settings,
         page_budget=page_budget,
         n_hosts=len(hosts_of_pages(web)),
-        n_domains=len(domains_of_pages(web)),
+        leaving_share=leaving_share(web),
+        n_of=n_of_crawlers(dict(zip(arm.settings.strategies, arm.experiment.strategies, strict=True))),
         topics=tuple(topic.id for topic in arm.experiment.topics),
         measured=measured([topic.values for topic in topics]),
         bounds=measured([topic.bounds for topic in topics]),

@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import Literal
 
 from scenthound.experiments.findings import Claim, Finding, Verdict
-from scenthound.experiments.statistics import Effect, Over
+from scenthound.experiments.statistics import ROUNDING, Effect, Over
 from scenthound.ui.document import Block, Cell, GroupedTable, Paragraphs, RowGroup, Table
 from scenthound.ui.formats import NO_VALUE, plural
 
@@ -22,8 +22,9 @@ STATUS: dict[Verdict, Status] = {
 ONE_OF: dict[Over, str] = {"topics": "topic", "seeds": "seed", "searches": "search"}
 #: More protocols are shown in rows instead of columns.
 MAX_PROTOCOL_COLUMNS = 2
-CLAIM_COLUMNS = ("claim", "effect", "95 % interval", "over", "test", "p", "corrected p", "verdict")
-NUMERIC = frozenset({"effect", "95 % interval", "over", "p", "corrected p"})
+#: Test and p are those that decided.
+CLAIM_COLUMNS = ("claim", "effect", "95 % interval", "over", "deciding test", "corrected p", "verdict")
+NUMERIC = frozenset({"effect", "95 % interval", "over", "corrected p"})
 
 
 def grouped_by_name(findings: Iterable[Finding]) -> list[Finding]:
@@ -35,7 +36,12 @@ def grouped_by_name(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def format_effect(effect: Effect | None) -> str:
-    return NO_VALUE if effect is None or isnan(effect.mean) else f"{effect.mean:+.4g}"
+    return NO_VALUE if effect is None or isnan(effect.mean) else f"{without_noise(effect.mean):+.4g}"
+
+
+def without_noise(value: float) -> float:
+    """0 for a rounding error."""
+    return 0.0 if abs(value) < ROUNDING else value
 
 
 def format_effect_interval(effect: Effect | None) -> str:
@@ -145,7 +151,7 @@ def _claims(finding: Finding) -> RowGroup:
 
 def _claim(claim: Claim) -> tuple[Cell, ...]:
     numbers = (format_effect(claim.effect), format_effect_interval(claim.effect), format_observations(claim.effect))
-    tests = (claim.test or NO_VALUE, format_p(claim.p), format_p(claim.p_corrected))
+    tests = (claim.deciding_test or NO_VALUE, format_p(claim.deciding_p))
     return (Cell(claim.says, tooltip=claim.why), *map(Cell, (*numbers, *tests)), _verdict(claim))
 
 
@@ -159,7 +165,7 @@ def findings_table(findings: Sequence[Finding], caption: str) -> Table:
         "verdict": _verdict,
         "effect": lambda finding: format_effect(_deciding_effect(finding)),
         "95 % interval": lambda finding: format_effect_interval(_deciding_effect(finding)),
-        "corrected p": lambda finding: format_p(getattr(finding.deciding_claim, "p_corrected", nan)),
+        "corrected p": lambda finding: format_p(getattr(finding.deciding_claim, "deciding_p", nan)),
     }
     note = "Effect, interval and p are those of the first claim with the verdict of its finding; the report has all."
     rows = grouped_by_name(findings)
