@@ -7,8 +7,12 @@ host: a crawler has to find the hosts.
 
 `made-up`: a synthetic web with several hundred hosts. More than half of its links are dead, and most of its hosts have
 no page of a topic.
+
+With a folder, `python -m benchmarks.many_hosts FOLDER` keeps both as recorded webs with their topic files, for
+`scenthound study --web FOLDER/debdocs-text/web --topics FOLDER/debdocs-text/topics.jsonl`.
 """
 
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -136,11 +140,19 @@ def _best_of_hosts(similar: FloatArray, host: IntArray) -> list[int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    command_parser("many_hosts", __doc__).parse_args(arguments)
+    parser = command_parser("many_hosts", __doc__)
+    parser.add_argument("out", type=Path, nargs="?", help="a new folder to keep the webs in")
+    out = parser.parse_args(arguments).out
+    if out is not None and out.exists():
+        parser.error(f"{out} exists: give a new folder")
     for name in (DEBDOCS, MADE_UP):
         with many_host_web(name) as made:
-            if made is not None:
-                _describe(name, *made)
+            if made is None:
+                continue
+            _describe(name, *made)
+            if out is not None:
+                shutil.copytree(made[0], out / name / "web")
+                shutil.copy(made[1], out / name / "topics.jsonl")
 
 
 def _describe(name: str, folder: Path, topics_file: Path) -> None:

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tables", action="store_true", help="only print the results that are in the folder")
     options = parser.parse_args(arguments)
     if options.tables:
-        if options.out is None:
+        if options.out is None or not options.out.is_dir():
             parser.error("--tables needs the folder of the studies")
         print("\n".join(markdown(options.out)))
         return

@@ -13,6 +13,7 @@ from scenthound.errors import InvalidParameter
 from scenthound.experiments.findings import (
     Claim,
     Verdict,
+    cannot_be_asked,
     decided_claims,
     finding_of,
     is_about_equal,
@@ -21,6 +22,7 @@ from scenthound.experiments.findings import (
     is_not_more,
 )
 from scenthound.experiments.statistics import PairedSample, equivalence
+from scenthound.ui.reports.findings import unasked_lines
 
 YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
 
@@ -390,3 +392,25 @@ def test_noise_in_a_few_seeds_is_never_reproduced(shape):
     found = simulated(lambda rng: [is_more("", PairedSample(rng.normal(0, 1, shape)))], 60)
     assert counted(found, OPEN) == 60
     assert sum(finding.claims[0].effect.low > 0 for finding in found) > 3
+
+
+def test_the_test_and_the_p_that_decided_are_named():
+    more, less = np.linspace(0.5, 1, 12), -np.linspace(0.5, 1, 12)
+    finding = finding_of("f", "", "", [is_more("holds", more), is_more("fails", less), is_not_more("holds", less)])
+    holds, fails, not_more = finding.claims
+    assert (holds.deciding_test, holds.deciding_p) == ("sign flips, above 0", holds.p_corrected)
+    assert (fails.deciding_test, fails.deciding_p) == ("sign flips, below 0", fails.p_contrary_corrected)
+    assert (not_more.deciding_test, not_more.deciding_p) == ("sign flips, below 0", not_more.p_corrected)
+    assert max(holds.deciding_p, fails.deciding_p, not_more.deciding_p) < 0.05
+    assert f"{fails.deciding_p:.3g}" in fails.why
+
+
+def test_the_reasons_of_findings_that_cannot_be_asked_are_listed_once():
+    findings = [
+        finding_of(name, "", "", [cannot_be_asked("claim", reason)])
+        for name, reason in (("H1", "One host."), ("H2", "One host."), ("H3", "Few pages."))
+    ]
+    assert [*unasked_lines([*findings, finding_of("H4", "", "", [is_more("claim", np.ones(12))])])] == [
+        "H1, H2 cannot be asked here: One host.",
+        "H3 cannot be asked here: Few pages.",
+    ]

@@ -212,7 +212,7 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
 
 def print_study(result: Study, as_json: bool) -> None:
     from scenthound.experiments.study.results import FINDINGS_FILE
-    from scenthound.ui.reports.findings import findings_table, verdict_lines
+    from scenthound.ui.reports.findings import findings_table, unasked_lines, verdict_lines
 
     study = result.finished
     if as_json:
@@ -221,8 +221,8 @@ def print_study(result: Study, as_json: bool) -> None:
     for note in study.notes:
         say(f"Note: {printable(note)}")
     print_table(findings_table(study.findings, f"Findings of {study.settings.study}"))
-    for line in verdict_lines(study.findings):
-        say(line)
+    for line in (*verdict_lines(study.findings), *unasked_lines(study.findings)):
+        say(printable(line))
     parts = "; ".join(f"{timing.part} {timing.seconds:,.1f} s" for timing in study.timings)
     total_s = sum(timing.seconds for timing in study.timings)
     n_reused = study.n_crawls - study.n_made

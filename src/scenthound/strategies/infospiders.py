@@ -176,7 +176,9 @@ class InfoSpiders(Strategy):
     """
 
     summary = "agents that gain energy from relevant pages, follow links by nearby words, learn, reproduce and die"
-    empty_advice = "set max_pages to the page budget, so that agents live longer, or add start pages"
+    empty_advice = (
+        "set max_pages to the page budget or lower of_average, so that agents live longer, or add start pages"
+    )
     presets: ClassVar[Presets] = {
         "menczer2001": PUBLISHED,
         "lookahead": {**PUBLISHED, "lookahead": 3},

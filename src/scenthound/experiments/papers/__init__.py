@@ -71,7 +71,7 @@ def too_large_n(arm: ArmMeasurements, crawlers: Iterable[str]) -> str:
 
 
 def differences_from_paper(published: Published, arm: ArmMeasurements) -> str:
-    """How the size of an arm differs from the paper's, in a sentence; empty if it does not."""
+    """How the size of an arm differs from the paper's; empty if it does not."""
     pages, topics, relevance = arm.page_budget, len(arm.topics), arm.settings.relevance
     found = []
     if pages != published.pages:
@@ -84,7 +84,7 @@ def differences_from_paper(published: Published, arm: ArmMeasurements) -> str:
         found.append(f"{topics} topics instead of {published.topics}")
     if relevance is not None and relevance != published.relevance:
         found.append(f"the relevance model {relevance} instead of {published.relevance}")
-    return f"{arm.settings.name}, compared with the paper: {'; '.join(found)}." if found else ""
+    return "; ".join(found)
 
 
 def paper_of(study: str) -> Paper:

@@ -1,7 +1,8 @@
 """Menczer, Pant, Ruiz, Srinivasan: Evaluating topic-driven web crawlers, SIGIR 2001. Findings H1 to H4.
 
 How we interpret the paper
-- The points of its tests, 100, 500 and 1,000 pages, are a tenth, a half and all of the page budget.
+- The points of its tests, 100, 500 and 1,000 pages, are a tenth, a half and all of the page budget; at least twice the
+  start pages, which all crawlers visit first.
 - "Equivalent" (BestFirst and InfoSpiders after a tenth) is a mean rank within a twentieth of BestFirst's.
 - "Narrows late": PageRank is less far behind BestFirst at the end than after a half of the pages.
 - Of a page's links PageRank records only those to other domains. On a web of a single domain there are none, so all

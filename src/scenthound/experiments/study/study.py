@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from scenthound.experiments.findings import Finding
-from scenthound.experiments.papers import differences_from_paper, paper_of
+from scenthound.experiments.papers import Published, differences_from_paper, paper_of
 from scenthound.experiments.pipeline import crawl_all
 from scenthound.experiments.study.arms import Arm, hosts_of_pages, prepared_arms, study_topics
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named, measure_arm
@@ -98,7 +98,7 @@ def run_study(
         findings=findings,
         pictures=tuple(paper.pictures(arms)),
         tables=tuple(paper.tables(arms)),
-        notes=(*notes, *_early_notes(arms), *filter(None, [differences_from_paper(paper.PUBLISHED, arms[0])])),
+        notes=(*notes, *_early_notes(arms), *_differences(paper.PUBLISHED, arms)),
         n_crawls=sum(len(arm.planned) * len(arm.experiment.strategies) for arm in prepared),
         n_made=n_made,
         timings=tuple(timings),
@@ -125,12 +125,23 @@ def _crawl(arm: Arm, web: RecordedWeb, cache: Path, workers: int | None, progres
     return np.flatnonzero(is_visited).astype(np.int32), n_made
 
 
+def _differences(published: Published, arms: Sequence[ArmMeasurements]) -> list[str]:
+    """How arms differ from the paper's experiments, those that do so alike in one note. Optional arms and halves of
+    starts are not in the papers."""
+    names: dict[str, list[str]] = {}
+    for arm in arms:
+        difference = differences_from_paper(published, arm)
+        if difference and not arm.settings.optional and not arm.settings.halves:
+            names.setdefault(difference, []).append(arm.settings.name)
+    return [f"{'; '.join(of)} - compared with the paper: {difference}." for difference, of in names.items()]
+
+
 def _early_notes(arms: Sequence[ArmMeasurements]) -> list[str]:
     """Notes on crawls that ended early."""
     return [
-        f"{arm.settings.name}: {arm.n_ended_early:,} of {len(arm.missed):,} crawls ended early. Findings compare two "
-        "crawls over as many pages as both visited, and also with missing pages counted as not relevant, as figures "
-        "and tables do."
+        f"{arm.settings.name}: {arm.n_ended_early:,} of {len(arm.missed):,} crawls ended early. Means over pages are "
+        "compared over as many pages as both crawls visited, and with missing pages counted as not relevant, as in "
+        "figures."
         for arm in arms
         if arm.n_ended_early
     ]

@@ -131,13 +131,15 @@ def _visited_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
         )
         for label in arm.labels
     )
+    shortest = np.min([arm.length(label) for label in arm.labels], axis=0)
     return Table(
         name=f"end-visited-{file_name(arm.settings.name)}",
         caption=f"{arm.settings.name}: over visited pages",
-        heads=("crawler", "pages", *there.values()),
+        heads=("crawler", "pages of its crawls", *there.values()),
         rows=rows,
         note=f"{arm.n_ended_early:,} of {len(arm.missed):,} crawls ended before {arm.page_budget:,} pages. Crawlers "
-        "are compared after as many pages as the shortest crawl for the topic has, so that no missing page counts. "
+        f"are compared after as many pages as the shortest crawl for the topic has, {shortest.mean():,.0f} in the "
+        "mean, so that no missing page counts. "
         f"Mean ± standard error over {len(arm.topics)} topics.",
     )
 

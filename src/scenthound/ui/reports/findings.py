@@ -45,7 +45,9 @@ def without_noise(value: float) -> float:
 
 
 def format_effect_interval(effect: Effect | None) -> str:
-    return NO_VALUE if effect is None or isnan(effect.low) else f"{effect.low:+.4g} to {effect.high:+.4g}"
+    if effect is None or isnan(effect.low):
+        return NO_VALUE
+    return f"{without_noise(effect.low):+.4g} to {without_noise(effect.high):+.4g}"
 
 
 def format_observations(effect: Effect | None) -> str:
@@ -91,6 +93,16 @@ def verdict_lines(findings: Iterable[Finding]) -> Iterator[str]:
         if len(by_protocol) > 1 and not protocol:
             of = " independent of the protocol"
         yield f"{verdict_counts(group, of)}."
+
+
+def unasked_lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """Why findings cannot be asked, one line for each reason."""
+    names: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.verdict is Verdict.CANNOT_BE_ASKED and finding.deciding_claim is not None:
+            names.setdefault(finding.deciding_claim.why, []).append(finding.name)
+    for reason, of in names.items():
+        yield f"{', '.join(dict.fromkeys(of))} cannot be asked here: {reason}"
 
 
 def verdict_facts(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
