@@ -46,7 +46,7 @@ STUDIES = (
     StudyChoice("pant2002"),
     StudyChoice("pant2002", 500),
     StudyChoice("wang2009"),
-    StudyChoice("wang2009", 500),
+    StudyChoice("wang2009", 1000),
     StudyChoice("johnson2003"),
 )
 

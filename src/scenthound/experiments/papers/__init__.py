@@ -3,7 +3,8 @@
 What cannot be asked in any study
 - Claims about a crawler whose N is more than a quarter of the page budget: it requests N pages before it uses what it
   learned from them, so that the budget decides. N was an eighth of the budget or less in the papers.
-- Claims about crawls that all ended early after equally many pages: they visited all pages that can be reached.
+- Claims about the end of crawls that all ended early after equally many pages: they visited all pages that can be
+  reached.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,9 +53,11 @@ def asked(
         yield cannot_be_asked(claim.says, why, claim.effect) if why else claim
 
 
-def exhausted(arm: ArmMeasurements) -> str:
-    """That all crawlers of an arm visited all pages that can be reached; empty if they did not."""
-    if not arm.is_exhausted:
+def exhausted(arm: ArmMeasurements, claim: PendingClaim | Claim | None = None) -> str:
+    """That all crawlers of an arm visited all pages that can be reached; empty if they did not, or if a claim is about
+    a moment before that, when they still differed."""
+    effect = None if claim is None else claim.effect
+    if not arm.is_exhausted or (effect is not None and (effect.low or effect.high)):
         return ""
     pages = f"{arm.length(arm.labels[0]).mean():,.0f} in the mean"
     return f"All crawlers visited all pages that can be reached, {pages}: their order decides nothing."

@@ -87,7 +87,7 @@ def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> It
     few = "" if arm.leaving_share >= MIN_LEAVING else f"{_leaving(arm)}, and the paper's PageRank records only these."
 
     def problem(claim: PendingClaim | Claim) -> str:
-        return exhausted(arm) or (few if PAGERANK in claim.says else "")
+        return exhausted(arm, claim) or (few if PAGERANK in claim.says else "")
 
     return asked(claims, problem)
 

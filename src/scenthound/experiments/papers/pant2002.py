@@ -84,7 +84,7 @@ def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim]) -> Iterator[P
     """The claims; those about BFS256 cannot be asked if its N is too large a part of the page budget."""
 
     def problem(claim: PendingClaim | Claim) -> str:
-        return exhausted(arm) or (too_large_n(arm, [EXPLORING]) if EXPLORING in claim.says else "")
+        return exhausted(arm, claim) or (too_large_n(arm, [EXPLORING]) if EXPLORING in claim.says else "")
 
     return asked(claims, problem)
 

@@ -82,7 +82,7 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
             ("H14", "target recall: link-context ends little above OPIC"): _little_above(crawls),
         }
         for (name, says), claims in by_recall.items():
-            yield finding_of(name, says, protocol, _askable(crawls, claims))
+            yield finding_of(name, says, protocol, _askable(crawls, claims, is_about_end=name != "H13"))
         for arm in crawls.padded_or_visited():
             yield finding_of(
                 "H15",
@@ -95,8 +95,13 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
     )
 
 
-def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> Iterator[PendingClaim | Claim]:
-    return asked(claims, lambda _: exhausted(arm) or too_large_n(arm, arm.labels))
+def _askable(
+    arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim], *, is_about_end: bool = True
+) -> Iterator[PendingClaim | Claim]:
+    def problem(claim: PendingClaim | Claim) -> str:
+        return exhausted(arm, None if is_about_end else claim) or too_large_n(arm, arm.labels)
+
+    return asked(claims, problem)
 
 
 def _harvest_of(arm: ArmMeasurements) -> str:
