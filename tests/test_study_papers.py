@@ -203,6 +203,21 @@ def test_claims_about_bfs256_cannot_be_asked_of_crawls_that_end_before_it_can_le
     assert found["H10"].why.startswith("1 of 2 claims cannot be asked here: BFS256 finds")
 
 
+def test_coverage_of_crawls_of_unequal_length_cannot_be_asked_about():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3})
+    one, two = (
+        replace(
+            arm,
+            missed=tuple(replace(each, n_pages=1000) if each.strategy == "BFS1" else each for each in arm.missed),
+        )
+        for arm in arms
+    )
+    found = verdicts(pant2002.findings([one, two]))
+    assert (found["H5"], found["H6"]) == (NOT_ASKED, NOT_ASKED)
+    # Recall is compared after as many pages.
+    assert found[f"H10 {VISITED_PAGES}"] == found[f"H10 {MISSING_COUNT}"] == REPRODUCED
+
+
 def test_n_is_that_of_the_settings():
     arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3}, page_budget=1000)
     arms = [replace(arm, n_of={**arm.n_of, "BFS256": 128}) for arm in arms]

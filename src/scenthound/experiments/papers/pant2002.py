@@ -11,6 +11,8 @@ How we interpret the paper
   over n from a fifth of it on.
 - "Recovers": how much worse it is shrinks from early to the end.
 - BFS256 requests 256 pages at once, an eighth of the paper's 2,000.
+- The static scheme is about all pages of a crawl. Where crawls end early, for example because a frontier of 256 links
+  filled with dead ones, the longer crawl covers more, and such claims cannot be asked.
 - Lexical rank is that by SMART in all findings; ranks by BM25, and the means of both, are in the tables only.
 
 Optional arms, which no finding is about: the crawlers of task 2 with frontiers of other sizes than 256, and crawlers
@@ -21,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from scenthound.experiments.findings import Claim, Finding, PendingClaim, finding_of, is_more
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more
 from scenthound.experiments.papers import Published, asked, exhausted, too_large_n
 from scenthound.experiments.significance import mean_test
 from scenthound.experiments.statistics import aligned_differences
@@ -60,10 +62,13 @@ RANK_HEADS = {
 EXAMPLES = "target_recall"
 EARLY, THROUGHOUT = 0.1, (0.1, 0.25, 0.5, 1.0)
 FEW_TOP, MANY_TOP = 1 / 80, 1 / 5
+#: Crawls are of equal length if the shorter ones have at least this share of the pages of the longer ones.
+EQUAL_LENGTH = 0.9
 
 
 def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
-    """All six. Mean ranks are over visited pages, and if crawls ended early also with missing pages counted."""
+    """All six. Mean ranks and recall are over visited pages, and if crawls ended early also with missing pages
+    counted."""
     one, two = arm_named(arms, TASK_1), arm_named(arms, TASK_2)
     yield finding_of("H5", "task 1, static: BFS256 > BFS1, the others between", "", _askable(one, _in_order(one)))
     yield finding_of("H6", "task 1, static: the gap grows as n shrinks", "", _askable(one, _growing_gap(one)))
@@ -77,10 +82,12 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
         yield finding_of(
             "H9", "task 2: BFS256 > BFS1 > Breadth-First, early penalty", arm.over, _askable(arm, _task_2(arm))
         )
-    yield finding_of("H10", "task 2, example recall: BFS256 > BFS1 > Breadth-First", "", _askable(two, _recall(two)))
+    for arm in two.padded_or_visited():
+        says = "task 2, example recall: BFS256 > BFS1 > Breadth-First"
+        yield finding_of("H10", says, arm.over, _askable(arm, _recall(arm)))
 
 
-def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim]) -> Iterator[PendingClaim | Claim]:
+def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> Iterator[PendingClaim | Claim]:
     """The claims; those about BFS256 cannot be asked if its N is too large a part of the page budget."""
 
     def problem(claim: PendingClaim | Claim) -> str:
@@ -95,17 +102,34 @@ def _coverage(arm: ArmMeasurements, rank: str, crawler: str) -> FloatArray:
     return values
 
 
-def _in_order(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _of_equal_length(arm: ArmMeasurements, claim: PendingClaim, crawlers: Iterable[str]) -> PendingClaim | Claim:
+    """A claim about the static scheme, which has no values over visited pages: it cannot be asked of crawls of unequal
+    length."""
+    lengths = {crawler: float(arm.length(crawler).mean()) for crawler in crawlers}
+    (shortest, few), (longest, many) = (choose(lengths.items(), key=lambda item: item[1]) for choose in (min, max))
+    if few >= EQUAL_LENGTH * many:
+        return claim
+    visited = (
+        f"{shortest} visited {few:,.0f} pages in the mean before its frontier was empty, and {longest} {many:,.0f}"
+    )
+    return cannot_be_asked(claim.says, f"{visited}: the longer crawl covers more.", claim.effect)
+
+
+def _in_order(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for rank in RANKS:
         greedy, exploring = _coverage(arm, rank, GREEDY), _coverage(arm, rank, EXPLORING)
         between = np.mean([_coverage(arm, rank, crawler) for crawler in BETWEEN], axis=0)
-        yield is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
-        claim = f"{rank}: BFS256 covers more than the others in the mean"
-        yield is_more(claim, aligned_differences(exploring, between))
-        yield is_more(f"{rank}: the others in the mean cover more than BFS1", aligned_differences(between, greedy))
+        more = is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
+        yield _of_equal_length(arm, more, (EXPLORING, GREEDY))
+        more = is_more(
+            f"{rank}: BFS256 covers more than the others in the mean", aligned_differences(exploring, between)
+        )
+        yield _of_equal_length(arm, more, (EXPLORING, *BETWEEN))
+        more = is_more(f"{rank}: the others in the mean cover more than BFS1", aligned_differences(between, greedy))
+        yield _of_equal_length(arm, more, (*BETWEEN, GREEDY))
 
 
-def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for rank in RANKS:
         measured = arm.of(f"coverage:by={rank}")
         gap = measured.values[arm.index(EXPLORING)] - measured.values[arm.index(GREEDY)]
@@ -114,7 +138,8 @@ def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim]:
         many = min(round(MANY_TOP * arm.page_budget), int(measured.x[-1]))
         narrow, wide = gap[:, measured.x <= few].mean(axis=1), gap[:, measured.x >= many].mean(axis=1)
         shrinking = aligned_differences(narrow, wide)
-        yield is_more(f"{rank}: BFS256's lead over BFS1 at n up to {few} is larger than at n from {many} on", shrinking)
+        says = f"{rank}: BFS256's lead over BFS1 at n up to {few} is larger than at n from {many} on"
+        yield _of_equal_length(arm, is_more(says, shrinking), (EXPLORING, GREEDY))
 
 
 def _throughout(arm: ArmMeasurements) -> Iterator[PendingClaim]:
@@ -132,11 +157,13 @@ def _penalty(arm: ArmMeasurements, rank: str) -> Iterator[PendingClaim]:
     yield is_more(f"{rank}: how much worse BFS256 is shrinks from there to the end", aligned_differences(early, end))
 
 
-def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for rank in RANKS:
         blind, greedy, exploring = (_coverage(arm, rank, crawler) for crawler in (BLIND, GREEDY, EXPLORING))
-        yield is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
-        yield is_more(f"{rank}: BFS1 covers more than Breadth-First", aligned_differences(greedy, blind))
+        more = is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
+        yield _of_equal_length(arm, more, (EXPLORING, GREEDY))
+        more = is_more(f"{rank}: BFS1 covers more than Breadth-First", aligned_differences(greedy, blind))
+        yield _of_equal_length(arm, more, (GREEDY, BLIND))
         yield from _penalty(arm, rank)
 
 
