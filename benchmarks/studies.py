@@ -40,14 +40,15 @@ class StudyChoice:
         return self.study if self.pages is None else f"{self.study}-{self.pages}"
 
 
-#: The usual budgets cover much of these small webs; shorter ones show what is found first.
+#: The page budgets of wang2009 and johnson2003 cover most of what can be reached in these webs; smaller ones leave a
+#: choice.
 STUDIES = (
     StudyChoice("menczer2001"),
     StudyChoice("pant2002"),
     StudyChoice("pant2002", 500),
     StudyChoice("wang2009"),
     StudyChoice("wang2009", 1000),
-    StudyChoice("johnson2003"),
+    StudyChoice("johnson2003", 1000),
 )
 
 
