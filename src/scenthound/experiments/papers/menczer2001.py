@@ -84,7 +84,7 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
 
 def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> Iterator[PendingClaim | Claim]:
     """The claims; those about PageRank cannot be asked where hardly a link leads to another domain."""
-    few = "" if arm.leaving_share >= MIN_LEAVING else f"{_leaving(arm)}, and the paper's PageRank records only these."
+    few = "" if arm.leaving_share >= MIN_LEAVING else _leaving(arm)
 
     def problem(claim: PendingClaim | Claim) -> str:
         return exhausted(arm, claim) or (few if PAGERANK in claim.says else "")
@@ -93,13 +93,13 @@ def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> It
 
 
 def _leaving(arm: ArmMeasurements) -> str:
-    share = "No link leads" if not arm.leaving_share else f"{arm.leaving_share:.1%} of the links lead"
-    return f"{share} to another domain"
+    share = f"{arm.leaving_share:.1%}" if arm.leaving_share else "none"
+    return f"The paper's PageRank records only links to other domains: {share} of the links here."
 
 
 def _remark(arm: ArmMeasurements) -> str:
     """What a reader of the findings must know about the crawls."""
-    few = f"{_leaving(arm)}: PageRank knew only these." if MIN_LEAVING <= arm.leaving_share < FEW_LEAVING else ""
+    few = _leaving(arm) if MIN_LEAVING <= arm.leaving_share < FEW_LEAVING else ""
     return " ".join(filter(None, (_randomness(arm), few)))
 
 
