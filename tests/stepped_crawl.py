@@ -1,12 +1,12 @@
 """A crawl in steps, for tests that inspect a strategy between two visits."""
 
-import json
 from collections.abc import Callable, Sequence
 from random import Random
 
 from scenthound.model import Visit
 from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import MissReason, SimulatedWeb
+from scenthound.store.checkpoints import copied
 from scenthound.strategies.base import Strategy
 from scenthound.testing import SyntheticWeb
 
@@ -60,12 +60,12 @@ def with_a_context_for_each_link(web: SyntheticWeb, rng: Random) -> SyntheticWeb
     return web
 
 
-def trace_stopped_by_json(make: Callable[[], Strategy], web: SyntheticWeb, n_steps: int) -> list[str]:
-    """The trace of a crawl whose strategy is saved as JSON and restored after this many steps."""
+def trace_with_checkpoint(make: Callable[[], Strategy], web: SyntheticWeb, n_steps: int) -> list[str]:
+    """The trace of a crawl whose strategy is saved and restored after this many steps."""
     crawl = SteppedCrawl(make(), web)
     for _ in range(n_steps):
         crawl.step()
-    saved = json.dumps(crawl.strategy.state())
+    saved = copied(crawl.strategy.state())
     crawl.strategy = make()
-    crawl.strategy.restore(json.loads(saved), crawl.window.seen)
+    crawl.strategy.restore(saved, crawl.window.seen)
     return crawl.finish()

@@ -10,7 +10,7 @@ from scenthound.errors import InvalidParameter
 from scenthound.strategies.adaptive_n_first import AdaptiveNFirst
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
 @pytest.mark.parametrize("parameters", [{"buffer": 8, "most": 16}, {"buffer": None, "start_n": 4, "memory": 0}])
@@ -21,7 +21,7 @@ def test_adaptive_n_first_keeps_the_contract(parameters):
 @pytest.mark.parametrize("n_steps", [0, 1, 15])
 def test_a_state_survives_json(n_steps):
     web = SyntheticWeb.random(Random(3))
-    assert trace_stopped_by_json(AdaptiveNFirst, web, n_steps) == visited(AdaptiveNFirst(), web)
+    assert trace_with_checkpoint(AdaptiveNFirst, web, n_steps) == visited(AdaptiveNFirst(), web)
 
 
 # memory 0.5. The mean of a round is compared with `before`, which moves half the way to it.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scenthound.errors import LeakageError, PluginError
+from scenthound.frontier.base import SavedPages
 from scenthound.metrics.retrieval import Precision
 from scenthound.strategies.base import MemoryBound
 from scenthound.strategies.best_n_first import BestFirst
@@ -37,7 +38,8 @@ class IgnoresRest(BreadthFirst):
 
 class Forgets(BestFirst):
     def state(self):
-        return {**super().state(), "frontier": {"pages": [], "hosts": [], "scores": [], "popped": [], "salt": None}}
+        nothing = SavedPages(*np.zeros((4, 0), np.int32)).columns()
+        return {**super().state(), "frontier": {**nothing, "salt": None}}
 
 
 class Guesses(BreadthFirst):

@@ -21,6 +21,7 @@ from scenthound.records import from_json
 from scenthound.simulator.scores import Observation
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import SimulatedWeb
+from scenthound.store.checkpoints import copied
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
@@ -126,7 +127,7 @@ def test_evictions_are_counted_and_survive_a_restart(strategy, n_evicted):
     made.tell(window.visit(page))
     assert made.n_evicted == n_evicted
     again = STRATEGIES.make(strategy)
-    again.restore(json.loads(json.dumps(made.state())), window.seen)
+    again.restore(copied(made.state()), window.seen)
     assert again.n_evicted == n_evicted
 
 

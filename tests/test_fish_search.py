@@ -6,7 +6,7 @@ import pytest
 
 from scenthound.strategies.fish_search import FishSearch
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
 @pytest.mark.parametrize("parameters", [{"width": 1, "depth": 1, "n": 4}, {"revive": True, "buffer": 8, "n": 3}])
@@ -17,7 +17,7 @@ def test_fish_search_keeps_the_contract(parameters):
 @pytest.mark.parametrize("n_steps", [0, 1, 15])
 def test_a_state_survives_json(n_steps):
     web = SyntheticWeb.random(Random(3))
-    assert trace_stopped_by_json(lambda: FishSearch(depth=2), web, n_steps) == visited(FishSearch(depth=2), web)
+    assert trace_with_checkpoint(lambda: FishSearch(depth=2), web, n_steps) == visited(FishSearch(depth=2), web)
 
 
 def test_the_trace_worked_out_by_hand():

@@ -1,6 +1,5 @@
 """The contract of all frontiers, and the eviction of the bounded one."""
 
-import json
 from math import inf, nan
 from random import Random
 
@@ -10,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontier_helpers import MANY, popped_pages, push
+from saved_states import as_lists
 from scenthound.errors import PluginError
 from scenthound.frontier.base import PoppedPage
 from scenthound.frontier.priority import MIN_STALE, BoundedFrontier, PlainFrontier, priority_frontier
+from scenthound.store.checkpoints import copied
 
 
 def bounded(rng):
@@ -324,7 +325,7 @@ def test_a_restored_frontier_behaves_like_the_saved_one(make, found, n_popped, f
     restored_rng = Random(1)
     restored = make(restored_rng)
     push("max", restored, {5: 1.0, 50: 2.0})
-    restored.restore(json.loads(json.dumps(frontier.state())))
+    restored.restore(copied(frontier.state()))
     restored_rng.setstate(rng.getstate())
     for page, score in found_later:
         for one in (frontier, restored):
@@ -337,10 +338,10 @@ def test_a_saved_state_does_not_change_with_the_frontier(make):
     frontier = make(Random(0))
     push("max", frontier, {1: 0.5, 2: 0.7})
     state = frontier.state()
-    kept = json.dumps(state)
+    kept = as_lists(state)
     push("sum", frontier, {1: 3.0, 4: 1.0})
     frontier.pop(1)
-    assert json.dumps(state) == kept
+    assert as_lists(state) == kept
 
 
 def test_stale_entries_of_passed_over_hosts_are_bounded():

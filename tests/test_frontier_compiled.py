@@ -1,6 +1,5 @@
 """The plain and the compiled unbounded frontier, and a naive model, return the same pages."""
 
-import json
 import sys
 from random import Random
 
@@ -14,6 +13,7 @@ from scenthound.errors import PluginError
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.base import NO_HOST, PoppedPage, ReadyHosts, tie_keys
 from scenthound.frontier.priority import PlainFrontier, UnboundedFrontier
+from scenthound.store.checkpoints import copied
 
 pytest.importorskip("compiled_code")
 
@@ -182,7 +182,7 @@ def test_plain_and_compiled_restore_each_others_state():
     for source, restored in (both(), reversed(both())):
         source.push_latest(*arrays(pages, [page % 7 for page in pages], [rng.choice([0.0, 1.0]) for _ in pages]))
         source.pop(500)
-        restored.restore(json.loads(json.dumps(source.state())))
+        restored.restore(copied(source.state()))
         assert restored.n_known == 2000
         for one in (source, restored):
             one.push_max(*arrays([0, 2500], [0, 1], [1.0, 1.0]))

@@ -10,7 +10,7 @@ from reference_implementations import PlainOtie
 from scenthound.strategies.hub_otie import HubOtie
 from scenthound.strategies.otie import Otie
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 from test_otie import PARAMETERS, compare_with_plain
 
 
@@ -22,7 +22,7 @@ def test_hub_otie_keeps_the_contract(parameters):
 @pytest.mark.parametrize("n_steps", [1, 20])
 def test_a_state_survives_json(n_steps):
     web = SyntheticWeb.random(Random(3))
-    assert trace_stopped_by_json(lambda: HubOtie(n=3), web, n_steps) == visited(HubOtie(n=3), web)
+    assert trace_with_checkpoint(lambda: HubOtie(n=3), web, n_steps) == visited(HubOtie(n=3), web)
 
 
 # a = 0, b = 0: cash is as it is, the promise is the context. A hub collects half.

@@ -1,6 +1,5 @@
 """InfoSpiders: the contract, crawls that a person can verify on paper, and where the energy goes."""
 
-import json
 from random import Random
 
 import numpy as np
@@ -8,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from saved_states import as_lists
 from scenthound.simulator.scores import TopicWords
 from scenthound.simulator.simulator import simulate
+from scenthound.store.checkpoints import copied
 from scenthound.strategies.infospiders import MIN_STEPS, InfoSpiders
 from scenthound.strategies.spider import BYTES_PER_AGENT, BYTES_PER_KEYWORD
 from scenthound.testing import SyntheticWeb, check_strategy, visited
@@ -320,15 +321,15 @@ def test_a_crawl_goes_on_from_a_state_in_json_with_pages_on_their_way_and_choice
     session.ask(2)
     on_their_way = list(session.requested.values())
     heir = InfoSpiders(max_pages=50, **parameters)
-    heir.restore(json.loads(json.dumps(session.strategy.state())), session.window.seen)
+    heir.restore(copied(session.strategy.state()), session.window.seen)
     for page in on_their_way:
         got = session.tell(page)
         heir.tell(session.window.visit(page)) if got else heir.drop(page)
-    assert json.dumps(heir.state()) == json.dumps(session.strategy.state())
+    assert as_lists(heir.state()) == as_lists(session.strategy.state())
     assert heir.memory_bound() == session.strategy.memory_bound()
     for n in (1, 3, 7):
         assert heir.ask(n, lambda host: host != 2) == session.strategy.ask(n, lambda host: host != 2)
-    assert json.dumps(heir.state()) == json.dumps(session.strategy.state())
+    assert as_lists(heir.state()) == as_lists(session.strategy.state())
 
 
 @settings(max_examples=25)

@@ -1,12 +1,12 @@
 """InfoSpiders beyond the paper: how random its choices are, other inputs and costs, look-ahead, Q-learning."""
 
-import json
 import math
 from random import Random
 
 import pytest
 
 from scenthound.simulator.simulator import simulate
+from scenthound.store.checkpoints import copied
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.infospiders import InfoSpiders
 from scenthound.strategies.spider import Choice, ChoiceCounts, Mind
@@ -99,7 +99,7 @@ def test_a_checkpoint_has_the_diagnostics():
     session = Session(InfoSpiders(max_pages=8), web, "a")
     session.visit_pages(3)
     again = InfoSpiders(max_pages=8)
-    again.restore(json.loads(json.dumps(session.strategy.state())), session.window.seen)
+    again.restore(copied(session.strategy.state()), session.window.seen)
     assert again.diagnostics() == session.strategy.diagnostics()
     assert again.diagnostics()["choice_entropy"] > 0
 

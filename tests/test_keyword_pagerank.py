@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scenthound.strategies.keyword_pagerank import KeywordPageRank, below_one
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 PARAMETERS = [
     {},
@@ -28,7 +28,7 @@ def test_keyword_pagerank_keeps_the_contract(parameters):
 def test_a_state_survives_json(parameters, n_steps):
     web = SyntheticWeb.random(Random(3))
     trace = visited(KeywordPageRank(**parameters), web)
-    assert trace_stopped_by_json(lambda: KeywordPageRank(**parameters), web, n_steps) == trace
+    assert trace_with_checkpoint(lambda: KeywordPageRank(**parameters), web, n_steps) == trace
 
 
 # The topic is "sea wave storm". Gamma 1/2, computed after every second page. Seeds a and b, in either order.

@@ -8,7 +8,7 @@ from scenthound.errors import PluginError
 from scenthound.model import Links, Visit
 from scenthound.strategies.best_n_first import BestNFirst, LinkContext
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
 @pytest.mark.parametrize("parameters", [{"n": 50}, {"n": 3, "buffer": 8}])
@@ -18,7 +18,7 @@ def test_link_context_keeps_the_contract(parameters):
 
 def test_a_state_survives_json():
     web = SyntheticWeb.random(Random(3))
-    assert trace_stopped_by_json(LinkContext, web, 15) == visited(LinkContext(), web)
+    assert trace_with_checkpoint(LinkContext, web, 15) == visited(LinkContext(), web)
 
 
 # Each link's score is 0.25 * page + 0.75 * context (Eq. 9).

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scenthound.strategies.opic import Opic
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
 def test_opic_keeps_the_contract_in_large_rounds_and_with_seeds_like_any_page():
@@ -18,7 +18,7 @@ def test_opic_keeps_the_contract_in_large_rounds_and_with_seeds_like_any_page():
 @pytest.mark.parametrize("n_steps", [0, 1, 15])
 def test_a_state_survives_json(n_steps):
     web = SyntheticWeb.random(Random(3))
-    assert trace_stopped_by_json(lambda: Opic(n=3), web, n_steps) == visited(Opic(n=3), web)
+    assert trace_with_checkpoint(lambda: Opic(n=3), web, n_steps) == visited(Opic(n=3), web)
 
 
 # In parts of 144; s and t start with 72 each and come first, in either order.

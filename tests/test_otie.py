@@ -12,7 +12,7 @@ from scenthound.strategies.cash import MOST_CASH
 from scenthound.strategies.opic import Opic
 from scenthound.strategies.otie import Otie
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json, with_a_context_for_each_link
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint, with_a_context_for_each_link
 
 UNUSUAL = {"reshare_every": 1, "revise_again": True, "when_hopeless": "keep", "seeds_first": False}
 
@@ -26,7 +26,7 @@ def test_otie_keeps_the_contract(parameters):
 @pytest.mark.parametrize("n_steps", [0, 1, 20])
 def test_a_state_survives_json(parameters, n_steps):
     web = SyntheticWeb.random(Random(3))
-    assert trace_stopped_by_json(lambda: Otie(**parameters), web, n_steps) == visited(Otie(**parameters), web)
+    assert trace_with_checkpoint(lambda: Otie(**parameters), web, n_steps) == visited(Otie(**parameters), web)
 
 
 # a = 0.5 and d = 1 revise by half of 2r - 1: r = 1 adds half, r = 0 takes half, r = 0.5 changes nothing. b = 0 leaves

@@ -1,6 +1,5 @@
 """PageRank: Eq. 2 over what the crawl holds, and the crawler of Fig. 3 around it."""
 
-import json
 from random import Random
 
 import numpy as np
@@ -9,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import InvalidParameter
+from scenthound.store.checkpoints import copied
 from scenthound.strategies.pagerank import LinkGraph, LocalPageRank, PageRankFirst, PageRankFormula
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 PARAMETERS = [
     {},
@@ -31,7 +31,7 @@ def test_pagerank_keeps_the_contract(parameters):
 def test_a_state_survives_json(parameters, n_steps):
     web = SyntheticWeb.random(Random(3))
     trace = visited(PageRankFirst(**parameters), web)
-    assert trace_stopped_by_json(lambda: PageRankFirst(**parameters), web, n_steps) == trace
+    assert trace_with_checkpoint(lambda: PageRankFirst(**parameters), web, n_steps) == trace
 
 
 EXACT_HALF = PageRankFormula(gamma=0.5, tolerance=1e-12, norm="max")
@@ -246,9 +246,9 @@ def test_pages_asked_for_together_are_told_of_one_after_the_other():
 def test_a_state_saved_with_pages_in_flight_knows_where_they_lie():
     crawl = SteppedCrawl(PageRankFirst(every=2), DOMAINS, ["a", "b"])
     asked = crawl.strategy.ask(2)
-    kept = json.dumps(crawl.strategy.state())
+    kept = copied(crawl.strategy.state())
     crawl.strategy = PageRankFirst(every=2)
-    crawl.strategy.restore(json.loads(kept), crawl.window.seen)
+    crawl.strategy.restore(kept, crawl.window.seen)
     for page in asked:
         crawl.visit(page)
     assert crawl.finish()[2:] == ["y", "x", "c"]

@@ -17,7 +17,7 @@ from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.strategies.rank_scores import CashScore, Download, RankScores
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 NO_WEIGHTS = dict.fromkeys(SCORE_NAMES, 0)
 EXTRAS = {"anchor": 50, "context": 60, "host_success": 70, "cash": 80}
@@ -52,7 +52,7 @@ def test_the_rank_function_keeps_the_contract(parameters):
 def test_a_state_survives_json(parameters, n_steps):
     web = SyntheticWeb.random(Random(3))
     trace = visited(RankFunction(**parameters), web)
-    assert trace_stopped_by_json(lambda: RankFunction(**parameters), web, n_steps) == trace
+    assert trace_with_checkpoint(lambda: RankFunction(**parameters), web, n_steps) == trace
 
 
 def test_rules_that_are_split_and_weigh_all_scores_keep_the_contract():
@@ -64,7 +64,7 @@ def test_a_state_of_rules_that_are_split_survives_json(rules):
     web = SyntheticWeb.random(Random(3))
     trace = visited(RankFunction.of(rules), web)
     for n_steps in (0, 1, 15):
-        assert trace_stopped_by_json(lambda: RankFunction.of(rules), web, n_steps) == trace
+        assert trace_with_checkpoint(lambda: RankFunction.of(rules), web, n_steps) == trace
 
 
 # Half of COMM_OUT and half of PARENT_1. A relevance of 1 is a score of 1, 0.75 of 0.5, 0.5 of 0, 0.25 of -0.5, 0 of -1.

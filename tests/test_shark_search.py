@@ -8,7 +8,7 @@ from scenthound.errors import PluginError
 from scenthound.model import Links, Visit
 from scenthound.strategies.shark_search import SharkSearch
 from scenthound.testing import SyntheticWeb, check_strategy, visited
-from stepped_crawl import SteppedCrawl, trace_stopped_by_json
+from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
 @pytest.mark.parametrize("parameters", [{"depth": 1, "n": 4}, {"revive": True, "buffer": 8, "n": 3}])
@@ -19,7 +19,7 @@ def test_shark_search_keeps_the_contract(parameters):
 @pytest.mark.parametrize("n_steps", [0, 1, 15])
 def test_a_state_survives_json(n_steps):
     web = SyntheticWeb.random(Random(3))
-    assert trace_stopped_by_json(SharkSearch, web, n_steps) == visited(SharkSearch(), web)
+    assert trace_with_checkpoint(SharkSearch, web, n_steps) == visited(SharkSearch(), web)
 
 
 # delta 0.5, beta 0.8, gamma 0.5. A link's neighbourhood is 0.8 * anchor + 0.2 * context, and the context is 1 if the

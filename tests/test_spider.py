@@ -1,6 +1,5 @@
 """The parts of InfoSpiders: minds, reproduction, the population, the map, who is lost."""
 
-import json
 from random import Random
 
 import numpy as np
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import SimulatedWeb
+from scenthound.store.checkpoints import copied
 from scenthound.strategies.infospiders import Population
 from scenthound.strategies.spider import CHOICES_DRAWN, LONGEST_PATH, Choice, Mind, Spider, lost_agents, mutated
 from scenthound.strategies.spider_net import BackPropagation, Mark, Senses, SpiderMap
@@ -135,7 +135,7 @@ def test_an_agent_forgets_the_beginning_of_a_long_path():
 def test_an_agent_survives_json():
     walker = agent(page=1, energy=0.75, keywords=[3, 5], weights=[0.1, -0.2], path=(7, 8))
     walker.choices = [Choice(4, 2, floats(0.5, 0.25))]
-    again = Spider.restored(json.loads(json.dumps(walker.state())))
+    again = Spider.restored(copied(walker.state()))
     assert again.state() == walker.state()
     assert again.keywords.dtype == np.int32
 
@@ -181,7 +181,7 @@ def test_the_map_remembers_marks_and_relevance_through_json():
     spider_map.visit(1000, 0.0)
     spider_map[5000] = Mark.DEAD
     spider_map[7] = Mark.IN_FLIGHT
-    for known in (spider_map, SpiderMap.restored(json.loads(json.dumps(spider_map.state())))):
+    for known in (spider_map, SpiderMap.restored(copied(spider_map.state()))):
         assert [known[page] for page in (3, 1000, 5000, 7, 8, 10**6)] == [
             *(Mark.VISITED, Mark.VISITED, Mark.DEAD, Mark.IN_FLIGHT, Mark.OPEN, Mark.OPEN)
         ]

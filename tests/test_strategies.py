@@ -1,12 +1,12 @@
 """Every strategy against its contract, and traces that a person can verify on paper."""
 
-import json
 from random import Random
 
 import pytest
 
 from scenthound.simulator.scores import Observation
 from scenthound.simulator.web import SimulatedWeb
+from scenthound.store.checkpoints import copied
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst, BestNFirst
 from scenthound.strategies.breadth_first import BreadthFirst
@@ -42,7 +42,7 @@ def test_a_state_survives_json(choice):
     window.get(page)
     strategy.tell(window.visit(page))
     heir = STRATEGIES.make(choice)
-    heir.restore(json.loads(json.dumps(strategy.state())), window.seen)
+    heir.restore(copied(strategy.state()), window.seen)
     assert heir.ask(100) == strategy.ask(100)
 
 

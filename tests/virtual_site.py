@@ -23,7 +23,8 @@ from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
-from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.checkpoints import Checkpoints
+from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.web.dns import Resolved
@@ -230,9 +231,10 @@ def crawl_virtually(
     *,
     commit: Callable[[], bool] = lambda: True,
     kill: Callable[[], bool] = lambda: False,
+    checkpoint: Callable[[], bool] = lambda: False,
     stems: list[str] | None = None,
 ) -> EndReason:
-    """Start or resume a crawl. `commit` and `kill` are called after each event."""
+    """Start or resume a crawl. `commit` and `kill` are called after each event, `checkpoint` after each commit."""
     is_new = not folder.exists()
     store = (
         CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("test")) if is_new else CrawlStore.open(folder)
@@ -243,10 +245,13 @@ def crawl_virtually(
             store.commit()
         with closing(CrawlParts(plan, store)) as parts:
             replayed = start_or_replay(parts, plan, store)
+            checkpoints = Checkpoints(folder / CHECKPOINT_FOLDER)
 
             def after_event() -> None:
                 if commit():
                     parts.crawl.commit()
+                    if checkpoint():
+                        checkpoints.write(parts.crawl.state())
                 if kill():
                     raise Killed
 
@@ -263,16 +268,22 @@ def crawl_with_kills(
     rng: Random,
     *,
     commits: float = 0.4,
+    checkpoints: float = 0.2,
     kills: float,
     before_part: Callable[[int], None] = lambda _: None,
 ) -> int:
     """Resume a crawl until it ends, and return how often it was killed. `commits` and `kills` are the shares of events
-    that are followed by one; `before_part` receives the number of each part."""
+    that are followed by one, `checkpoints` the share of commits; `before_part` receives the number of each part."""
     for part in range(MAX_KILLS):
         before_part(part)
         with suppress(Killed):
             crawl_virtually(
-                folder, plan, make_site(), commit=lambda: rng.random() < commits, kill=lambda: rng.random() < kills
+                folder,
+                plan,
+                make_site(),
+                commit=lambda: rng.random() < commits,
+                kill=lambda: rng.random() < kills,
+                checkpoint=lambda: rng.random() < checkpoints,
             )
             return part
     raise AssertionError(f"not ended after {MAX_KILLS} kills")

@@ -148,7 +148,7 @@ class CrawlParts:
         if is_large:
             scanner.use_compiled()
         table = UrlTable(compiled=scanner.is_compiled)
-        table.add_all(store.urls())
+        table.load(store.url_texts())
         self._parser = GuardedParser(scanner, agent=settings.agent, table=table)
         if is_large:
             load_compiled(self._parser)
@@ -164,18 +164,25 @@ class CrawlParts:
         web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text, max_depth=max_depth)
         page_filter = PageFilter(near_duplicates=settings.near_duplicates, soft_404s=settings.soft_404s)
         self._reader = Reader(
-            self._parser, PageScorer(relevance, strategy), page_filter, settings, scope=scope, recorded=recorded
+            self._parser,
+            PageScorer(relevance, strategy, _model_id(settings)),
+            page_filter,
+            settings,
+            scope=scope,
+            recorded=recorded,
         )
         engine = Engine(strategy, web, settings, scope, self._reader.is_recorded)
         self.crawl = LiveCrawl(engine, self._reader, page_filter, store, scanner)
 
     def set_relevance_model(self, settings: CrawlSettings) -> None:
         """Score further pages with the relevance model of these settings; it learns only from pages to come."""
-        self._reader.scorer = PageScorer(relevance_of(settings, self._scanner), self._strategy)
+        relevance = relevance_of(settings, self._scanner)
+        self._reader.scorer = PageScorer(relevance, self._strategy, _model_id(settings))
 
-    def relearn(self, progress: Progress) -> None:
-        """Let the relevance model learn from the pages that were visited before the crawl was resumed."""
-        self._reader.relearn(self.crawl.engine.web.visits, self._stored, progress)
+    def relearn(self, progress: Progress, first: int = 0) -> None:
+        """Let the relevance model learn from the pages that were visited before the crawl was resumed, from number
+        `first` on."""
+        self._reader.relearn(self.crawl.engine.web.visits, self._stored, progress, first)
 
     @property
     def is_compiled(self) -> bool:
@@ -185,6 +192,11 @@ class CrawlParts:
     def close(self) -> None:
         self._parser.close()
         self._stored_parser.close()
+
+
+def _model_id(settings: CrawlSettings) -> str:
+    """Identifies a relevance model and its training pages."""
+    return f"{relevance_model_of(settings)} {settings.train_digest or settings.train_from or ''}"
 
 
 def _scanner(store: CrawlStore, recorded: RecordedWeb | None) -> WordScanner:

@@ -14,7 +14,7 @@ Rules
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from random import Random
 
@@ -32,6 +32,7 @@ from scenthound.crawler.tasks import (
     Kind,
     Redirected,
     RobotsFetched,
+    SavedJobs,
     SitemapFetched,
     Task,
     TaskResult,
@@ -42,6 +43,7 @@ from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.store.crawl_records import SkippedRecord
 from scenthound.strategies.base import Strategy
 
@@ -60,6 +62,23 @@ class RequestedUrls:
         self._owner: dict[str, Job] = {}
         self._waiting: dict[str, list[Job]] = {}
         self._earlier_failures: dict[str, Failed] = {}
+
+    def state(self, saved: SavedJobs) -> State:
+        """A checkpoint for `restore`."""
+        return {
+            "owners": saved.numbers(self._owner.values()),
+            "waiting": [list(self._waiting), [saved.numbers(jobs) for jobs in self._waiting.values()]],
+            "earlier_failures": [[url, asdict(failure)] for url, failure in self._earlier_failures.items()],
+        }
+
+    def restore(self, state: State, saved: SavedJobs) -> None:
+        """Continue from a checkpoint."""
+        self._owner = {job.url: job for job in saved.jobs(state["owners"])}
+        self._waiting = {url: saved.jobs(numbers) for url, numbers in zip(*state["waiting"], strict=True)}
+        failures = state["earlier_failures"]
+        self._earlier_failures = {
+            url: Failed(**{**each, "reason": SkipReason(each["reason"])}) for url, each in failures
+        }
 
     def earlier_failure(self, url: str) -> Failed | None:
         """How an earlier job for the URL failed, if it did."""
@@ -109,6 +128,8 @@ class Visited:
 class Engine:
     """`is_recorded` returns whether a URL is read from a recorded web; `journal` receives all inputs, if it is set."""
 
+    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open"
+
     def __init__(
         self,
         strategy: Strategy,
@@ -136,6 +157,11 @@ class Engine:
     @property
     def n_visits(self) -> int:
         return len(self.web.visits)
+
+    @property
+    def now_s(self) -> float:
+        """The time of the last event."""
+        return self._scheduler.now_s
 
     @property
     def n_in_flight(self) -> int:
@@ -173,6 +199,32 @@ class Engine:
     def start(self, seeds: Sequence[str], rng: Random) -> None:
         with self._strategy_fails_in("start"):
             self.strategy.start(self.web.seeds(seeds), rng, self.web.seen)
+
+    def state(self) -> State:
+        """A checkpoint for `restore`, between two calls; skipped pages must have been taken."""
+        saved = SavedJobs()
+        with self._strategy_fails_in("state"):
+            strategy = dict(self.strategy.state())
+        return {
+            "strategy": strategy,
+            "web": self.web.state(),
+            "scheduler": self._scheduler.state(saved),
+            "requested": self._requested.state(saved),
+            "to_send": saved.numbers(self._to_send),
+            **saved_attributes(self, self._SAVED),
+            "jobs": saved.state(),  # Last: all of them have their numbers now.
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint: called instead of `start`."""
+        saved = SavedJobs(state["jobs"])
+        self.web.restore(state["web"])
+        self._scheduler.restore(state["scheduler"], saved)
+        self._requested.restore(state["requested"], saved)
+        self._to_send = saved.jobs(state["to_send"])
+        restore_attributes(self, self._SAVED, state)
+        with self._strategy_fails_in("restore"):
+            self.strategy.restore(state["strategy"], self.web.seen)
 
     def _strategy_fails_in(self, method: str) -> AbstractContextManager[None]:
         """Report errors of the strategy as PluginError."""

@@ -77,6 +77,7 @@ class Journal:
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
+        self.n_events = 0  #: since this object was made
 
     def turn(self, now_s: float, room: int, page_budget: int, requested: list[int] | None) -> None:
         self._lines.append(orjson.dumps([TURN, now_s, room, page_budget, requested]))
@@ -93,6 +94,7 @@ class Journal:
     def take(self) -> bytes:
         """The lines since the last call."""
         lines, self._lines = self._lines, []
+        self.n_events += len(lines)
         return b"\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from scenthound.model import BoolArray, IntArray
+from scenthound.saved_state import State
 
 #: The depth of a page that is out of reach, or unknown.
 OUT_OF_REACH = np.iinfo(np.int32).max
@@ -29,6 +30,14 @@ class LinkDepths:
         self._links_of = links_of
         self._is_visited = is_visited
         self._depth: IntArray = np.full(_MIN_ROOM, OUT_OF_REACH, np.int32)
+
+    def state(self) -> State:
+        """A checkpoint for `restore`."""
+        return {"depth": self._depth.copy()}
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        self._depth = state["depth"]
 
     def start(self, seeds: Sequence[int]) -> None:
         self._make_room(max(seeds, default=0))

@@ -8,7 +8,7 @@ Rules
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from math import inf, isfinite
 from threading import Lock
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from scenthound.crawler.reader import PageFilter, Reader
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
 from scenthound.frontier.politeness import Politeness
 from scenthound.reasons import SkipReason
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     HostState,
@@ -57,6 +58,12 @@ class HostStatisticsTable:
         self._n_pages: dict[str, int] = {}
         self._recent: dict[str, None] = {}  #: in the order of their last responses
 
+    def state(self) -> State:
+        return saved_attributes(self, ("_n_pages", "_recent"))
+
+    def restore(self, state: State) -> None:
+        restore_attributes(self, ("_n_pages", "_recent"), state)
+
     def note_response(self, url: str) -> None:
         host = host_of(url)
         self._recent.pop(host, None)
@@ -91,6 +98,11 @@ class HostStatisticsTable:
 class Harvest:
     """Harvest, the mean relevance of the visited pages, and the mean cost of politeness, as a share of scores."""
 
+    _SAVED = (
+        *("_n", "_sum", "_n_on_topic", "_recent", "_recent_sum"),
+        *("_n_regrets", "_regret_sum", "_scores_have_ratio"),
+    )
+
     def __init__(self, window: int = 200, on_topic_from: float | None = None) -> None:
         self._on_topic_from = on_topic_from
         self._n_on_topic = 0
@@ -101,6 +113,12 @@ class Harvest:
         self._n_regrets = 0
         self._regret_sum = 0.0
         self._scores_have_ratio = True
+
+    def state(self) -> State:
+        return saved_attributes(self, self._SAVED)
+
+    def restore(self, state: State) -> None:
+        restore_attributes(self, self._SAVED, state)
 
     def add(self, relevance: float, score: float | None = None, regret: float | None = None) -> None:
         self._n += 1
@@ -229,6 +247,40 @@ class LiveCrawl:
         self._writer = CrawlWriter(store, counts.visits)
         self.n_acknowledged = counts.visits  #: visits on disk
         self._n_urls_stored, self._n_stems_stored = counts.urls, counts.stems
+        self._n_events_before = 0
+        self.after_turn = False  #: whether the last event was a turn
+
+    @property
+    def n_events(self) -> int:
+        """The events of the crawl up to the last commit that was begun."""
+        return self._n_events_before + self._journal.n_events
+
+    def state(self) -> State:
+        """A checkpoint for `restore`, right after a commit was begun."""
+        return {
+            "position": asdict(self._store.taken),
+            "n_events": self.n_events,
+            "after_turn": self.after_turn,
+            "engine": self.engine.state(),
+            "filter": self._filter.state(),
+            "relevance": self._reader.scorer.state(),
+            "harvest": self.harvest.state(),
+            "host_statistics": self.host_statistics.state(),
+        }
+
+    def restore(self, state: State) -> bool:
+        """Continue from a checkpoint; returns whether the relevance model does, too."""
+        self.engine.restore(state["engine"])
+        self._filter.restore(state["filter"])
+        self.harvest.restore(state["harvest"])
+        self.host_statistics.restore(state["host_statistics"])
+        self._n_events_before = state["n_events"]
+        self.after_turn = state["after_turn"]
+        return self._reader.scorer.restore(state["relevance"])
+
+    def note_replayed(self) -> None:
+        """An event of the journal was replayed."""
+        self._n_events_before += 1
 
     def begin_journal(self) -> None:
         """Record the engine's inputs from here on."""
@@ -237,6 +289,7 @@ class LiveCrawl:
     def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
         """The next tasks."""
         tasks = self.engine.turn(now_s, room, page_budget)
+        self.after_turn = True
         self._store_skipped()
         return tasks
 
@@ -264,6 +317,7 @@ class LiveCrawl:
         self, now_s: float, task: Task, result: TaskResult, facts: PageFacts | None, response: Response | None
     ) -> None:
         visited = self.engine.complete(now_s, task.number, result)
+        self.after_turn = False
         self.host_statistics.note_response(task.url)
         self._writer.add(CompletedTask(now_s, task, result, facts, response, visited))
         if visited is not None and facts is not None:

@@ -17,6 +17,7 @@ from scenthound.errors import LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.simulator.scores import TopicWords
 from scenthound.web.urls import registrable_domain
 
@@ -91,11 +92,30 @@ class LiveWeb:
         self.texts = PageCache(TEXT_CACHE_BYTES, _text_bytes, lambda page: load_text(self._stored(page)))
         self.store_visit: Callable[[int], None] = lambda _visit: None
         self.visits = visits
-        self._final_urls: set[str] = set()
+        #: In the order of visits.
+        self._final_urls: dict[str, None] = {}
         self.depths: LinkDepths | None = None
         if max_depth is not None:
             self.depths = LinkDepths(max_depth, lambda page: self.links.get(page)[0], visits.__contains__)
         self.seen = LiveSeen(self, topic)
+
+    def state(self) -> State:
+        """A checkpoint for `restore`. URLs and what was read of pages are in the crawl folder."""
+        return {
+            "visits": np.fromiter(self.visits, np.int32, len(self.visits)),
+            "final_urls": list(self._final_urls),
+            "domains": self.seen.domains(),
+            "depths": None if self.depths is None else self.depths.state(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        self.visits.clear()
+        self.visits.update({page: visit for visit, page in enumerate(state["visits"].tolist())})
+        self._final_urls = dict.fromkeys(state["final_urls"])
+        self.seen.set_domains(state["domains"])
+        if self.depths is not None:
+            self.depths.restore(state["depths"])
 
     def _stored(self, page: int) -> int:
         self.store_visit(self.visits[page])
@@ -130,7 +150,7 @@ class LiveWeb:
             numbers = self.table.add_all(links) if isinstance(links, list) else links
         self.visits[page] = len(self.visits)
         if redirected_to is not None:
-            self._final_urls.add(redirected_to)
+            self._final_urls[redirected_to] = None
         self.links.add(page, (numbers, *scores))
         if self.depths is None:
             return numbers, Links(numbers, self.table.hosts(numbers), *scores)
@@ -206,6 +226,14 @@ class LiveSeen:
         self._topic = topic
         self._domains: dict[str, int] = {}
 
+    def domains(self) -> list[str]:
+        """The domains that the strategy knows, by number."""
+        return list(self._domains)
+
+    def set_domains(self, domains: Sequence[str]) -> None:
+        """Give domains these numbers again."""
+        self._domains = {domain: number for number, domain in enumerate(domains)}
+
     def url(self, page: int) -> str:
         self._check_known(page)
         return self._web.table.url(page)
@@ -253,12 +281,22 @@ class SitemapLinks:
     the links of the others are used up: most hosts list more than a crawl needs.
     """
 
+    _SAVED = "_n_named", "_to_request", "_in_flight", "_links", "_n_links"
+
     def __init__(self) -> None:
         self._n_named: dict[int, int] = {}
         self._to_request: dict[int, list[str]] = {}
         self._in_flight: set[int] = set()
         self._links: dict[int, list[str]] = {}
         self._n_links = 0
+
+    def state(self) -> State:
+        """A checkpoint for `restore`."""
+        return saved_attributes(self, self._SAVED)
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        restore_attributes(self, self._SAVED, state)
 
     def name(self, host: int, urls: Sequence[str]) -> None:
         """Further sitemaps of a host; their number is limited."""

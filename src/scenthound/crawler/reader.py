@@ -39,7 +39,8 @@ from scenthound.errors import Failure, printable
 from scenthound.frontier.url_index import NEW, FoundUrls
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, silent
 from scenthound.reasons import SkipReason
-from scenthound.relevance.base import LearningRelevance, Relevance
+from scenthound.relevance.base import LearningRelevance, Relevance, SavedRelevance
+from scenthound.saved_state import State
 from scenthound.simulator.scores import checked_link_scores, checked_score
 from scenthound.store.crawl_records import ArchiveLocation, PageFacts, VisitRecord, signed_simhash
 from scenthound.store.recorded_web import RecordedWeb
@@ -84,6 +85,18 @@ class PageFilter:
         self._near_duplicates = NearDuplicates() if near_duplicates else None
         self._soft_404s = Soft404s() if soft_404s else None
 
+    def state(self) -> State:
+        """A checkpoint for `restore`."""
+        parts = {"near_duplicates": self._near_duplicates, "soft_404s": self._soft_404s}
+        return {name: part.state() for name, part in parts.items() if part is not None}
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        if self._near_duplicates is not None:
+            self._near_duplicates.restore(state["near_duplicates"])
+        if self._soft_404s is not None:
+            self._soft_404s.restore(state["soft_404s"])
+
     def rejection(self, task: Task, facts: PageFacts, page: ParsedPage) -> Failed | None:
         """Why the page is skipped; None if it is accepted."""
         if self._soft_404s is not None and (
@@ -114,7 +127,8 @@ class PageFilter:
 class PageScorer:
     """The relevance of a page and, as far as the strategy uses them, of the contexts and anchors of its links."""
 
-    def __init__(self, relevance: Relevance, strategy: Strategy) -> None:
+    def __init__(self, relevance: Relevance, strategy: Strategy, model: str = "") -> None:
+        self.model = model  #: identifies the relevance model and its training pages
         self._learning = relevance.for_crawl() if isinstance(relevance, LearningRelevance) else None
         self._relevance = self._learning or relevance
         self._context_words = strategy.context_words
@@ -125,6 +139,18 @@ class PageScorer:
         visited."""
         if self._learning is not None:
             self._learning.learn(words, is_start=is_start)
+
+    def state(self) -> State:
+        """What the model has learned, for `restore`."""
+        learned = self._learning.state() if isinstance(self._learning, SavedRelevance) else None
+        return {"model": self.model, "learned": learned}
+
+    def restore(self, state: State) -> bool:
+        """Continue from a checkpoint; False if the model is another one, or cannot be saved."""
+        if isinstance(self._learning, SavedRelevance) and state["model"] == self.model:
+            self._learning.restore(state["learned"])
+            return True
+        return False
 
     @property
     def max_learned_pages(self) -> int:
@@ -229,9 +255,12 @@ class Reader:
         if not self.is_start(page):
             self.scorer.learn(words, is_start=False)
 
-    def relearn(self, pages: Iterable[int], stored: "StoredPages", progress: Progress = silent) -> None:
-        """Learn from pages that were visited before the crawl was resumed, in the order of their visits."""
-        learned = self._learned_pages(pages)
+    def relearn(
+        self, visits: Mapping[int, int], stored: "StoredPages", progress: Progress = silent, first: int = 0
+    ) -> None:
+        """Learn from pages that were visited before the crawl was resumed, in the order of their visits, from number
+        `first` on."""
+        learned = [page for page in self._learned_pages(visits) if visits[page] >= first]
         for n_done, page in enumerate(learned):
             if n_done % PAGES_PER_REPORT == 0:
                 progress(n_done / len(learned), f"relevance model: {n_done:,} of {len(learned):,} pages read again")

@@ -23,6 +23,7 @@ from math import inf
 from threading import Lock
 from typing import Any
 
+from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.live_crawl import LiveCrawl, RawResult
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
@@ -79,11 +80,13 @@ class CommitWriter:
         self._thread = ThreadPoolExecutor(1, "commit")
         self._writing: asyncio.Future[None] | None = None
 
-    def begin(self) -> None:
-        """Commit what there is, unless a commit is being written."""
-        if self._writing is None:
-            self._writing = self._write()
-            self._writing.add_done_callback(self._written)
+    def begin(self) -> bool:
+        """Commit what there is; False if a commit is being written."""
+        if self._writing is not None:
+            return False
+        self._writing = self._write()
+        self._writing.add_done_callback(self._written)
+        return True
 
     async def write_all(self) -> None:
         """Commit everything, and wait until it is on disk."""
@@ -201,8 +204,10 @@ class LiveRun:
         clock: Callable[[], float],
         watch: Callable[[CrawlStatus], None],
         samples: SampleRecorder | None = None,
+        checkpointer: Checkpointer | None = None,
     ) -> None:
         self._crawl = crawl
+        self._checkpointer = checkpointer
         self._engine = crawl.engine
         self._fetcher = fetcher
         self._resolver = resolver
@@ -243,6 +248,8 @@ class LiveRun:
                 self._record_sample(is_last=True)
                 await self._commits.write_all()
             self._report()
+            if self._checkpointer is not None:
+                self._checkpointer.write_last()
             return ended
         except (LeakageError, PluginError, ProxyFailure):
             self._crawl.write_commits()
@@ -252,6 +259,8 @@ class LiveRun:
             self._turns.cancel()
             self._fetcher.close()
             self._commits.close()
+            if self._checkpointer is not None:
+                self._checkpointer.close()
 
     def end(self, reason: EndReason) -> None:
         """Start nothing new; the crawl ends when nothing is in flight."""
@@ -411,7 +420,8 @@ class LiveRun:
 
     def _commit(self) -> None:
         self._record_sample()
-        self._commits.begin()
+        if self._commits.begin() and self._checkpointer is not None:
+            self._checkpointer.begin_if_due()
 
     def _record_sample(self, *, is_last: bool = False) -> None:
         """The status for the next commit counts the pages that are in it."""

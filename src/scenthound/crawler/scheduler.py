@@ -14,7 +14,7 @@ robots.txt (RFC 9309)
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import inf
 
 from scenthound.crawler.live_web import SitemapLinks
@@ -29,6 +29,7 @@ from scenthound.crawler.tasks import (
     Kind,
     Redirected,
     RobotsFetched,
+    SavedJobs,
     SitemapFetched,
     Task,
     TaskResult,
@@ -37,6 +38,7 @@ from scenthound.crawler.tasks import (
 from scenthound.crawler.throttle import Throttle
 from scenthound.frontier.politeness import PageLimits, Politeness, RequestOutcome
 from scenthound.reasons import SkipReason
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_from_response
 from scenthound.web.traps import TrapCosts
 from scenthound.web.urls import resolve
@@ -99,6 +101,15 @@ class RobotsCache:
         self._agent = agent
         self._origins: dict[str, OriginRules] = {}
 
+    def state(self) -> State:
+        return {"origins": [[origin, asdict(rules)] for origin, rules in self._origins.items()]}
+
+    def restore(self, state: State) -> None:
+        self._origins = {
+            origin: OriginRules(RobotsRules(**each["rules"]), SkipReason(each["skip_reason"]), each["valid_until_s"])
+            for origin, each in state["origins"]
+        }
+
     def get(self, origin: str, now_s: float) -> OriginRules | None:
         """None if robots.txt has to be requested first."""
         found = self._origins.get(origin)
@@ -131,6 +142,12 @@ def out_of_scope(url: str, excluded_by: str, status: int | None = None) -> Faile
 
 class Scheduler:
     """`on_failed` receives page jobs that failed for good."""
+
+    _SAVED = (
+        *("now_s", "_n_awaiting_robots", "_crawl_delays", "_resolving", "_n_tasks", "_last_issued_s"),
+        *("n_pages_issued", "n_waiting_long"),
+    )
+    _PARTS = "hosts", "politeness", "sitemaps", "_limits", "_robots", "_traps"
 
     def __init__(
         self, settings: CrawlSettings, scope: ScopeFilter, hosts: Hosts, on_failed: Callable[[Job, Failed], None]
@@ -165,6 +182,31 @@ class Scheduler:
         self._pages_left = 0
         #: Pages whose hosts will wait for long, as of this turn.
         self.n_waiting_long = 0
+
+    def state(self, saved: SavedJobs) -> State:
+        """A checkpoint for `restore`, between two calls."""
+        parts = {name: getattr(self, name).state() for name in self._PARTS}
+        awaiting = self._awaiting_robots
+        return {
+            **saved_attributes(self, self._SAVED),
+            "parts": {name.lstrip("_"): state for name, state in parts.items()},
+            "throttle": None if self._throttle is None else self._throttle.state(),
+            "waiting": self.waiting.state(saved),
+            "outstanding": [[asdict(task), saved.number(job)] for task, job in self.outstanding.values()],
+            "awaiting_robots": [[origin, saved.numbers(jobs)] for origin, jobs in awaiting.items()],
+        }
+
+    def restore(self, state: State, saved: SavedJobs) -> None:
+        """Continue from a checkpoint."""
+        restore_attributes(self, self._SAVED, state)
+        for name in self._PARTS:
+            getattr(self, name).restore(state["parts"][name.lstrip("_")])
+        if self._throttle is not None:
+            self._throttle.restore(state["throttle"])
+        self.waiting.restore(state["waiting"], saved)
+        tasks = ((Task.restored(task), saved.job(number)) for task, number in state["outstanding"])
+        self.outstanding = {task.number: (task, job) for task, job in tasks}
+        self._awaiting_robots = {origin: saved.jobs(numbers) for origin, numbers in state["awaiting_robots"]}
 
     @property
     def n_issued(self) -> int:

@@ -13,12 +13,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
 
 from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_relevance
+from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
@@ -32,8 +33,9 @@ from scenthound.errors import Failure, InvalidInput, ProxyFailure, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
-from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
+from scenthound.store.checkpoints import Checkpoints
+from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, ArchiveSettings
+from scenthound.store.crawl_records import CrawlPosition, CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
@@ -205,7 +207,17 @@ async def _run(
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(run.stop)
 
-    run = LiveRun(parts.crawl, _fetcher(settings, access), resolver, limits, clock=clock, watch=watch, samples=samples)
+    checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
+    run = LiveRun(
+        parts.crawl,
+        _fetcher(settings, access),
+        resolver,
+        limits,
+        clock=clock,
+        watch=watch,
+        samples=samples,
+        checkpointer=checkpointer,
+    )
     reader = ControlReader(store.folder, row.run)
     controller = Controller(run, parts, settings, store, reader=reader, samples=samples, clock=clock)
     options.on_start(stop_from_any_thread)
@@ -299,37 +311,63 @@ def start_or_replay(
 ) -> Replayed:
     """Start the crawl, and replay the journal of its folder."""
     crawl = parts.crawl
-    crawl.engine.start(settings.seeds, Random(settings.generator_seed))
+    checkpoint = _restored_checkpoint(crawl, store)
+    if checkpoint is None:
+        crawl.engine.start(settings.seeds, Random(settings.generator_seed))
     try:
-        replayed = _Replay(crawl, store).run(progress)
+        replayed = _Replay(crawl, store, checkpoint or Restored()).run(progress)
     except (TypeError, ValueError, LookupError) as reason:
         raise InvalidInput(
             f"Cannot resume {printable(store.folder)}: its journal does not match its database or this strategy "
             f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
         ) from reason
     crawl.reasons.update(store.reasons())
-    parts.relearn(progress)
+    parts.relearn(progress, checkpoint.position.visits if checkpoint and checkpoint.has_relevance else 0)
     last_status = store.status()
     crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
     crawl.begin_journal()
     return replayed
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The checkpoint that a crawl continues from."""
+
+    position: CrawlPosition = field(default_factory=CrawlPosition)
+    now_s: float = 0.0
+    has_relevance: bool = False  #: whether the relevance model continues from it, too
+
+
+def _restored_checkpoint(crawl: LiveCrawl, store: CrawlStore) -> Restored | None:
+    """Continue from the newest checkpoint that can be read and whose commit is on disk; None if there is none."""
+    on_disk = store.position()
+    for _, state in Checkpoints(store.folder / CHECKPOINT_FOLDER).newest():
+        position = CrawlPosition(**state["position"])
+        if position.is_within(on_disk):
+            has_relevance = crawl.restore(state)
+            return Restored(position, crawl.engine.now_s, has_relevance)
+    return None
+
+
 class _Replay:
-    def __init__(self, crawl: LiveCrawl, store: CrawlStore) -> None:
+    """Replays the journal after a checkpoint."""
+
+    def __init__(self, crawl: LiveCrawl, store: CrawlStore, restored: Restored) -> None:
         self._crawl = crawl
         self._engine = crawl.engine
         self._store = store
-        self._visits = store.visits()
-        self._robots = store.robots()
+        self._restored = restored
+        self._visits = store.visits(restored.position.visits)
+        self._robots = store.robots(restored.position.robots)
 
     def run(self, progress: Progress) -> Replayed:
         n_visits = max(1, self._store.counts().visits)
-        replayed = Replayed()
-        for written in self._store.events():
+        replayed = Replayed(self._restored.now_s, self._crawl.after_turn, self._crawl.n_events)
+        for written in self._store.events(self._restored.position.events):
             for event in read_journal(written):
                 replayed = Replayed(event.now_s, isinstance(event, Turn), replayed.n_events + 1)
                 self._apply(event)
+                self._crawl.note_replayed()
             progress(self._engine.n_visits / n_visits, f"{self._engine.n_visits:,} pages restored")
         self._engine.take_skipped()
         return replayed

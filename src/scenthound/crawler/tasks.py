@@ -7,13 +7,14 @@ Rules
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.web.urls import host_of, registrable_domain
 
 NO_PAGE = -1
@@ -40,6 +41,11 @@ class Task:
     addresses: tuple[str, ...] = ()
     page: int = NO_PAGE
     requested_url: str = ""
+
+    @classmethod
+    def restored(cls, values: State) -> "Task":
+        """From a checkpoint."""
+        return cls(**{**values, "kind": Kind(values["kind"]), "addresses": tuple(values["addresses"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +143,32 @@ class Job:
     queue_size: int = 0  #: pages queued when it was requested
 
 
+class SavedJobs:
+    """The jobs of a checkpoint by number: several parts of a crawl refer to the same job."""
+
+    def __init__(self, values: Iterable[State] = ()) -> None:
+        self._jobs = [Job(**{**each, "kind": Kind(each["kind"])}) for each in values]
+        self._numbers: dict[int, int] = {}
+
+    def number(self, job: Job) -> int:
+        number = self._numbers.setdefault(id(job), len(self._jobs))
+        if number == len(self._jobs):
+            self._jobs.append(job)
+        return number
+
+    def numbers(self, jobs: Iterable[Job]) -> list[int]:
+        return [self.number(job) for job in jobs]
+
+    def job(self, number: int) -> Job:
+        return self._jobs[number]
+
+    def jobs(self, numbers: Iterable[int]) -> list[Job]:
+        return [self._jobs[number] for number in numbers]
+
+    def state(self) -> list[State]:
+        return [asdict(job) for job in self._jobs]
+
+
 class WaitingJobs:
     """Jobs that wait until their host is ready, first in, first out."""
 
@@ -149,6 +181,15 @@ class WaitingJobs:
 
     def __contains__(self, host: int) -> bool:
         return host in self._of_host
+
+    def state(self, saved: SavedJobs) -> State:
+        """A checkpoint for `restore`. The order of hosts counts."""
+        return {"hosts": list(self._of_host), "jobs": [saved.numbers(jobs) for jobs in self._of_host.values()]}
+
+    def restore(self, state: State, saved: SavedJobs) -> None:
+        jobs = (deque(saved.jobs(numbers)) for numbers in state["jobs"])
+        self._of_host = dict(zip(state["hosts"], jobs, strict=True))
+        self._n_jobs = sum(map(len, self._of_host.values()))
 
     def hosts(self) -> list[int]:
         return list(self._of_host)
@@ -185,6 +226,8 @@ class Hosts:
     numbers of its own. Both are assigned in order of first use.
     """
 
+    _SAVED = "_names", "_domain", "_domain_numbers", "_of_strategy"
+
     def __init__(self, table: UrlTable) -> None:
         self._table = table
         self._number_of: dict[str, int] = {}
@@ -197,6 +240,15 @@ class Hosts:
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def state(self) -> State:
+        """A checkpoint for `restore`. Numbers of domains are part of it: the public suffix list may change."""
+        return {**saved_attributes(self, self._SAVED), "addresses": [" ".join(each) for each in self._addresses]}
+
+    def restore(self, state: State) -> None:
+        restore_attributes(self, self._SAVED, state)
+        self._number_of = {name: number for number, name in enumerate(self._names)}
+        self._addresses = [tuple(each.split()) for each in state["addresses"]]
 
     def of_url(self, url: str) -> int:
         return self._numbered(host_of(url))

@@ -23,6 +23,7 @@ from typing import Protocol
 
 from scenthound.crawler.tasks import Hosts, Job
 from scenthound.reasons import SkipReason
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 
 ALLOWANCE = 50
 #: The first pages of a site may only lead to those on topic.
@@ -73,8 +74,18 @@ class _Accounts:
         self._accounts: dict[int, _Account] = {}
         self._on_release = on_release
         self.spent: dict[int, int] = {}
-        #: All turns that were ever next.
+        #: All turns that were ever next and are still to come.
         self.turns: set[int] = set()
+
+    def state(self) -> State:
+        accounts = [[a.allowance, a.n_pending, a.n_beyond, a.next_turn] for a in self._accounts.values()]
+        values = [list(column) for column in zip(*accounts, strict=True)]
+        return {"numbers": list(self._accounts), "accounts": values, **saved_attributes(self, ("spent", "turns"))}
+
+    def restore(self, state: State) -> None:
+        accounts = (_Account(*values) for values in zip(*state["accounts"], strict=True))
+        self._accounts = dict(zip(state["numbers"], accounts, strict=True))
+        restore_attributes(self, ("spent", "turns"), state)
 
     def start(self, number: int, allowance: int, n_others: int) -> None:
         self._accounts.setdefault(number, _Account(allowance)).start(n_others)
@@ -87,6 +98,12 @@ class _Accounts:
         else:
             account.end(share_of_mean)
         self._note(number)
+
+    def pass_turn(self, n_others: int) -> None:
+        """So many others have been visited."""
+        if n_others in self.turns:
+            self.turns.discard(n_others)
+            self._on_release()
 
     def _note(self, number: int) -> None:
         account = self._accounts[number]
@@ -103,6 +120,8 @@ class _Accounts:
 class Throttle:
     """The allowances of a crawl. Page jobs are started once per URL, and then visited or ended."""
 
+    _SAVED = "_total_relevance", "_n_pages", "_n_others"
+
     def __init__(self, hosts: Hosts, seeds: Iterable[str]) -> None:
         self._table = hosts
         self._seed_domains = frozenset(hosts.domain(hosts.of_url(seed)) for seed in seeds)
@@ -113,6 +132,18 @@ class Throttle:
         self._total_relevance = 0.0
         self._n_pages = 0
         self._n_others = 0
+
+    def state(self) -> State:
+        """A checkpoint for `restore`. Hosts that are known to be held are found again."""
+        own = saved_attributes(self, self._SAVED)
+        return {**own, "hosts": self._hosts.state(), "domains": self._domains.state()}
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        restore_attributes(self, self._SAVED, state)
+        self._hosts.restore(state["hosts"])
+        self._domains.restore(state["domains"])
+        self.known_held.clear()
 
     @property
     def is_active(self) -> bool:
@@ -140,8 +171,8 @@ class Throttle:
         self._end(job, relevance / mean if mean > 0 else 1.0)
         if job.host not in self._hosts.spent and self._table.domain(job.host) not in self._domains.spent:
             self._n_others += 1
-            if self._n_others in self._hosts.turns or self._n_others in self._domains.turns:
-                self.known_held.clear()
+            self._hosts.pass_turn(self._n_others)
+            self._domains.pass_turn(self._n_others)
 
     def ended(self, job: Job, reason: SkipReason | None = None) -> None:
         """A job failed, or was redirected and has no reason. Jobs that were not started are ignored."""

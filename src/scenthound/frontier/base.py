@@ -31,7 +31,7 @@ from scenthound.model import FloatArray, IntArray, LongArray
 
 #: Whether a request may be sent to a host now.
 Ready = Callable[[int], bool]
-#: What `restore` needs, as JSON values.
+#: What `restore` needs: strings, numbers, lists and arrays.
 FrontierState = dict[str, Any]
 NO_HOST = -1
 
@@ -279,6 +279,33 @@ class PriorityFrontier(ABC):
     @abstractmethod
     def restore(self, state: FrontierState) -> None:
         """Replace the content by a saved state."""
+
+
+class SavedPages(NamedTuple):
+    """The pages of an unbounded frontier: those that are queued, and those that were popped."""
+
+    pages: IntArray
+    hosts: IntArray
+    scores: FloatArray
+    popped: IntArray
+
+    @property
+    def n_known(self) -> int:
+        return len(self.pages) + len(self.popped)
+
+    def columns(self) -> FrontierState:
+        """By page number, so that from one checkpoint to the next most of it is the same."""
+        n_pages = 1 + max(int(self.pages.max(initial=-1)), int(self.popped.max(initial=-1)))
+        scores, hosts = np.full(n_pages, np.nan), np.zeros(n_pages, np.int32)
+        is_popped = np.zeros(n_pages, np.bool_)
+        scores[self.pages], hosts[self.pages], is_popped[self.popped] = self.scores, self.hosts, True
+        return {"scores": scores, "hosts": hosts, "is_popped": is_popped}
+
+    @classmethod
+    def of(cls, columns: FrontierState) -> Self:
+        scores, hosts, is_popped = columns["scores"], columns["hosts"], columns["is_popped"]
+        pages = np.flatnonzero(~np.isnan(scores)).astype(np.int32)
+        return cls(pages, hosts[pages], scores[pages], np.flatnonzero(is_popped).astype(np.int32))
 
 
 def regret(best: float, own: float) -> float:

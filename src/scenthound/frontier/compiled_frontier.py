@@ -19,6 +19,7 @@ from scenthound.frontier.base import (
     PriorityFrontier,
     Ready,
     ReadyHosts,
+    SavedPages,
     UpdateRule,
     nan_score_error,
     regret,
@@ -219,21 +220,16 @@ class CompiledFrontier(PriorityFrontier):
 
     def state(self) -> FrontierState:
         pages, hosts = self._queued()
-        return {
-            "pages": pages.tolist(),
-            "hosts": hosts.tolist(),
-            "scores": self._pages["score"][pages + 1].tolist(),
-            "popped": (np.flatnonzero(self._pages["parent"] == heaps.POPPED) - 1).tolist(),
-            "salt": self._salt,
-        }
+        popped = (np.flatnonzero(self._pages["parent"] == heaps.POPPED) - 1).astype(np.int32)
+        return {**SavedPages(pages, hosts, self._pages["score"][pages + 1], popped).columns(), "salt": self._salt}
 
     def restore(self, state: FrontierState) -> None:
+        pages, hosts, scores, popped = SavedPages.of(state)
         self._clear(state["salt"])
-        popped = np.array(state["popped"], np.int32)
         self._grow(int(popped.max(initial=-1)) + 1, 0)
         self._pages["parent"][popped + 1] = heaps.POPPED
         self._numbers[heaps.N_POPPED] = len(popped)
-        self.push_latest(np.array(state["pages"]), np.array(state["hosts"]), np.array(state["scores"]))
+        self.push_latest(pages, hosts, scores)
 
 
 def _grown(n_now: int, n_needed: int) -> int:

@@ -30,6 +30,7 @@ INITIAL = (
 END_MARK = np.uint64(0xFF)
 WORD_BITS = np.uint64(64)
 LENGTH_SHIFT = np.uint64(56)
+NEWLINE, SLASH = 10, 47
 
 
 class Key(NamedTuple):
@@ -95,6 +96,72 @@ def siphash_of(text: Bytes, key: Key) -> np.uint64:
     return siphash(text, 0, len(text), key)
 
 
+@inline_jitable
+def is_same(text: Bytes, position: int, other: Bytes, other_position: int, length: int) -> bool:
+    # They nearly always are: comparing all bytes is faster than stopping at the first difference.
+    difference = np.uint8(0)
+    for offset in range(length):
+        difference |= text[position + offset] ^ other[other_position + offset]
+    return bool(difference == 0)
+
+
+@cached_njit
+def split_lines(data: Bytes, shortest_origin: int) -> tuple[LongArray, LongArray, LongArray]:
+    """Of each line: where it starts, where its origin ends, and where it ends. The origin ends at the first slash that
+    has at least `shortest_origin` bytes before it."""
+    n_lines = 1
+    for byte in data:
+        n_lines += byte == NEWLINE
+    starts, origin_ends, ends = np.zeros((3, n_lines), np.int64)
+    line, has_origin = 0, False
+    for position in range(len(data)):
+        byte = data[position]
+        if byte == NEWLINE:
+            ends[line] = position
+            if not has_origin:
+                origin_ends[line] = position
+            line, has_origin = line + 1, False
+            starts[line] = position + 1
+        elif byte == SLASH and not has_origin and position >= starts[line] + shortest_origin:
+            origin_ends[line], has_origin = position, True
+    ends[line] = len(data)
+    if not has_origin:
+        origin_ends[line] = len(data)
+    return starts, origin_ends, ends
+
+
+@cached_njit
+def hash_parts(data: Bytes, starts: LongArray, ends: LongArray, key: Key) -> npt.NDArray[np.uint64]:
+    """The hashes of parts of a text."""
+    key = borrowed(key)
+    hashes = np.empty(len(starts), np.uint64)
+    for part in range(len(starts)):
+        hashes[part] = siphash(data, starts[part], ends[part], key)
+    return hashes
+
+
+@cached_njit
+def are_same(data: Bytes, starts: LongArray, ends: LongArray, others: LongArray) -> bool:
+    """Whether each part of a text is the same as another one of them."""
+    for part in range(len(starts)):
+        other, length = others[part], ends[part] - starts[part]
+        if length != ends[other] - starts[other] or not is_same(data, starts[part], data, starts[other], length):
+            return False
+    return True
+
+
+@cached_njit
+def joined_parts(data: Bytes, starts: LongArray, ends: LongArray) -> Bytes:
+    """The parts of a text, concatenated."""
+    joined = np.empty((ends - starts).sum(), np.uint8)
+    position = 0
+    for part in range(len(starts)):
+        length = ends[part] - starts[part]
+        joined[position : position + length] = data[starts[part] : ends[part]]
+        position += length
+    return joined
+
+
 class TableArrays(NamedTuple):
     """The arrays of a `url_table`. URL i ends at `end[i + 1]`, plus `end_limit` for each element of `wraps` up to i;
     the ends of origins are complete."""
@@ -142,15 +209,6 @@ def join_pieces(split_urls: SplitUrls) -> tuple[Bytes, LongArray]:
             urls[ends[row] : middle] = base[: prefix_length(split_urls, row)]
             urls[middle : ends[row + 1]] = data[pieces[row, 1] : pieces[row, 2]]
     return urls, ends
-
-
-@inline_jitable
-def is_same(text: Bytes, position: int, other: Bytes, other_position: int, length: int) -> bool:
-    # They nearly always are: comparing all bytes is faster than stopping at the first difference.
-    difference = np.uint8(0)
-    for offset in range(length):
-        difference |= text[position + offset] ^ other[other_position + offset]
-    return bool(difference == 0)
 
 
 @inline_jitable

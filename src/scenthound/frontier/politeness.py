@@ -29,6 +29,7 @@ from typing import Any, NamedTuple, Self
 
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.reasons import SkipReason
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 
 #: By default hosts that share an address together receive this many times the requests of a single host.
 ADDRESS_SHARE = 4
@@ -116,12 +117,20 @@ class HostCounts(NamedTuple):
 class _HostDelays:
     """The delay of each host after each outcome; None if the host is to be disabled. Lists are indexed by host."""
 
+    _SAVED = "_delay_s", "_response_s", "_failures", "_doublings"
+
     def __init__(self, settings: PolitenessSettings) -> None:
         self._settings = settings
         self._delay_s: list[float] = []
         self._response_s: list[float] = []
         self._failures: list[int] = []
         self._doublings: list[int] = []
+
+    def state(self) -> State:
+        return saved_attributes(self, self._SAVED)
+
+    def restore(self, state: State) -> None:
+        restore_attributes(self, self._SAVED, state)
 
     def grow(self, n_hosts: int) -> None:
         more = n_hosts - len(self._delay_s)
@@ -183,6 +192,11 @@ class Politeness:
     several hosts share; an entry is stale once its time is no longer the one in the list.
     """
 
+    _SAVED = (
+        *("_ready_at", "_ended_at", "_is_busy", "_is_disabled", "_new_hosts_ready_at", "_address_of"),
+        *("_address_numbers", "_address_ready_at", "_address_started_at", "_address_in_flight", "_address_hosts"),
+    )
+
     def __init__(self, settings: PolitenessSettings | None = None) -> None:
         self.settings = settings or PolitenessSettings()
         self._delays = _HostDelays(self.settings)
@@ -200,6 +214,18 @@ class Politeness:
         self._new_hosts_ready_at = ALWAYS
         #: (end of the delay, host or complement of an address)
         self._ends: list[tuple[float, int]] = []
+
+    def state(self) -> State:
+        """A checkpoint for `restore`."""
+        times, keys = zip(*self._ends, strict=True) if self._ends else ((), ())
+        own = saved_attributes(self, self._SAVED)
+        return {**own, "delays": self._delays.state(), "ends": [list(times), list(keys)]}
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        restore_attributes(self, self._SAVED, state)
+        self._delays.restore(state["delays"])
+        self._ends = list(zip(*state["ends"], strict=True))
 
     def ready(self, host: int, now_s: float) -> bool:
         """Whether a request may be sent to the host now. Called for every waiting host, so kept short."""
@@ -371,6 +397,13 @@ class PageLimits:
         self._hosts = _Limit(settings.pages_per_host)
         self._domains = _Limit(settings.pages_per_domain)
 
+    def state(self) -> State:
+        return {"hosts": self._hosts.state(), "domains": self._domains.state()}
+
+    def restore(self, state: State) -> None:
+        self._hosts.restore(state["hosts"])
+        self._domains.restore(state["domains"])
+
     def reached(self, host: int, domain: int) -> SkipReason | None:
         """Why no further page of the host will be fetched; None while one may be."""
         if self._hosts.is_reached(host):
@@ -394,10 +427,18 @@ class PageLimits:
 class _Limit:
     """Pages counted and slots reserved, by host or domain number; nothing is stored without a limit."""
 
+    _SAVED = "_counted", "_reserved"
+
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
         self._counted: list[int] = []
         self._reserved: list[int] = []
+
+    def state(self) -> State:
+        return saved_attributes(self, self._SAVED)
+
+    def restore(self, state: State) -> None:
+        restore_attributes(self, self._SAVED, state)
 
     def is_reached(self, number: int) -> bool:
         return self._limit is not None and number < len(self._counted) and self._counted[number] >= self._limit

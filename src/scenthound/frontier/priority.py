@@ -26,6 +26,7 @@ from scenthound.frontier.base import (
     PriorityFrontier,
     Ready,
     ReadyHosts,
+    SavedPages,
     ScanningFrontier,
     TieKeys,
     UpdateRule,
@@ -181,19 +182,20 @@ class PlainFrontier(ScanningFrontier[HeapEntry]):
 
     def state(self) -> FrontierState:
         entries = self._entry_of.values()
-        return {
-            "pages": [entry[2] for entry in entries],
-            "hosts": [entry[3] for entry in entries],
-            "scores": [-entry[0] for entry in entries],
-            "popped": sorted(self._popped),
-            "salt": None if self._keys is None else self._keys.salt,
-        }
+        saved = SavedPages(
+            np.array([entry[2] for entry in entries], np.int32),
+            np.array([entry[3] for entry in entries], np.int32),
+            np.array([-entry[0] for entry in entries], np.float64),
+            np.array(list(self._popped), np.int32),
+        )
+        return {**saved.columns(), "salt": None if self._keys is None else self._keys.salt}
 
     def restore(self, state: FrontierState) -> None:
+        saved = SavedPages.of(state)
         self._keys = None if state["salt"] is None else TieKeys(state["salt"])
-        self._popped = set(state["popped"])
-        keys = tie_keys(np.array(state["pages"], np.int32), state["salt"] or 0).tolist()
-        queued = zip(state["scores"], keys, state["pages"], state["hosts"], strict=True)
+        self._popped = set(saved.popped.tolist())
+        keys = tie_keys(saved.pages, state["salt"] or 0).tolist()
+        queued = zip(saved.scores.tolist(), keys, saved.pages.tolist(), saved.hosts.tolist(), strict=True)
         self._entry_of = {page: (-score, key, page, host) for score, key, page, host in queued}
         self._rebuild()
 
@@ -339,7 +341,7 @@ class UnboundedFrontier(PriorityFrontier):
         return self._frontier.state()
 
     def restore(self, state: FrontierState) -> None:
-        n_known = len(state["pages"]) + len(state["popped"])
+        n_known = SavedPages.of(state).n_known
         self._frontier = _compiled(state["salt"]) if _should_compile(n_known) else self._empty()
         self._frontier.restore(state)
 

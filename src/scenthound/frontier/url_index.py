@@ -50,10 +50,24 @@ class UrlIndex:
         if self._n_entries > self._max_entries:
             self._grow()
 
+    def fill(self, hashes: npt.NDArray[np.uint64]) -> None:
+        """Fill an empty index with entries for the numbers 0, 1, 2, ... and these hashes of 32 bits."""
+        self._n_entries = len(hashes)
+        entries = hashes << np.uint64(HALF_BITS)
+        entries |= np.arange(1, len(hashes) + 1, dtype=np.uint64)
+        entries.sort()
+        n_slots = FIRST_SLOTS
+        while int(MAX_LOAD * n_slots) < len(entries):
+            n_slots = int(GROWTH * n_slots)
+        self._replace(entries, n_slots)
+
     def _grow(self) -> None:
         old = np.asarray(self.slots)
-        entries = np.sort(old[old != 0])
-        self._use(np.zeros(int(GROWTH * len(old)), np.uint64))
+        self._replace(np.sort(old[old != 0]), int(GROWTH * len(old)))
+
+    def _replace(self, entries: npt.NDArray[np.uint64], n_slots: int) -> None:
+        """Use new slots for sorted entries."""
+        self._use(np.zeros(n_slots, np.uint64))
         next_free = 0
         for start in range(0, len(entries), CHUNK):
             next_free = self._insert_sorted(entries[start : start + CHUNK], next_free)

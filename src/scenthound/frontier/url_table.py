@@ -16,7 +16,7 @@ so that most of them never become strings.
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from secrets import randbits
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -71,6 +71,14 @@ class Growing(Generic[Number]):
         self._view[self._length : end] = content
         self._length = end
 
+    def extend_by(self, numbers: npt.NDArray[Number]) -> None:
+        """Append an array of the same type."""
+        end = self._length + len(numbers)
+        if end > len(self._view):
+            self._grow(len(numbers))
+        self._numbers[self._length : end] = numbers
+        self._length = end
+
     def between(self, start: int, end: int) -> bytes:
         """The bytes of a range of numbers."""
         return bytes(self._view[start:end])
@@ -97,6 +105,8 @@ if TYPE_CHECKING:
 END_LIMIT = 1 << 32
 #: Size of each cache: both take at most about 16 MB.
 RECENT_URLS = 1 << 15
+#: Texts that are loaded at a time.
+CHUNK_BYTES = 1 << 22
 #: Origins end after this.
 _SHORTEST_ORIGIN = len("https://")
 _HOST = re.compile(r"[^/?#]*//(?:[^/?#]*@)?(\[[^/?#]*\]|[^:/?#]*)")
@@ -145,6 +155,59 @@ class UrlTable:
         numbers = found.numbers.copy()
         numbers[numbers == NEW] = [self._add(url) for url in found.new]
         return numbers
+
+    def load(self, texts: Iterable[bytes]) -> None:
+        """Fill an empty table with URLs that are all different, given as lines of UTF-8: those of a stored table."""
+        if self._key is None:
+            for text in texts:
+                self.add_all(text.decode("utf-8", "surrogatepass").split("\n"))
+            return
+        hashes = [self._load(chunk) for chunk in _chunks(texts)]
+        self._index.fill(np.concatenate([np.zeros(0, np.uint64), *hashes]))
+
+    def _load(self, text: bytes) -> npt.NDArray[np.uint64]:
+        """Append lines to the arrays; returns the hashes of the URLs."""
+        from scenthound.frontier import compiled_urls as compiled
+
+        assert self._key is not None
+        data = np.frombuffer(text, np.uint8)
+        starts, origin_ends, ends = compiled.split_lines(data, _SHORTEST_ORIGIN)
+        origin_hashes = compiled.hash_parts(data, starts, origin_ends, self._key)
+        _, first, which = np.unique(origin_hashes, return_index=True, return_inverse=True)
+        if not text.isascii() or not compiled.are_same(data, starts, origin_ends, first[which]):
+            return self._load_each(text)
+        names = [text[start:end].decode() for start, end in zip(starts[first], origin_ends[first], strict=True)]
+        # Numbered in the order of their first lines, as if they were added one by one.
+        numbers = np.zeros(len(first), np.int32)
+        for position in np.argsort(first).tolist():
+            numbers[position] = self._origin_number(names[position])
+        self._append(compiled.joined_parts(data, origin_ends, ends), ends - origin_ends, numbers[which])
+        hashes: npt.NDArray[np.uint64] = compiled.hash_parts(data, starts, ends, self._key)
+        return hashes & np.uint64(LOWER_HALF)
+
+    def _load_each(self, text: bytes) -> npt.NDArray[np.uint64]:
+        """As `_load`, for texts that compiled code cannot split."""
+        urls = text.decode("utf-8", "surrogatepass").split("\n")
+        parts = [_split(url) for url in urls]
+        rests = b"".join(rest for _, rest in parts)
+        lengths = np.array([len(rest) for _, rest in parts], np.int64)
+        origins = np.array([self._origin_number(name) for name, _ in parts], np.int32)
+        self._append(np.frombuffer(rests, np.uint8), lengths, origins)
+        return np.array([self._hash(url) for url in urls], np.uint64)
+
+    def _append(self, rests: npt.NDArray[np.uint8], lengths: LongArray, origins: IntArray) -> None:
+        ends = len(self._text) + np.cumsum(lengths)
+        n_before = len(self._origin)
+        self._text.extend_by(rests)
+        self._end.extend_by((ends % END_LIMIT).astype(np.uint32))
+        self._origin.extend_by(origins)
+        while len(self._text) >= (len(self._wraps) + 1) * END_LIMIT:
+            limit = (len(self._wraps) + 1) * END_LIMIT
+            self._wraps.append(n_before + int(np.searchsorted(ends, limit)) + 1)
+
+    def _origin_number(self, name: str) -> int:
+        number = self._origins.number_of.get(name)
+        return self._add_origin(name) if number is None else number
 
     @property
     def can_find_pieces(self) -> bool:
@@ -221,9 +284,7 @@ class UrlTable:
 
     def _add(self, url: str) -> int:
         name, rest = _split(url)
-        origin = self._origins.number_of.get(name)
-        if origin is None:
-            origin = self._add_origin(name)
+        origin = self._origin_number(name)
         url_hash = self._hash(url)
         slot = self._slot(url_hash, origin, rest)
         entry = self._index.slots[slot]
@@ -257,6 +318,20 @@ class UrlTable:
                     break
             slot = slot + 1 if slot + 1 < len(slots) else 0
         return slot
+
+
+def _chunks(texts: Iterable[bytes]) -> Iterator[bytes]:
+    """Texts of several lines, joined to a few megabytes each: every call of compiled code has its price."""
+    waiting: list[bytes] = []
+    n_bytes = 0
+    for text in texts:
+        waiting.append(text)
+        n_bytes += len(text)
+        if n_bytes >= CHUNK_BYTES:
+            yield b"\n".join(waiting)
+            waiting, n_bytes = [], 0
+    if waiting:
+        yield b"\n".join(waiting)
 
 
 class _Names:

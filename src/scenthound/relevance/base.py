@@ -17,6 +17,7 @@ import numpy as np
 from scenthound.errors import InvalidTopic, printable
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.registry import Registry
+from scenthound.saved_state import State
 
 
 class WordIndex(Protocol):
@@ -80,6 +81,18 @@ class LearningRelevance(Relevance, Protocol):
     def learn(self, words: IntArray, *, is_start: bool) -> None:
         """Learn from a page, which the crawl started from or not. A start page is learned before it is scored, other
         pages afterwards, in the order of their visits."""
+
+
+@runtime_checkable
+class SavedRelevance(LearningRelevance, Protocol):
+    """A scorer that learns and can be saved in a checkpoint. What others have learned is learned again from the pages
+    of the crawl when it is resumed."""
+
+    def state(self) -> State:
+        """What was learned, for `restore`."""
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint, on an object that has learned nothing."""
 
 
 #: For messages about keywords without words.

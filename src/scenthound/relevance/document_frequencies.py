@@ -42,7 +42,8 @@ class WordWeights:
     def __init__(self, index: WordIndex, file: str | None = None) -> None:
         self._index = index
         self._idf, self._unknown = idf_of_stems(file)
-        self._root_idf: FloatArray = np.zeros(1)  # that of stop words
+        self._root_idf: FloatArray = np.zeros(1)  # that of stop words, and room for new words
+        self._n_known = 1
 
     @property
     def n_words(self) -> int:
@@ -54,7 +55,7 @@ class WordWeights:
 
     def root_idf(self, words: IntArray) -> FloatArray:
         """Of each word; 0 for stop words."""
-        if int(words.max(initial=0)) >= len(self._root_idf):
+        if int(words.max(initial=0)) >= self._n_known:
             self._extend()
         return self._root_idf.take(words)
 
@@ -64,9 +65,14 @@ class WordWeights:
         return 1.0 - float(is_unknown.mean()) if len(words) else 1.0
 
     def _extend(self) -> None:
-        new = self._index.stems_from(len(self._root_idf))
-        idf = [self._idf.get(stem, self._unknown) for stem in new]
-        self._root_idf = np.concatenate((self._root_idf, np.sqrt(idf)))
+        new = self._index.stems_from(self._n_known)
+        n_known = self._n_known + len(new)
+        if n_known > len(self._root_idf):
+            room = np.zeros(max(n_known, len(self._root_idf) * 3 // 2))
+            room[: self._n_known] = self._root_idf[: self._n_known]
+            self._root_idf = room
+        self._root_idf[self._n_known : n_known] = np.sqrt([self._idf.get(stem, self._unknown) for stem in new])
+        self._n_known = n_known
 
 
 class CrawlWeights:
@@ -78,6 +84,16 @@ class CrawlWeights:
         frequency[rare] = 0
         self._root_idf: FloatArray = np.sqrt(np.log((len(pages) + 1) / (frequency + 1)) + MIN_IDF)
         self._root_idf[0] = 0.0
+
+    @classmethod
+    def restored(cls, root_idf: FloatArray) -> "CrawlWeights":
+        """From the weights of all words."""
+        made = cls.__new__(cls)
+        made._root_idf = root_idf
+        return made
+
+    def state(self) -> FloatArray:
+        return self._root_idf.copy()
 
     def root_idf(self, words: IntArray) -> FloatArray:
         """Of each word; 0 for stop words."""

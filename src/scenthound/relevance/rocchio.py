@@ -33,6 +33,7 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
 from scenthound.relevance.base import Training, WordIndex, no_words
 from scenthound.relevance.document_frequencies import CrawlWeights, WordWeights
+from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.text.scripts import is_unspaced
 from scenthound.text.tokenizer import stems_of
 
@@ -229,6 +230,7 @@ class RocchioRelevance:
     """The topic as learned so far. `for_crawl` gives each crawl its own."""
 
     max_learned_pages = MAX_LEARNED_PAGES
+    _SAVED = "_phrases", "_off_topic", "_query", "_query_norm", "_mean", "_deviation"
 
     def __init__(self, topic: TopicWords, weights: WordWeights) -> None:
         self._topic = topic
@@ -248,6 +250,23 @@ class RocchioRelevance:
         made._starts, made._others = [*self._starts], [*self._others]
         made._phrases, made._off_topic = [*self._phrases], [*self._off_topic]
         return made
+
+    def state(self) -> State:
+        """What was learned, for `restore`."""
+        return {
+            **saved_attributes(self, self._SAVED),
+            "starts": _saved_vectors(self._starts),
+            "others": _saved_vectors(self._others),
+            "crawl_weights": self._weights.state() if isinstance(self._weights, CrawlWeights) else None,
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        restore_attributes(self, self._SAVED, state)
+        if state["crawl_weights"] is not None:
+            self._weights = CrawlWeights.restored(state["crawl_weights"])
+        self._starts = _restored_vectors(state["starts"], self._weights)
+        self._others = _restored_vectors(state["others"], self._weights)
 
     def learn(self, words: IntArray, *, is_start: bool) -> None:
         """Learn from a page of the crawl. A start page counts as one if it has the rarest word of a keyword."""
@@ -358,6 +377,21 @@ class RocchioRelevance:
 
     def _similarities_of_others(self) -> FloatArray:
         return np.array(list(map(self._similarity, self._others, self._phrases)))
+
+
+def _saved_vectors(pages: Sequence[PageVector]) -> State:
+    """The words of all pages, their log counts, and the number of words of each."""
+    return {
+        "words": np.concatenate([np.zeros(0, np.int32), *(page.words for page in pages)]),
+        "log_counts": np.concatenate([np.zeros(0), *(page.log_counts for page in pages)]),
+        "lengths": [len(page.words) for page in pages],
+    }
+
+
+def _restored_vectors(state: State, weights: WordWeights | CrawlWeights) -> list[PageVector]:
+    ends = np.cumsum(np.array(state["lengths"], np.int64))[:-1]
+    parts = (np.split(state["words"], ends), np.split(state["log_counts"], ends)) if state["lengths"] else ((), ())
+    return [PageVector.weighted(words, counts, weights) for words, counts in zip(*parts, strict=True)]
 
 
 def exact_dot(one: FloatArray, other: FloatArray, more: Iterable[float] = ()) -> float:

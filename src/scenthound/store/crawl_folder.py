@@ -6,6 +6,7 @@ run.json           stop conditions of the last run, if it was given any
 crawl.sqlite       the database (`crawl_database`), with its write-ahead log
 acknowledged       how many commits the database must have
 archive/           responses as WARC files (`archive`); a process that writes to the crawl holds the lock of this folder
+checkpoints/       the state of the crawler at some commits (`checkpoints`), to resume quickly
 web/               the crawl as a recorded web, made on demand (`record`)
 control.json       commands for the running crawl (`crawler/control`)
 search.sqlite      the full-text index, made on demand (`search_index`)
@@ -30,6 +31,7 @@ ABOUT_FILE = KNOWN_KINDS["crawl"].file
 RUN_FILE = "run.json"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
+CHECKPOINT_FOLDER = "checkpoints"
 WEB_FOLDER = "web"
 #: Of settings in format 1.
 _NEW_NAMES = {

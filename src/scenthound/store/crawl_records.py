@@ -4,7 +4,7 @@ Pages are numbered 0, 1, 2, ... in order of discovery. `aliases` are the names t
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from math import isfinite
 from typing import Any
@@ -150,6 +150,21 @@ class CrawlCounts:
     urls: int
     stems: int
     events: int  #: commits with at least one event
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlPosition:
+    """How many records of each kind a crawl has up to a commit. Events are counted by commits with at least one."""
+
+    visits: int = 0
+    urls: int = 0
+    stems: int = 0
+    events: int = 0
+    robots: int = 0
+
+    def is_within(self, other: "CrawlPosition") -> bool:
+        """Whether the other one has all of these records."""
+        return all(mine <= its for mine, its in zip(astuple(self), astuple(other), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION, ArchiveSettings, CrawlAbout
 from scenthound.store.crawl_records import (
     ArchiveLocation,
+    CrawlPosition,
     RelevanceRecord,
     RobotsRecord,
     RunRecord,
@@ -72,9 +73,10 @@ class CrawlStore(StoredCrawl):
                 about.archive.most_file_bytes,
             )
             cleanup.callback(self._archive_writer.close)
-            counts = self.counts()
-            self._waiting = CrawlBatch(counts.urls, counts.stems)
-            self._next_visit = counts.visits
+            #: What has been taken to be written.
+            self.taken = taken = self.position()
+            self._waiting = CrawlBatch(taken.urls, taken.stems)
+            self._next_visit = taken.visits
             self._is_broken, self._broken_by = False, ""
             self._closing = cleanup.pop_all()
 
@@ -136,8 +138,15 @@ class CrawlStore(StoredCrawl):
 
     def take(self) -> Commit:
         """All that was added since the last call; batches must be written in this order."""
-        rows = self._waiting
-        self._waiting = CrawlBatch(rows.first_url + len(rows.urls), rows.first_stem + len(rows.stems))
+        rows, before = self._waiting, self.taken
+        self.taken = taken = CrawlPosition(
+            self._next_visit,
+            before.urls + len(rows.urls),
+            before.stems + len(rows.stems),
+            before.events + any(rows.events),
+            before.robots + len(rows.rows[RobotsRecord]),
+        )
+        self._waiting = CrawlBatch(taken.urls, taken.stems)
         return Commit(self._archive_writer.take(), rows)
 
     def write(self, commit: Commit) -> None:

@@ -35,6 +35,7 @@ from scenthound.store.crawl_database import (
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_records import (
     CrawlCounts,
+    CrawlPosition,
     CrawlStatus,
     JoinedArrays,
     RelevanceRecord,
@@ -97,6 +98,12 @@ class StoredCrawl:
         (skipped,) = self._one("SELECT count(*) FROM skipped")
         (events,) = self._one("SELECT coalesce(max(number), 0) FROM event")
         return CrawlCounts(self.n_visits(), skipped, self._n_strings("url"), self._n_strings("stem"), events)
+
+    def position(self) -> CrawlPosition:
+        """How many records are on disk."""
+        counts = self.counts()
+        (robots,) = self._one("SELECT coalesce(max(number), 0) FROM robots")
+        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots)
 
     def n_recorded(self) -> int:
         """Visits of pages that were read from a recorded web."""
@@ -177,14 +184,18 @@ class StoredCrawl:
     def stems(self) -> list[str]:
         return self._strings("stem")
 
-    def robots(self) -> Iterator[RobotsRecord]:
-        """In the order of the responses; an origin may occur several times."""
-        for _, origin, time_s, status, is_packed, body in self._batches("robots", "number"):
+    def url_texts(self) -> Iterator[bytes]:
+        """All URLs by number, as lines of UTF-8."""
+        return (self._unpacked(is_packed, stored) for _, _, is_packed, stored in self._batches("url", "first"))
+
+    def robots(self, after: int = 0) -> Iterator[RobotsRecord]:
+        """In the order of the responses, without the first `after` of them; an origin may occur several times."""
+        for _, origin, time_s, status, is_packed, body in self._batches("robots", "number", after=after):
             yield RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
 
-    def events(self) -> Iterator[bytes]:
-        """The events of each commit that had any, in order."""
-        for _, is_packed, stored in self._batches("event", "number"):
+    def events(self, after: int = 0) -> Iterator[bytes]:
+        """The events of each commit that had any, in order, without those of the first `after` commits."""
+        for _, is_packed, stored in self._batches("event", "number", after=after):
             yield self._unpacked(is_packed, stored)
 
     def runs(self) -> list[RunRecord]:
@@ -324,9 +335,9 @@ class StoredCrawl:
             raise self._damaged(f"a count of {table}s is missing")
         return 0 if found is None else int(found[0])
 
-    def _batches(self, table: str, key: str, columns: str = "*") -> Iterator[tuple[Any, ...]]:
-        """All rows in order of the key, which is the first column."""
-        last = -1
+    def _batches(self, table: str, key: str, columns: str = "*", after: int = -1) -> Iterator[tuple[Any, ...]]:
+        """All rows in order of the key, which is the first column, or those with a larger one than `after`."""
+        last = after
         sql = f"SELECT {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {_BATCH_ROWS}"
         while rows := self._all(sql, last):
             yield from rows

@@ -26,7 +26,7 @@ from scenthound.model import IntArray, Links, Seed, Visit
 from scenthound.registry import Registry, Value, all_arguments, check_arguments
 from scenthound.strategies.kernels import Kernel
 
-#: A checkpoint that can be written as JSON: strings, numbers and lists under string keys.
+#: A checkpoint: strings, numbers, lists and numpy arrays under string keys.
 State = Mapping[str, Any]
 
 #: The relevance model of crawlers that use the description of the topic, as in menczer2001.

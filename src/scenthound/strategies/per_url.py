@@ -39,14 +39,13 @@ def grown(rows: npt.NDArray[Number], n_rows: int, fill: float) -> npt.NDArray[Nu
     return longer
 
 
-def saved(numbers: npt.NDArray[Number], fill: float) -> list[Any]:
-    """The array as a list for a checkpoint, without unused elements at the end."""
+def saved(numbers: npt.NDArray[Number], fill: float) -> npt.NDArray[Number]:
+    """A copy for a checkpoint, without unused elements at the end."""
     used = np.flatnonzero(numbers != fill)
-    kept: list[Any] = numbers[: int(used[-1]) + 1 if len(used) else 0].tolist()
-    return kept
+    return numbers[: int(used[-1]) + 1 if len(used) else 0].copy()
 
 
-def restored(kept: list[Any], fill: float, dtype: type[Number]) -> npt.NDArray[Number]:
+def restored(kept: npt.NDArray[Number] | list[Any], fill: float, dtype: type[Number]) -> npt.NDArray[Number]:
     """The array that was `saved`."""
     numbers = np.full(max(FIRST_ROOM, len(kept)), fill, dtype)
     numbers[: len(kept)] = kept

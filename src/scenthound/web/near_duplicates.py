@@ -30,6 +30,7 @@ import numpy.typing as npt
 from scenthound.errors import InvalidParameter
 from scenthound.jit import is_loaded
 from scenthound.model import IntArray
+from scenthound.saved_state import State
 
 #: Without stop words.
 MIN_WORDS = 50
@@ -94,6 +95,22 @@ class NearDuplicates:
 
     def __len__(self) -> int:
         return len(self._pages)
+
+    def state(self) -> State:
+        """A checkpoint for `restore`."""
+        return {
+            "fingerprints": np.array(self._fingerprints, np.uint64),
+            "pages": np.array(self._pages, np.int32),
+            "newest": [np.array(heads, np.int32) for heads in self._newest],
+            "older": [np.array(links, np.int32) for links in self._older],
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        self._fingerprints = array("Q", state["fingerprints"].tobytes())
+        self._pages = array("i", state["pages"].tobytes())
+        self._newest = [array("i", heads.tobytes()) for heads in state["newest"]]
+        self._older = [array("i", links.tobytes()) for links in state["older"]]
 
     def find(self, fingerprint: int) -> int | None:
         """The page with a fingerprint near this one, or None."""

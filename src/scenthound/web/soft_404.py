@@ -14,6 +14,7 @@ import re
 import unicodedata
 
 from scenthound.model import IntArray
+from scenthound.saved_state import State, saved_attributes
 from scenthound.web.near_duplicates import fingerprint_of
 
 # "Not found" phrases in the larger languages of the web. Text is compared in plain form: lower case without accents,
@@ -164,6 +165,15 @@ class Soft404s:
 
     def __init__(self) -> None:
         self._examples: dict[str, tuple[int, ...]] = {}
+
+    def state(self) -> State:
+        """A checkpoint for `restore`. The order of hosts counts."""
+        return saved_attributes(self, ("_examples",))
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        hosts, examples = state["examples"]
+        self._examples = {host: tuple(known) for host, known in zip(hosts, examples, strict=True)}
 
     def needs_example(self, host: str) -> bool:
         """Whether another error page of the host should be parsed."""

@@ -35,6 +35,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from scenthound.reasons import SkipReason
+from scenthound.saved_state import State
 
 #: Real documentation has folders to a depth of about ten.
 MAX_DEPTH = 12
@@ -195,6 +196,31 @@ class TrapCosts:
     def __init__(self, budget: float = BUDGET) -> None:
         self._budget_per_kind = budget
         self._budgets: dict[tuple[int, SkipReason], _Budget] = {}
+
+    def state(self) -> State:
+        """A checkpoint for `restore`. The order of families counts."""
+        return {
+            "budgets": [
+                [
+                    host,
+                    reason.value,
+                    budget.left,
+                    budget.new_families,
+                    list(budget.families),
+                    list(budget.families.values()),
+                ]
+                for (host, reason), budget in self._budgets.items()
+            ]
+        }
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        self._budgets = {
+            (host, SkipReason(reason)): _Budget(
+                left, n_new, dict(zip(names, (_Family(*each) for each in families), strict=True))
+            )
+            for host, reason, left, n_new, names, families in state["budgets"]
+        }
 
     def charge(self, url: str, host: int) -> SkipReason | None:
         """Charge a page before it is fetched; return the reason to skip it if the budget is used up."""
