@@ -22,7 +22,7 @@ from scenthound.cli.crawl_progress import (
     skipped,
 )
 from scenthound.crawler.assembly import CrawlParts
-from scenthound.crawler.start import start_or_replay
+from scenthound.crawler.replay import start_or_replay
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.crawl_store import CrawlStore

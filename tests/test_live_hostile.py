@@ -12,9 +12,9 @@ from fetching import fetcher_for, limits_for, patiences, resolver_for
 from hostile_cases import PAGE_FETCHED, HostileCase
 from hostile_server import CASES, HostileSite, hostile_site
 from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.replay import start_or_replay
 from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.start import start_or_replay
 from scenthound.crawler.state import CrawlStatus
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_folder import ArchiveSettings

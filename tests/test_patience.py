@@ -12,8 +12,8 @@ import pytest
 from frontier_helpers import push
 from listed_pages import crawl, names
 from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.replay import start_or_replay
 from scenthound.crawler.settings import DEFAULT_PATIENCE, CrawlSettings
-from scenthound.crawler.start import start_or_replay
 from scenthound.crawler.tasks import Kind
 from scenthound.errors import InvalidParameter
 from scenthound.frontier.base import ReadyHosts, max_better_hosts

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from scenthound.crawler import assembly
-from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.live_crawl import LiveCrawl, RawResult
+from scenthound.crawler.replay import Replayed, started
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.start import Replayed, start_or_replay
 from scenthound.crawler.tasks import Kind, Task
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
@@ -243,8 +242,8 @@ def crawl_virtually(
         if stems is not None and is_new:
             store.add_stems(stems)
             store.commit()
-        with closing(CrawlParts(plan, store)) as parts:
-            replayed = start_or_replay(parts, plan, store)
+        parts, replayed = started(plan, store)
+        with closing(parts):
             checkpoints = Checkpoints(folder / CHECKPOINT_FOLDER)
 
             def after_event() -> None:

@@ -12,8 +12,8 @@ Rules
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from random import Random
@@ -44,7 +44,7 @@ from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
-from scenthound.store.crawl_records import SkippedRecord
+from scenthound.store.crawl_records import SkippedRecord, VisitRecord
 from scenthound.strategies.base import Strategy
 
 #: Failed targets of redirects that are remembered.
@@ -128,7 +128,7 @@ class Visited:
 class Engine:
     """`is_recorded` returns whether a URL is read from a recorded web; `journal` receives all inputs, if it is set."""
 
-    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open"
+    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open", "_settled"
 
     def __init__(
         self,
@@ -153,6 +153,8 @@ class Engine:
         self._requested = RequestedUrls()
         #: Pages requested, and neither visited nor skipped yet.
         self._n_open = 0
+        #: Pages that were visited or skipped without being requested by this engine (`take_over`).
+        self._settled: set[int] = set()
 
     @property
     def n_visits(self) -> int:
@@ -229,6 +231,36 @@ class Engine:
     def _strategy_fails_in(self, method: str) -> AbstractContextManager[None]:
         """Report errors of the strategy as PluginError."""
         return PluginError.wrapping(f"Strategy {self.settings.strategy} failed in `{method}`")
+
+    def take_over(self, visit: VisitRecord) -> None:
+        """Register a visit that this engine did not request. `begin_anew` must follow."""
+        url = self.web.table.url(visit.page)
+        redirected_to = None if visit.url == url else visit.url
+        scores = visit.predicted, visit.anchors
+        _, links = self.web.visit(visit.page, redirected_to, visit.links, scores)
+        self._settled.add(visit.page)
+        # A strategy may know only pages that it has requested. It then learns of the links from other pages.
+        with suppress(PluginError), self._strategy_fails_in("tell"):
+            self.strategy.tell(Visit(visit.page, visit.relevance, links))
+
+    def begin_anew(self, now_s: float, skipped: Iterable[int], n_robots: int) -> None:
+        """Continue with nothing in flight, after visits were taken over. Pages that were requested, and neither visited
+        nor skipped since, are requested again."""
+        self._settled.update(skipped)
+        jobs = {job.page: job for job in (*self._scheduler.take_page_jobs(now_s, n_robots), *self._to_send)}
+        self._requested = RequestedUrls()
+        self._to_send = []
+        self._n_open = 0
+        for page, job in jobs.items():
+            if page in self._settled and page not in self.web.visits:
+                with self._strategy_fails_in("drop"):
+                    self.strategy.drop(page)
+            elif page not in self._settled:
+                url = self.web.table.url(page)
+                again = Job(Kind.PAGE, url, self.hosts.of_url(url), page, regret=job.regret, score=job.score)
+                again.rank, again.queue_size = job.rank, job.queue_size
+                self._to_send.append(again)
+                self._n_open += 1
 
     def resume(self, now_s: float) -> None:
         """Continue after a stop; it is unknown which requests were sent last."""
@@ -348,6 +380,10 @@ class Engine:
         return wanted
 
     def _admit(self, page: int, regret: float | None, score: float | None) -> None:
+        if page in self._settled:
+            with self._strategy_fails_in("drop"):
+                self.strategy.drop(page)
+            return
         url = self.web.table.url(page)
         job = Job(Kind.PAGE, url, self._scheduler.hosts.of_url(url), page, regret=regret, score=score)
         job.rank, job.queue_size = self._n_requested, len(self.strategy)

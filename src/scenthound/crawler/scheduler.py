@@ -208,6 +208,27 @@ class Scheduler:
         self.outstanding = {task.number: (task, job) for task, job in tasks}
         self._awaiting_robots = {origin: saved.jobs(numbers) for origin, numbers in state["awaiting_robots"]}
 
+    def take_page_jobs(self, now_s: float, n_robots: int) -> list[Job]:
+        """Forget everything in flight; returns the jobs for pages. The crawl has `n_robots` robots.txt files."""
+        jobs = [job for _, job in self.outstanding.values()]
+        for host in self.waiting.hosts():
+            jobs += self.waiting.take_all(host)
+        for waiting in self._awaiting_robots.values():
+            jobs += waiting
+        for job in jobs:
+            self.settle(job, visited=False)
+            if self._throttle is not None:
+                self._throttle.ended(job)
+            if job.kind is Kind.SITEMAP:
+                self.sitemaps.completed(job.host)
+        self.outstanding.clear()
+        self._awaiting_robots.clear()
+        self._n_awaiting_robots.clear()
+        self._resolving.clear()
+        self.now_s, self.n_pages_issued, self.n_waiting_long = now_s, 0, 0
+        self.politeness.forget_requests(now_s)
+        return [job for job in jobs if job.page != NO_PAGE]
+
     @property
     def n_issued(self) -> int:
         """Tasks of this turn so far."""

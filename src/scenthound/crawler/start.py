@@ -1,11 +1,4 @@
-"""Start a live crawl in a new folder, or resume one.
-
-To resume, the engine processes its journal again:
-- It ends in the state of the last commit. Tasks without a result are executed again.
-- URLs and stems keep their numbers, because all of them are known before the first event.
-- Requested pages and tasks are compared with the journal. If they differ, the strategy, the settings or the program
-  have changed, and the crawl cannot be resumed.
-"""
+"""Start a live crawl in a new folder, or resume one (`replay`)."""
 
 import asyncio
 import os
@@ -13,29 +6,26 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from random import Random
 
 from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_relevance
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
-from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
-from scenthound.crawler.live_crawl import LiveCrawl
+from scenthound.crawler.replay import started
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
-from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
 from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
-from scenthound.errors import Failure, InvalidInput, ProxyFailure, printable
+from scenthound.errors import ProxyFailure
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
 from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, ArchiveSettings
-from scenthound.store.crawl_records import CrawlPosition, CrawlStatus, RunRecord, on_topic_pages_lost
+from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
@@ -84,6 +74,7 @@ class CrawlSummary:
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
     could_wait: bool = True  #: whether a page could be requested while a better one waited for its host
     n_on_topic_lost: int | None = None  #: an estimate of what politeness cost (`on_topic_pages_lost`)
+    n_caught_up: int = 0  #: pages of earlier runs whose requests could not be repeated (`replay`)
 
 
 def crawl(
@@ -116,10 +107,10 @@ def _run_crawl(
     settings: CrawlSettings, store: CrawlStore, options: RunOptions, conditions: StopConditions, access: Access
 ) -> CrawlSummary:
     retrained = with_relevance_model(settings, store.folder, conditions)
-    with closing(CrawlParts(retrained, store)) as parts:
+    parts, replayed = started(retrained, store, options.progress)
+    with closing(parts):
         if conditions != StopConditions():
             conditions.write(store.folder)
-        replayed = start_or_replay(parts, settings, store, options.progress)
         limits = RunLimits(
             conditions.page_budget or settings.page_budget,
             options.time_s,
@@ -148,6 +139,7 @@ def _run_crawl(
             topic_notes=topic_notes(settings, store),
             is_compiled=parts.is_compiled,
             could_wait=_could_wait(settings, status),
+            n_caught_up=replayed.n_caught_up,
             n_on_topic_lost=_n_on_topic_lost(settings, store),
         )
 
@@ -295,110 +287,3 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """The time of the last event of the journal, and whether that was a turn."""
-
-    now_s: float = 0.0
-    after_turn: bool = False
-    n_events: int = 0
-
-
-def start_or_replay(
-    parts: CrawlParts, settings: CrawlSettings, store: CrawlStore, progress: Progress = silent
-) -> Replayed:
-    """Start the crawl, and replay the journal of its folder."""
-    crawl = parts.crawl
-    checkpoint = _restored_checkpoint(crawl, store)
-    if checkpoint is None:
-        crawl.engine.start(settings.seeds, Random(settings.generator_seed))
-    try:
-        replayed = _Replay(crawl, store, checkpoint or Restored()).run(progress)
-    except (TypeError, ValueError, LookupError) as reason:
-        raise InvalidInput(
-            f"Cannot resume {printable(store.folder)}: its journal does not match its database or this strategy "
-            f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
-        ) from reason
-    crawl.reasons.update(store.reasons())
-    parts.relearn(progress, checkpoint.position.visits if checkpoint and checkpoint.has_relevance else 0)
-    last_status = store.status()
-    crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
-    crawl.begin_journal()
-    return replayed
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """The checkpoint that a crawl continues from."""
-
-    position: CrawlPosition = field(default_factory=CrawlPosition)
-    now_s: float = 0.0
-    has_relevance: bool = False  #: whether the relevance model continues from it, too
-
-
-def _restored_checkpoint(crawl: LiveCrawl, store: CrawlStore) -> Restored | None:
-    """Continue from the newest checkpoint that can be read and whose commit is on disk; None if there is none."""
-    on_disk = store.position()
-    for _, state in Checkpoints(store.folder / CHECKPOINT_FOLDER).newest():
-        position = CrawlPosition(**state["position"])
-        if position.is_within(on_disk):
-            has_relevance = crawl.restore(state)
-            return Restored(position, crawl.engine.now_s, has_relevance)
-    return None
-
-
-class _Replay:
-    """Replays the journal after a checkpoint."""
-
-    def __init__(self, crawl: LiveCrawl, store: CrawlStore, restored: Restored) -> None:
-        self._crawl = crawl
-        self._engine = crawl.engine
-        self._store = store
-        self._restored = restored
-        self._visits = store.visits(restored.position.visits)
-        self._robots = store.robots(restored.position.robots)
-
-    def run(self, progress: Progress) -> Replayed:
-        n_visits = max(1, self._store.counts().visits)
-        replayed = Replayed(self._restored.now_s, self._crawl.after_turn, self._crawl.n_events)
-        for written in self._store.events(self._restored.position.events):
-            for event in read_journal(written):
-                replayed = Replayed(event.now_s, isinstance(event, Turn), replayed.n_events + 1)
-                self._apply(event)
-                self._crawl.note_replayed()
-            progress(self._engine.n_visits / n_visits, f"{self._engine.n_visits:,} pages restored")
-        self._engine.take_skipped()
-        return replayed
-
-    def _apply(self, event: Event) -> None:
-        if isinstance(event, Resumed):
-            self._engine.resume(event.now_s)
-            return
-        if isinstance(event, Turn):
-            _, requested = self._engine.turn_and_pages(event.now_s, event.room, event.page_budget)
-            if requested != event.requested:
-                raise self._diverged()
-            return
-        task = self._engine.task(event.task)
-        if task is None or checksum_of(task) != event.checksum:
-            raise self._diverged()
-        result = event.result or self._recorded_result(task, event.elapsed_s)
-        self._engine.complete(event.now_s, event.task, result)
-        if isinstance(result, Failed):
-            self._crawl.note_failure(task, result)
-
-    def _diverged(self) -> Failure:
-        return Failure(
-            f"Cannot resume {printable(self._store.folder)}: replaying its journal requests other pages than before. "
-            "Resume it with the version of Scenthound that made it; its pages can be exported."
-        )
-
-    def _recorded_result(self, task: Task, elapsed_s: float) -> TaskResult:
-        if task.kind is Kind.ROBOTS:
-            robots = next(self._robots)
-            return RobotsFetched(robots.status or 0, robots.body, elapsed_s)
-        row = next(self._visits)
-        self._crawl.note_visit(row)
-        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, elapsed_s=elapsed_s)

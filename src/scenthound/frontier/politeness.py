@@ -298,6 +298,17 @@ class Politeness:
         self._is_disabled[host] = True
         self._ready_at[host] = NEVER
 
+    def forget_requests(self, now_s: float) -> None:
+        """Nothing is in flight any more; it is unknown how the last requests ended."""
+        for host, is_busy in enumerate(self._is_busy):
+            if is_busy and not self._is_disabled[host]:
+                self._wait_until(host, now_s + self._delays.current_s(host))
+        self._is_busy = bytearray(len(self._is_busy))
+        self._address_in_flight = [0] * len(self._address_in_flight)
+        for address, ready_at in enumerate(self._address_ready_at):
+            if ready_at == NEVER:
+                self._set_address_ready(address, now_s)
+
     def resume(self, now_s: float) -> None:
         """Continue after a restart. The last requests may not have been recorded, so every host waits once more."""
         self._new_hosts_ready_at = now_s + self.settings.delay_s

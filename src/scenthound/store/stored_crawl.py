@@ -147,6 +147,10 @@ class StoredCrawl:
         """In order of page number."""
         return (self._record(SKIPPED, values) for values in self._batches("skipped", "page", SKIPPED.selected))
 
+    def skipped_since(self, time_s: float) -> dict[int, float]:
+        """The pages that were skipped at a time or later, with their times."""
+        return dict(self._all("SELECT page, time_s FROM skipped WHERE time_s >= ?", time_s))
+
     def skipped_page(self, page: int) -> SkippedRecord | None:
         found = self._select(SKIPPED, "WHERE page = ?", page)
         return found[0] if found else None

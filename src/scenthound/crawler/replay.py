@@ -1,0 +1,186 @@
+"""Bring a crawl to the state of its last commit, in order to resume it.
+
+- A crawl continues from its newest checkpoint whose commit is on disk, or from the start. If a checkpoint is damaged,
+  the one before is used.
+- The engine then processes the journal from there on. It ends in the state of the last commit; tasks without a result
+  are executed again. URLs and stems keep their numbers, because all of them are known before the first event.
+- Requested pages and tasks are compared with the journal. If they differ, Scenthound or the strategy decides otherwise
+  than the version that wrote the journal. The crawl then catches up: visits since the checkpoint are passed to the
+  strategy as they are, and pages that were in flight at the checkpoint are requested again, unless they were visited or
+  skipped since. The order of later requests may differ from that of the earlier version; nothing stored is fetched
+  again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
+from scenthound.crawler.live_crawl import LiveCrawl
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
+from scenthound.errors import InvalidInput, printable
+from scenthound.model import Progress, silent
+from scenthound.store.checkpoints import Checkpoints
+from scenthound.store.crawl_folder import CHECKPOINT_FOLDER
+from scenthound.store.crawl_records import CrawlPosition
+from scenthound.store.crawl_store import CrawlStore
+
+#: What a journal, a database or a checkpoint raises that does not fit.
+_MISMATCH = (TypeError, ValueError, LookupError, AttributeError)
+
+
+class _DivergedError(Exception):
+    """The engine decides otherwise than the journal says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The time of the last event of a crawl, whether that was a turn, and how many events there were. `n_caught_up` are
+    the visits whose requests were not repeated."""
+
+    now_s: float = 0.0
+    after_turn: bool = False
+    n_events: int = 0
+    n_caught_up: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a crawl continues: the state of a checkpoint, or None for its start; and whether requests since then are
+    repeated, or only their results taken over."""
+
+    state: dict[str, Any] | None = None
+    is_exact: bool = True
+
+    @property
+    def position(self) -> CrawlPosition:
+        return CrawlPosition() if self.state is None else CrawlPosition(**self.state["position"])
+
+
+def started(settings: CrawlSettings, store: CrawlStore, progress: Progress = silent) -> tuple[CrawlParts, Replayed]:
+    """The parts of a crawl that has been started, or brought to the state of its last commit."""
+    reason: Exception | None = None
+    for beginning in _beginnings(store):
+        parts = CrawlParts(settings, store)
+        try:
+            return parts, start_or_replay(parts, settings, store, progress, beginning)
+        except (_DivergedError, *_MISMATCH) as error:
+            parts.close()
+            reason = reason or error
+        except BaseException:
+            parts.close()
+            raise
+    assert reason is not None
+    raise InvalidInput(
+        f"Cannot resume {printable(store.folder)}: its journal does not match its database or this strategy "
+        f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
+    ) from reason
+
+
+def _beginnings(store: CrawlStore) -> Iterator[Beginning]:
+    """Where the crawl can continue, the best first."""
+    on_disk = store.position()
+    for _, state in Checkpoints(store.folder / CHECKPOINT_FOLDER).newest():
+        beginning = Beginning(state)
+        if beginning.position.is_within(on_disk):
+            yield beginning
+            yield replace(beginning, is_exact=False)
+    yield Beginning()
+    yield Beginning(is_exact=False)
+
+
+def start_or_replay(
+    parts: CrawlParts,
+    settings: CrawlSettings,
+    store: CrawlStore,
+    progress: Progress = silent,
+    beginning: Beginning | None = None,
+) -> Replayed:
+    """Start the crawl, or bring it to the state of its last commit, on new parts."""
+    beginning = beginning or next(_beginnings(store))
+    crawl, n_learned = parts.crawl, 0
+    if beginning.state is None:
+        crawl.engine.start(settings.seeds, Random(settings.generator_seed))
+    elif crawl.restore(beginning.state):
+        n_learned = beginning.position.visits
+    if beginning.is_exact:
+        replayed = _Replay(crawl, store, beginning.position).run(progress)
+    else:
+        replayed = _caught_up(crawl, store, beginning.position)
+    crawl.reasons.update(store.reasons())
+    parts.relearn(progress, n_learned)
+    last_status = store.status()
+    crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
+    crawl.begin_journal()
+    if not beginning.is_exact:
+        # The journal cannot be replayed from an earlier checkpoint.
+        Checkpoints(store.folder / CHECKPOINT_FOLDER).write(crawl.state())
+    return replayed
+
+
+class _Replay:
+    """Replays the journal from a position on."""
+
+    def __init__(self, crawl: LiveCrawl, store: CrawlStore, position: CrawlPosition) -> None:
+        self._crawl = crawl
+        self._engine = crawl.engine
+        self._store = store
+        self._position = position
+        self._visits = store.visits(position.visits)
+        self._robots = store.robots(position.robots)
+
+    def run(self, progress: Progress) -> Replayed:
+        n_visits = max(1, self._store.n_visits())
+        replayed = Replayed(self._engine.now_s, self._crawl.after_turn, self._crawl.n_events)
+        for written in self._store.events(self._position.events):
+            for event in read_journal(written):
+                replayed = Replayed(event.now_s, isinstance(event, Turn), replayed.n_events + 1)
+                self._apply(event)
+                self._crawl.note_replayed()
+            progress(self._engine.n_visits / n_visits, f"{self._engine.n_visits:,} pages restored")
+        if self._engine.n_visits != self._store.n_visits():
+            raise _DivergedError("it has other visits")
+        self._engine.take_skipped()
+        return replayed
+
+    def _apply(self, event: Event) -> None:
+        if isinstance(event, Resumed):
+            self._engine.resume(event.now_s)
+            return
+        if isinstance(event, Turn):
+            _, requested = self._engine.turn_and_pages(event.now_s, event.room, event.page_budget)
+            if requested != event.requested:
+                raise _DivergedError("it requests other pages")
+            return
+        task = self._engine.task(event.task)
+        if task is None or checksum_of(task) != event.checksum:
+            raise _DivergedError("it has other tasks")
+        result = event.result or self._recorded_result(task, event.elapsed_s)
+        self._engine.complete(event.now_s, event.task, result)
+        if isinstance(result, Failed):
+            self._crawl.note_failure(task, result)
+
+    def _recorded_result(self, task: Task, elapsed_s: float) -> TaskResult:
+        if task.kind is Kind.ROBOTS:
+            robots = next(self._robots)
+            return RobotsFetched(robots.status or 0, robots.body, elapsed_s)
+        row = next(self._visits)
+        self._crawl.note_visit(row)
+        return Fetched(row.url, row.relevance, row.links, row.predicted, row.anchors, elapsed_s=elapsed_s)
+
+
+def _caught_up(crawl: LiveCrawl, store: CrawlStore, position: CrawlPosition) -> Replayed:
+    """Take over visits and skipped pages since a position."""
+    since_s = crawl.engine.now_s
+    skipped = store.skipped_since(since_s)
+    now_s = max([since_s, *skipped.values()])
+    n_before = crawl.engine.n_visits
+    for row in store.visits(position.visits):
+        crawl.engine.take_over(row)
+        crawl.note_visit(row)
+        now_s = max(now_s, row.time_s)
+    crawl.engine.begin_anew(now_s, skipped, n_robots=store.position().robots)
+    return Replayed(now_s, False, crawl.n_events + 1, crawl.engine.n_visits - n_before)
