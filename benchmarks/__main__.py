@@ -19,6 +19,7 @@ NAMES = (
     "studies",
     "full_search",
     "dashboard",
+    "robots",
 )
 #: Run by `python -m benchmarks.NAME` only.
 SEPARATE_NAMES = (

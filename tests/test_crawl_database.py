@@ -161,6 +161,7 @@ def test_strings_robots_and_events_come_back_in_order_whatever_the_commits(tmp_p
         assert store.urls() == urls
         assert store.stems() == stems
         assert list(store.robots()) == robots
+        assert [store.robots_file(number) for number in range(-1, 3)] == [None, *robots, None]
         assert list(store.events()) == [b"onetwo", b"3" * 1_000]
         assert (store.counts().urls, store.counts().stems, store.counts().events) == (250, 4, 2)
 

@@ -1,5 +1,6 @@
 """A live crawl on the real clock: how it ends, what it does with errors, and how it reads from recordings."""
 
+import asyncio
 import gc
 import itertools
 import time
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from scenthound.crawler.live_crawl import LiveCrawl
-from scenthound.crawler.runner import GC_THRESHOLD
+from scenthound.crawler.runner import GC_THRESHOLD, MAX_PAUSE_S, TurnTimer
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.crawler.tasks import Task
@@ -24,7 +25,7 @@ from scenthound.store.record import record
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.web.static_server import PageOf, StaticPage, StaticServer
-from timing import SkippingLoop, skip
+from timing import SkippingLoop, run_virtual, skip
 from virtual_site import TOPIC, page_of_words
 
 N_PAGES = 60
@@ -211,8 +212,24 @@ def test_turns_without_enough_ready_hosts_take_a_tenth_of_the_time_at_most(
         if is_unfilled
     ]
     assert len(unfilled) >= 5
-    # A pause is nine times as long as its turn; the loop's clock may go by milliseconds.
-    assert all(pause_s > 9 * (turn_s - 0.001) - 0.002 for turn_s, pause_s in unfilled)
+    # A pause is nine times as long as its turn, up to a second; the loop's clock may go by milliseconds.
+    assert all(pause_s > min(9 * (turn_s - 0.001), MAX_PAUSE_S) - 0.002 for turn_s, pause_s in unfilled)
+
+
+@pytest.mark.parametrize(("turn_s", "pause_s"), [(0.01, 0.09), (0.1, 0.9), (6.0, 1.0), (3_600.0, 1.0)])
+def test_no_pause_after_a_turn_is_longer_than_a_second(turn_s: float, pause_s: float) -> None:
+    """A process that is stopped within a turn seems to have a turn of that length."""
+
+    async def pause() -> float:
+        loop = asyncio.get_running_loop()
+        is_due = asyncio.Event()
+        turns, ended_s = TurnTimer(loop, is_due.set), loop.time()
+        turns.pause_after(ended_s - turn_s)
+        turns.within(0.0)
+        await is_due.wait()
+        return loop.time() - ended_s
+
+    assert run_virtual(pause()) == pytest.approx(pause_s, abs=0.002)
 
 
 def _often(watch: Callable[[CrawlStatus], None]) -> RunOptions:

@@ -1,4 +1,4 @@
-"""Parts of a live crawl: journal, hosts, robots.txt rules, sitemap links, harvest, writer of completed tasks."""
+"""Parts of a live crawl: journal, hosts, sitemap links, harvest, writer of completed tasks."""
 
 from datetime import datetime
 from math import inf
@@ -21,7 +21,6 @@ from scenthound.crawler.live_web import (
     with_sitemap_links,
 )
 from scenthound.crawler.reader import PageFilter
-from scenthound.crawler.scheduler import ROBOTS_LIFETIME_S, RobotsCache, origin_of, robots_url
 from scenthound.crawler.tasks import (
     AddressesResolved,
     Failed,
@@ -110,43 +109,6 @@ def test_hosts_of_redirects_and_links_have_the_same_numbers() -> None:
     assert [hosts.of_strategy(host) for host in (0, 1, 2)] == [1, 0, 2]
     assert hosts.domain(0) == hosts.domain(2) != hosts.domain(1)
     assert len(hosts) == 3
-
-
-def test_robots_txt_is_valid_for_a_day() -> None:
-    cache = RobotsCache("scenthound")
-    assert cache.get("http://a.test", 0.0) is None
-    cache.set_rules("http://a.test", 10.0, 200, b"User-agent: *\nDisallow: /b")
-    origin = cache.get("http://a.test", 10.0 + ROBOTS_LIFETIME_S - 1)
-    assert origin is not None
-    assert not origin.rules.allows("http://a.test/b")
-    assert cache.get("http://a.test", 10.0 + ROBOTS_LIFETIME_S) is None
-
-
-@pytest.mark.parametrize(
-    ("failure", "because"),
-    [
-        (SkipReason.DNS_NOT_FOUND, SkipReason.DNS_NOT_FOUND),
-        (SkipReason.TLS_FAILED, SkipReason.TLS_FAILED),
-        (SkipReason.SERVER_ERROR, SkipReason.ROBOTS_UNREACHABLE),
-        (SkipReason.BODY_TIMEOUT, SkipReason.ROBOTS_UNREACHABLE),
-        (SkipReason.REDIRECT_LOOP, None),
-    ],
-)
-def test_an_unreachable_robots_txt_disallows_all_unless_it_redirects_nowhere(
-    failure: SkipReason, because: SkipReason | None
-) -> None:
-    cache = RobotsCache("scenthound")
-    cache.set_failed("http://a.test", 0.0, failure)
-    origin = cache.get("http://a.test", 1.0)
-    assert origin is not None
-    assert origin.rules.allows("http://a.test/") == (because is None)
-    if because is not None:
-        assert origin.skip_reason is because
-
-
-def test_an_origin_has_its_port_and_its_scheme() -> None:
-    assert origin_of("https://a.test:8443/b/c?d") == "https://a.test:8443"
-    assert robots_url("https://a.test:8443") == "https://a.test:8443/robots.txt"
 
 
 def test_sitemap_links_come_in_batches_and_the_number_of_sitemaps_is_limited() -> None:

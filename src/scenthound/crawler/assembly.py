@@ -160,8 +160,15 @@ class CrawlParts:
             store, self._stored_parser, visits, settings, scope=scope, recorded=recorded
         )
         words = TopicWords.of(settings.topic, scanner)
-        max_depth = settings.scope.max_depth
-        web = LiveWeb(words, table, visits, load_links=stored.links, load_text=stored.text, max_depth=max_depth)
+        web = LiveWeb(
+            words,
+            table,
+            visits,
+            load_links=stored.links,
+            load_text=stored.text,
+            load_robots=store.robots_file,
+            max_depth=settings.scope.max_depth,
+        )
         page_filter = PageFilter(near_duplicates=settings.near_duplicates, soft_404s=settings.soft_404s)
         self._reader = Reader(
             self._parser,

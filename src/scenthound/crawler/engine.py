@@ -143,7 +143,7 @@ class Engine:
         self.settings = settings
         self.journal: Journal | None = None
         self._is_recorded = is_recorded
-        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail)
+        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail, web.robots)
         #: Whether the last turn ended at `MAX_REQUESTED`, not because nothing was left.
         self._has_more_to_ask = False
         self._skipped: list[SkippedRecord] = []

@@ -243,6 +243,7 @@ class LiveCrawl:
         self._commits: deque[tuple[int, Commit]] = deque()
         self._writing = Lock()
         engine.web.store_visit = self.store_visit
+        engine.web.store_all = self.commit
         counts = store.counts()
         self._writer = CrawlWriter(store, counts.visits)
         self.n_acknowledged = counts.visits  #: visits on disk

@@ -4,21 +4,21 @@ Pages and hosts are numbered in order of discovery, as in simulated crawls, so t
 in both. Memory for visited pages is bounded; other pages are read back from the crawl folder.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
 
 import numpy as np
 
+from scenthound.crawler.bounded_cache import BoundedCache
 from scenthound.crawler.link_depths import LinkDepths
 from scenthound.crawler.tasks import Fetched, PageText
-from scenthound.errors import LeakageError
+from scenthound.errors import Failure, LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
 from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.simulator.scores import TopicWords
+from scenthound.store.crawl_records import RobotsRecord
 from scenthound.web.urls import registrable_domain
 
 #: Memory for the links and the words of recently used pages.
@@ -40,40 +40,11 @@ StoredLinks = tuple[IntArray, FloatArray | None, FloatArray | None]
 #: Predicted relevance of links and that of their anchors, for strategies that use them.
 LinkScores = tuple[FloatArray | None, FloatArray | None]
 
-Cached = TypeVar("Cached")
-
-
-class PageCache(Generic[Cached]):
-    """The values of recently used pages, up to a number of bytes; others are loaded again."""
-
-    def __init__(self, max_bytes: int, size_of: Callable[[Cached], int], load: Callable[[int], Cached]) -> None:
-        self._max_bytes = max_bytes
-        self._size_of = size_of
-        self._load = load
-        self._values: OrderedDict[int, Cached] = OrderedDict()
-        self._n_bytes = 0
-
-    def get(self, page: int) -> Cached:
-        value = self._values.get(page)
-        if value is None:
-            value = self._load(page)
-            self.add(page, value)
-        else:
-            self._values.move_to_end(page)
-        return value
-
-    def add(self, page: int, value: Cached) -> None:
-        """Add the value of a page that is not in the cache."""
-        self._values[page] = value
-        self._n_bytes += self._size_of(value)
-        while self._n_bytes > self._max_bytes:
-            _, oldest = self._values.popitem(last=False)
-            self._n_bytes -= self._size_of(oldest)
-
 
 class LiveWeb:
     """The engine's view. `visits` maps pages to the numbers of their visits; `load_links` and `load_text` read a
-    visited page from the crawl folder. `store_visit` is called before a visit is read, so that it is there.
+    visited page from the crawl folder, `load_robots` a robots.txt file, or None if it is not there. `store_visit` is
+    called before a visit is read, and `store_all` if a robots.txt file is missing, so that they are there.
 
     With `max_depth`, links to pages that are out of reach are stored, but strategies do not see them."""
 
@@ -85,12 +56,15 @@ class LiveWeb:
         *,
         load_links: Callable[[int], StoredLinks],
         load_text: Callable[[int], PageText],
+        load_robots: Callable[[int], RobotsRecord | None],
         max_depth: int | None = None,
     ) -> None:
         self.table = table
-        self.links = PageCache(LINK_CACHE_BYTES, _link_bytes, lambda page: load_links(self._stored(page)))
-        self.texts = PageCache(TEXT_CACHE_BYTES, _text_bytes, lambda page: load_text(self._stored(page)))
+        self.links = BoundedCache(LINK_CACHE_BYTES, _link_bytes, lambda page: load_links(self._stored(page)))
+        self.texts = BoundedCache(TEXT_CACHE_BYTES, _text_bytes, lambda page: load_text(self._stored(page)))
+        self._load_robots = load_robots
         self.store_visit: Callable[[int], None] = lambda _visit: None
+        self.store_all: Callable[[], None] = lambda: None
         self.visits = visits
         #: In the order of visits.
         self._final_urls: dict[str, None] = {}
@@ -120,6 +94,16 @@ class LiveWeb:
     def _stored(self, page: int) -> int:
         self.store_visit(self.visits[page])
         return page
+
+    def robots(self, number: int) -> RobotsRecord:
+        """A robots.txt file of the crawl; they are numbered in the order of the responses."""
+        found = self._load_robots(number)
+        if found is None:
+            self.store_all()
+            found = self._load_robots(number)
+        if found is None:
+            raise Failure(f"The crawl folder has no robots.txt file {number:,}: restore the folder from a backup.")
+        return found
 
     def seeds(self, urls: Sequence[str]) -> list[Seed]:
         numbers = self.table.add_all(list(dict.fromkeys(urls)))

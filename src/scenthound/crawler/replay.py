@@ -130,7 +130,7 @@ class _Replay:
         self._store = store
         self._position = position
         self._visits = store.visits(position.visits)
-        self._robots = store.robots(position.robots)
+        self._n_robots = position.robots
 
     def run(self, progress: Progress) -> Replayed:
         n_visits = max(1, self._store.n_visits())
@@ -165,7 +165,11 @@ class _Replay:
 
     def _recorded_result(self, task: Task, elapsed_s: float) -> TaskResult:
         if task.kind is Kind.ROBOTS:
-            robots = next(self._robots)
+            # One at a time: a hundred of them can be as large as all the memory for rules.
+            robots = self._store.robots_file(self._n_robots)
+            if robots is None:
+                raise LookupError(f"robots.txt file {self._n_robots:,} is missing")
+            self._n_robots += 1
             return RobotsFetched(robots.status or 0, robots.body, elapsed_s)
         row = next(self._visits)
         self._crawl.note_visit(row)

@@ -2,7 +2,8 @@
 
 Rules
 - The next turn comes as soon as a completed task made room. A turn that could not fill its room, because hosts wait,
-  looked at all of them for nothing; such turns take a tenth of the time at most.
+  looked at all of them for nothing; such turns take a tenth of the time at most, unless one takes so long that its
+  pause would exceed a second.
 - Commits are written by one thread, one after the other, while the crawl continues.
 - A crawl that ends finishes requests in flight, unless it is stopped twice, and commits. If its strategy fails, it
   commits everything before the call that failed.
@@ -38,12 +39,13 @@ from scenthound.web.robots import READ_BYTES
 from scenthound.web.urls import host_of
 
 MAX_SITEMAP_BYTES = 10_000_000
-#: How long to wait if nothing says when a host is ready.
+#: How long to wait if nothing says when a host is ready, and after a turn that took long. A turn that seems to take
+#: minutes was suspended together with its process.
 MAX_PAUSE_S = 1.0
 #: A proxy may fail for so long. Requests are repeated meanwhile.
 PROXY_PATIENCE_S = 20.0
 PROXY_RETRY_S = 4.0
-#: A turn that did not fill its room is followed by a pause this many times as long.
+#: A turn that did not fill its room is followed by a pause this many times as long, up to `MAX_PAUSE_S`.
 PAUSE_PER_TURN = 9.0
 #: Visits that may wait for the disk.
 MAX_UNACKNOWLEDGED = 1_000
@@ -130,7 +132,7 @@ class TurnTimer:
     def pause_after(self, began_s: float) -> None:
         """Pause after a turn that began then and did not fill its room."""
         ended_s = self._loop.time()
-        self._not_before_s = ended_s + PAUSE_PER_TURN * (ended_s - began_s)
+        self._not_before_s = ended_s + min(PAUSE_PER_TURN * (ended_s - began_s), MAX_PAUSE_S)
 
     def cancel(self) -> None:
         if self._handle is not None:

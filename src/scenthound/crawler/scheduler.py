@@ -4,20 +4,15 @@ Rules
 - Jobs of a host are served first come, first served.
 - A page reserves a slot in the page limits when it is issued, and releases it if it is not visited in the end.
 - Page jobs that are dropped are reported to `on_failed`, with the reason.
-
-robots.txt (RFC 9309)
-- An origin is scheme, host and port; each has its own robots.txt.
-- A response is valid for a day (2.4).
-- An origin whose robots.txt is unreachable is not crawled at all (2.3.1.4).
-- A redirect that leads nowhere means that there is no robots.txt (2.3.1.2).
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import inf
 
 from scenthound.crawler.live_web import SitemapLinks
+from scenthound.crawler.robots_cache import RobotsCache, origin_of, robots_url
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import (
@@ -39,27 +34,12 @@ from scenthound.crawler.throttle import Throttle
 from scenthound.frontier.politeness import PageLimits, Politeness, RequestOutcome
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
-from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, RobotsRules, rules_from_response
+from scenthound.store.crawl_records import RobotsRecord
 from scenthound.web.traps import TrapCosts
 from scenthound.web.urls import resolve
 
-ROBOTS_LIFETIME_S = 86_400.0
 #: Redirects that are followed for robots.txt, at least (RFC 9309, 2.3.1.2).
 ROBOTS_REDIRECTS = 5
-#: Failures of a host as such: if they prevent robots.txt, its pages are skipped for the same reason.
-UNREACHABLE = frozenset(
-    {
-        SkipReason.DNS_NOT_FOUND,
-        SkipReason.DNS_FAILED,
-        SkipReason.ADDRESS_FORBIDDEN,
-        SkipReason.CONNECT_FAILED,
-        SkipReason.CONNECT_TIMEOUT,
-        SkipReason.TLS_FAILED,
-        SkipReason.PROXY_REFUSED,
-        SkipReason.HOST_DISABLED,
-    }
-)
-BAD_REDIRECTS = frozenset({SkipReason.REDIRECT_LOOP, SkipReason.REDIRECT_FORBIDDEN})
 #: Temporary failures, which are retried.
 TEMPORARY = frozenset(
     {
@@ -85,63 +65,13 @@ PAGE_KINDS = frozenset({Kind.PAGE, Kind.RECORDED})
 LONG_WAIT_S = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class OriginRules:
-    """The rules of an origin, and the skip reason of pages that they disallow."""
-
-    rules: RobotsRules
-    skip_reason: SkipReason
-    valid_until_s: float
-
-
-class RobotsCache:
-    """The rules of each origin."""
-
-    def __init__(self, agent: str) -> None:
-        self._agent = agent
-        self._origins: dict[str, OriginRules] = {}
-
-    def state(self) -> State:
-        return {"origins": [[origin, asdict(rules)] for origin, rules in self._origins.items()]}
-
-    def restore(self, state: State) -> None:
-        self._origins = {
-            origin: OriginRules(RobotsRules(**each["rules"]), SkipReason(each["skip_reason"]), each["valid_until_s"])
-            for origin, each in state["origins"]
-        }
-
-    def get(self, origin: str, now_s: float) -> OriginRules | None:
-        """None if robots.txt has to be requested first."""
-        found = self._origins.get(origin)
-        return found if found is not None and found.valid_until_s > now_s else None
-
-    def set_rules(self, origin: str, now_s: float, status: int, body: bytes) -> RobotsRules:
-        rules = rules_from_response(status, body, self._agent)
-        self._origins[origin] = OriginRules(rules, SkipReason.ROBOTS, now_s + ROBOTS_LIFETIME_S)
-        return rules
-
-    def set_failed(self, origin: str, now_s: float, reason: SkipReason) -> None:
-        rules = ALLOW_ALL if reason in BAD_REDIRECTS else DISALLOW_ALL
-        skip_reason = reason if reason in UNREACHABLE else SkipReason.ROBOTS_UNREACHABLE
-        self._origins[origin] = OriginRules(rules, skip_reason, now_s + ROBOTS_LIFETIME_S)
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port of a canonical URL."""
-    return url[: url.index("/", len("https://"))]
-
-
-def robots_url(origin: str) -> str:
-    return f"{origin}/robots.txt"
-
-
 def out_of_scope(url: str, excluded_by: str, status: int | None = None) -> Failed:
     """The failure of a page that redirects to a URL out of scope."""
     return Failed(SkipReason.OUT_OF_SCOPE, f"redirect to {url}, excluded by {excluded_by}", status)
 
 
 class Scheduler:
-    """`on_failed` receives page jobs that failed for good."""
+    """`on_failed` receives page jobs that failed for good; `load_robots` reads back a robots.txt file by its number."""
 
     _SAVED = (
         *("now_s", "_n_awaiting_robots", "_crawl_delays", "_resolving", "_n_tasks", "_last_issued_s"),
@@ -150,7 +80,12 @@ class Scheduler:
     _PARTS = "hosts", "politeness", "sitemaps", "_limits", "_robots", "_traps"
 
     def __init__(
-        self, settings: CrawlSettings, scope: ScopeFilter, hosts: Hosts, on_failed: Callable[[Job, Failed], None]
+        self,
+        settings: CrawlSettings,
+        scope: ScopeFilter,
+        hosts: Hosts,
+        on_failed: Callable[[Job, Failed], None],
+        load_robots: Callable[[int], RobotsRecord],
     ) -> None:
         self._settings = settings
         self._scope = scope
@@ -162,7 +97,7 @@ class Scheduler:
         self.outstanding: dict[int, tuple[Task, Job]] = {}
         self.now_s = 0.0
         self._limits = PageLimits(settings.politeness)
-        self._robots = RobotsCache(settings.agent)
+        self._robots = RobotsCache(settings.agent, load_robots)
         self._traps = TrapCosts()
         #: Strict order is that of the strategy alone.
         is_throttled = settings.throttle and not settings.strict_order
@@ -227,6 +162,7 @@ class Scheduler:
         self._resolving.clear()
         self.now_s, self.n_pages_issued, self.n_waiting_long = now_s, 0, 0
         self.politeness.forget_requests(now_s)
+        self._robots.skip_files(n_robots)
         return [job for job in jobs if job.page != NO_PAGE]
 
     @property
@@ -377,7 +313,7 @@ class Scheduler:
             if origin is None:
                 self._request_robots(job)
                 return True
-            if not origin.rules.allows(job.url):
+            if not self._robots.allows(origin, job.url):
                 self.drop(job, Failed(origin.skip_reason))
                 return True
         if job.kind is Kind.PAGE:

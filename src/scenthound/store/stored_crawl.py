@@ -197,6 +197,14 @@ class StoredCrawl:
         for _, origin, time_s, status, is_packed, body in self._batches("robots", "number", after=after):
             yield RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
 
+    def robots_file(self, number: int) -> RobotsRecord | None:
+        """One of these, counted from 0; None if there is no such record."""
+        found = self._one("SELECT origin, time_s, status, packed, body FROM robots WHERE number = ?", number + 1)
+        if found is None:
+            return None
+        origin, time_s, status, is_packed, body = found
+        return RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
+
     def events(self, after: int = 0) -> Iterator[bytes]:
         """The events of each commit that had any, in order, without those of the first `after` commits."""
         for _, is_packed, stored in self._batches("event", "number", after=after):

@@ -12,19 +12,20 @@ Matching (2.2.2, 2.2.3)
 - Characters not allowed in URLs are percent-encoded, and escapes are upper case, in patterns and paths. A path is also
   matched with its unreserved characters decoded, and the more specific result counts. They are decoded in a Disallow,
   too, but not in an Allow, where an escape matches itself only, as in Google's parser.
-- Patterns without wildcards are prefixes, found by bisection. The others are tried by descending rank, each in time
-  linear in the path: a star matches the leftmost position that fits, without backtracking.
-- Once the wildcard patterns have `MAX_PIECES` pieces between their stars, a further Disallow is cut before its first
-  star and a further Allow is dropped: time is bounded, and nothing is allowed that the file disallows.
+- Patterns without wildcards are prefixes, found by bisection. The others are tried by descending rank, each in one
+  pass over the path: a star matches the leftmost position that fits, without backtracking.
+- Once the wildcard patterns have `MAX_PIECES` pieces between their stars, or `MAX_WILDCARD_CHARACTERS`, a further
+  Disallow is cut before its first star and a further Allow is dropped: time is bounded, and nothing is allowed that the
+  file disallows.
 - URLs must be canonical (`web/urls.py`). /robots.txt itself is always allowed.
 
-The rules of a host are stored as lines of text, `+pattern` for Allow and `-pattern` for Disallow. The index for
-matching is built on demand and cached; hosts with the same rules share it.
+The rules of a host are lines of text, `+pattern` for Allow and `-pattern` for Disallow. Matching needs an index, which
+takes several times the memory of the text. Who matches many URLs keeps it (`crawler/robots_cache.py`).
 """
 
-import functools
 import re
 import string
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -34,8 +35,14 @@ NO_RULE = 1
 ALLOW, DISALLOW = "+", "-"
 #: Real files have up to about a thousand.
 MAX_PIECES = 2_500
+#: Real files have up to about 20,000. The time to find a piece in a path is their product at worst: with all of these
+#: some 30 ms for a path of 2,000 characters.
+MAX_WILDCARD_CHARACTERS = 40_000
 
-_CACHED_INDEXES = 8_192
+#: About what Python needs for a string besides its characters, with a reference to it, and for a `Wildcard` besides its
+#: strings; an index takes twice as much.
+_STRING_BYTES = 72
+_OBJECT_BYTES = 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +77,29 @@ class PatternIndex:
     starts with, or -1, and `ranks` the highest rank of the prefix and all shorter ones that it starts with."""
 
     prefixes: list[str]
-    shorter: list[int]
-    ranks: list[int]
+    shorter: "array[int]"
+    ranks: "array[int]"
     wildcards: tuple[Wildcard, ...]
+    has_escapes: bool
+
+    @property
+    def n_bytes(self) -> int:
+        """About what it takes in memory."""
+        n_bytes = _OBJECT_BYTES * (2 + len(self.wildcards)) + self.shorter.itemsize * 2 * len(self.shorter)
+        for strings in (self.prefixes, *(wildcard.pieces for wildcard in self.wildcards)):
+            n_bytes += _STRING_BYTES * len(strings) + sum(map(len, strings))
+        return n_bytes
+
+    def allows(self, url: str) -> bool:
+        """Whether a canonical URL of the host is allowed."""
+        start = url.find("/", 8)
+        path = url[start:] if start > 0 else "/"
+        if path == "/robots.txt":
+            return True
+        if "%" not in path and not self.has_escapes:
+            return self.rank(path) & 1 == 1
+        path = _upper_escapes(_UNSAFE_IN_PATH.sub(lambda sign: f"%{ord(sign[0]):02X}", path))
+        return max(self.rank(path), self.rank(_decode_unreserved(path))) & 1 == 1
 
     def rank(self, path: str) -> int:
         """The rank of the rule that decides on a path: odd if it is allowed."""
@@ -92,23 +119,24 @@ class PatternIndex:
         return highest
 
 
-@functools.lru_cache(_CACHED_INDEXES)
 def pattern_index(text: str) -> PatternIndex:
     """The index of the rules of a text."""
     prefix_ranks: dict[str, int] = {}
     wildcards: list[Wildcard] = []
-    pieces_left = MAX_PIECES
+    pieces_left, characters_left = MAX_PIECES, MAX_WILDCARD_CHARACTERS
     for line in text.split("\n") if text else ():
         sign, pattern = line[0], line[1:]
         rank = 2 * len(pattern) + (sign == ALLOW)
         prefix, is_prefix = _prefix(pattern)
-        pieces_left -= 0 if is_prefix else 1 + pattern.count("*")
-        if not is_prefix and pieces_left >= 0:
+        if not is_prefix:
+            pieces_left -= 1 + pattern.count("*")
+            characters_left -= len(pattern)
+        if not is_prefix and pieces_left >= 0 and characters_left >= 0:
             wildcards.append(_wildcard(pattern, rank))
         elif is_prefix or sign == DISALLOW:
             prefix_ranks[prefix] = max(rank, prefix_ranks.get(prefix, 0))
     wildcards.sort(key=lambda wildcard: -wildcard.rank)
-    return PatternIndex(*_chained(prefix_ranks), tuple(wildcards))
+    return PatternIndex(*_chained(prefix_ranks), tuple(wildcards), "%" in text)
 
 
 def _prefix(pattern: str) -> tuple[str, bool]:
@@ -129,10 +157,9 @@ def _wildcard(pattern: str, rank: int) -> Wildcard:
     return Wildcard(rank, max(pieces, key=len), pieces, ends)
 
 
-def _chained(prefix_ranks: dict[str, int]) -> tuple[list[str], list[int], list[int]]:
+def _chained(prefix_ranks: dict[str, int]) -> tuple[list[str], "array[int]", "array[int]"]:
     prefixes = sorted(prefix_ranks)
-    shorter: list[int] = []
-    ranks: list[int] = []
+    shorter, ranks = array("i"), array("i")
     for position, prefix in enumerate(prefixes):
         above = position - 1
         while above >= 0 and not prefix.startswith(prefixes[above]):
@@ -185,16 +212,8 @@ class RobotsRules:
         return cls("\n".join(group.rules), group.delay_s, tuple(sitemaps))
 
     def allows(self, url: str) -> bool:
-        """Whether a canonical URL of the host is allowed."""
-        if not self.text:
-            return True
-        start = url.find("/", 8)
-        path = url[start:] if start > 0 else "/"
-        index = pattern_index(self.text)
-        if "%" not in path and "%" not in self.text:
-            return index.rank(path) & 1 == 1 or path == "/robots.txt"
-        path = _upper_escapes(_UNSAFE_IN_PATH.sub(lambda sign: f"%{ord(sign[0]):02X}", path))
-        return max(index.rank(path), index.rank(_decode_unreserved(path))) & 1 == 1
+        """Whether a canonical URL of the host is allowed; for several URLs, ask the same `pattern_index`."""
+        return not self.text or pattern_index(self.text).allows(url)
 
 
 #: For hosts without a robots.txt.
