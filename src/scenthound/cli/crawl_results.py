@@ -53,6 +53,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
+            **_taken_over(summary),
             "compiled code": "yes" if summary.is_compiled else "no",
         }
     )
@@ -94,6 +95,13 @@ def _given_up(summary: CrawlSummary) -> dict[str, str]:
         pages = counted(summary.n_on_topic_lost, "page")
         facts["lost"] = f"about {pages} on topic, if pages requested out of order were on topic as often as the others"
     return facts
+
+
+def _taken_over(summary: CrawlSummary) -> dict[str, str]:
+    if not summary.n_caught_up:
+        return {}
+    pages = counted(summary.n_caught_up, "page")
+    return {"taken over": f"{pages} of an earlier run, which this version would have requested in another order"}
 
 
 def _print_next(summary: CrawlSummary) -> None:

@@ -19,6 +19,7 @@ from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import Failure, InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.frontier.base import ReadyHosts
@@ -154,7 +155,7 @@ class CrawlParts:
             load_compiled(self._parser)
         # Its own parser: pages are read back at once, whatever waits to be parsed on the event loop.
         self._stored_parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
-        visits: dict[int, int] = {}
+        visits = VisitNumbers()
         scope = ScopeFilter(settings.scope)
         self._stored = stored = StoredPages(
             store, self._stored_parser, visits, settings, scope=scope, recorded=recorded

@@ -12,6 +12,7 @@ import numpy as np
 from scenthound.crawler.bounded_cache import BoundedCache
 from scenthound.crawler.link_depths import LinkDepths
 from scenthound.crawler.tasks import Fetched, PageText
+from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import Failure, LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
@@ -52,7 +53,7 @@ class LiveWeb:
         self,
         topic: TopicWords,
         table: UrlTable,
-        visits: dict[int, int],
+        visits: VisitNumbers,
         *,
         load_links: Callable[[int], StoredLinks],
         load_text: Callable[[int], PageText],
@@ -76,7 +77,7 @@ class LiveWeb:
     def state(self) -> State:
         """A checkpoint for `restore`. URLs and what was read of pages are in the crawl folder."""
         return {
-            "visits": np.fromiter(self.visits, np.int32, len(self.visits)),
+            "visits": self.visits.pages(),
             "final_urls": list(self._final_urls),
             "domains": self.seen.domains(),
             "depths": None if self.depths is None else self.depths.state(),
@@ -84,8 +85,7 @@ class LiveWeb:
 
     def restore(self, state: State) -> None:
         """Continue from a checkpoint."""
-        self.visits.clear()
-        self.visits.update({page: visit for visit, page in enumerate(state["visits"].tolist())})
+        self.visits.restore(state["visits"])
         self._final_urls = dict.fromkeys(state["final_urls"])
         self.seen.set_domains(state["domains"])
         if self.depths is not None:
@@ -132,7 +132,7 @@ class LiveWeb:
             numbers = self.table.add_found(links)
         else:
             numbers = self.table.add_all(links) if isinstance(links, list) else links
-        self.visits[page] = len(self.visits)
+        self.visits.add(page)
         if redirected_to is not None:
             self._final_urls[redirected_to] = None
         self.links.add(page, (numbers, *scores))

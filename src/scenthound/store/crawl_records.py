@@ -340,7 +340,8 @@ class JoinedArrays:
     def _part(self, joined: Any, visit: int, kind: int) -> Any:
         number = visit - self.first
         end, length = int(self._ends[number, kind]), int(self._lengths[number, kind])
-        return None if length == _NO_ARRAY else joined[end - length : end]
+        # A copy: whoever keeps a view keeps the arrays of all visits of the commit.
+        return None if length == _NO_ARRAY else joined[end - length : end].copy()
 
 
 def _length(array: FloatArray | None) -> int:
