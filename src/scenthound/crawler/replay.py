@@ -21,7 +21,7 @@ from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_j
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
-from scenthound.errors import InvalidInput, printable
+from scenthound.errors import InvalidInput, PluginError, printable
 from scenthound.model import Progress, silent
 from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER
@@ -67,13 +67,15 @@ def started(settings: CrawlSettings, store: CrawlStore, progress: Progress = sil
         parts = CrawlParts(settings, store)
         try:
             return parts, start_or_replay(parts, settings, store, progress, beginning)
-        except (_DivergedError, *_MISMATCH) as error:
+        except (_DivergedError, PluginError, *_MISMATCH) as error:
             parts.close()
             reason = reason or error
         except BaseException:
             parts.close()
             raise
     assert reason is not None
+    if isinstance(reason, PluginError):
+        raise reason
     raise InvalidInput(
         f"Cannot resume {printable(store.folder)}: its journal does not match its database or this strategy "
         f"({type(reason).__name__}: {printable(reason, 100)}). Restore the folder from a backup."
