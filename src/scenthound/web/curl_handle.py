@@ -28,6 +28,7 @@ from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.dns import is_public, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values
 from scenthound.web.proxies import Proxy
+from scenthound.web.urls import without_user
 
 STOP = -1
 _EMPTY_LINES = (b"\r\n", b"\n")
@@ -344,7 +345,8 @@ class CurlHandle:
         self._opened = False
         self._is_tls = request.url.startswith("https:")
         self.reader.begin(request)
-        self.curl.setopt(pycurl.URL, request.url)
+        # URLs of crawls before version 0.8 may have a user, which libcurl would send as credentials.
+        self.curl.setopt(pycurl.URL, without_user(request.url))
         return self._n_requests
 
     def end(self) -> OnDone:
