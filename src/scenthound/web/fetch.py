@@ -12,11 +12,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import quote
 
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import SkipReason
 
 _CACHED_NAMES = 64
+_ASCII = bytes(range(128))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,13 @@ def header_values(head: bytes, name: str) -> tuple[str, ...]:
         values.append(value.decode("latin-1").strip(" \t\r\n"))
         start = folded.find(wanted, begin)
     return tuple(values)
+
+
+def location_of(head: bytes) -> str | None:
+    """The reference in the Location header, the last one of several. Bytes that are not ASCII are percent-encoded as
+    they are, as browsers do, whatever their encoding."""
+    values = header_values(head, "location")
+    return quote(values[-1], _ASCII, "latin-1") if values else None
 
 
 @functools.lru_cache(_CACHED_NAMES)
