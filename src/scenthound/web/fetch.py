@@ -9,6 +9,7 @@ Rules
 
 import functools
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -19,6 +20,8 @@ from scenthound.reasons import SkipReason
 
 _CACHED_NAMES = 64
 _ASCII = bytes(range(128))
+#: Like libcurl, which decides by the first three digits whether there is a body, whatever follows them.
+_STATUS_LINE = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,12 @@ def header_values(head: bytes, name: str) -> tuple[str, ...]:
         values.append(value.decode("latin-1").strip(" \t\r\n"))
         start = folded.find(wanted, begin)
     return tuple(values)
+
+
+def status_of(head: bytes) -> int | None:
+    """The status of a response; None if it cannot be read."""
+    found = _STATUS_LINE.match(head)
+    return None if found is None else int(found[1])
 
 
 def location_of(head: bytes) -> str | None:
