@@ -23,9 +23,9 @@ import pycurl
 
 from scenthound.errors import printable
 from scenthound.reasons import SkipReason
+from scenthound.web.addresses import is_public, normalize_address
 from scenthound.web.content_coding import BodyDecoder, codings_of
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
-from scenthound.web.dns import is_public, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values, status_of
 from scenthound.web.proxies import Proxy
 from scenthound.web.urls import without_user

@@ -8,12 +8,13 @@ https, has a host, and at most `MAX_URL_BYTES`. Functions return None for other 
 
 import functools
 import hashlib
-import ipaddress
 import re
 from collections.abc import Iterable
 
 import ada_url
 from publicsuffixlist import PublicSuffixList
+
+from scenthound.web.addresses import is_address
 
 #: A long-standing limit of browsers and servers; longer URLs are traps or data.
 MAX_URL_BYTES = 2_083
@@ -114,7 +115,7 @@ def registrable_domain(host_or_url: str) -> str:
     has a domain."""
     host = host_of(host_or_url) if host_or_url.startswith(_SCHEMES) else host_or_url
     host = host.lower().rstrip(".")
-    if _is_address(host):
+    if is_address(host.strip("[]")):
         return host
     return _public_suffixes().privatesuffix(host) or host
 
@@ -122,7 +123,7 @@ def registrable_domain(host_or_url: str) -> str:
 def is_public_suffix(host: str) -> bool:
     """Whether a host name is a public suffix, such as `org` or `co.uk`, below which anyone can register names."""
     host = host.lower().rstrip(".")
-    return not _is_address(host) and _public_suffixes().privatesuffix(host) is None
+    return not is_address(host.strip("[]")) and _public_suffixes().privatesuffix(host) is None
 
 
 def fingerprint(url: str) -> int:
@@ -193,14 +194,6 @@ class _Directories(dict[str, str]):
 def _directories(base: str) -> _Directories | None:
     url = canonical(base)
     return None if url is None else _Directories(url)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 @functools.cache
