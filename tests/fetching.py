@@ -1,7 +1,11 @@
 """Helpers that fetch with short limits, from the hostile site or from any address."""
 
 import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from types import TracebackType
 
 from hostile_server import ADDRESS, SLOW_NAME, HostileSite
 from scenthound.reasons import SkipReason
@@ -34,6 +38,23 @@ def limits_for(outcome: SkipReason | str, patience: float = 1.0) -> FetchLimits:
 def patiences(outcome: SkipReason | str) -> tuple[float, ...]:
     """Factors of the limits to try in turn: on a busy machine, a step before the slow one may reach its limit first."""
     return (1.0, 5.0, 25.0) if limits_for(outcome) != PATIENT else (1.0,)
+
+
+@contextmanager
+def no_errors_in_callbacks() -> Iterator[None]:
+    """libcurl's callbacks have no caller to raise to: pycurl passes their errors to `sys.excepthook`, which prints
+    them."""
+    errors: list[BaseException] = []
+
+    def note(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
+        errors.append(error)
+
+    before, sys.excepthook = sys.excepthook, note
+    try:
+        yield
+    finally:
+        sys.excepthook = before
+    assert errors == [], errors
 
 
 def fetcher_for(site: HostileSite, limits: FetchLimits = PATIENT) -> CurlFetcher:

@@ -246,6 +246,26 @@ async def _no_status(wire: Wire) -> None:
     await wire.send(b"HTTP/1.1 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE)
 
 
+@case("status-with-colon", "a colon behind the status, which browsers and curl ignore", PAGE_FETCHED)
+async def _status_with_colon(wire: Wire) -> None:
+    await wire.respond(status="200: OK")
+
+
+@case("long-status", "a status of four digits, of which libcurl reads three", PAGE_FETCHED)
+async def _long_status(wire: Wire) -> None:
+    await wire.respond(status="2000 OK")
+
+
+@case("leading-line-feed", "an empty line before the status line", SkipReason.PROTOCOL_ERROR)
+async def _leading_line_feed(wire: Wire) -> None:
+    await wire.send(b"\n" + response_bytes())
+
+
+@case("empty-head", "two empty lines instead of headers", SkipReason.PROTOCOL_ERROR)
+async def _empty_head(wire: Wire) -> None:
+    await wire.send(b"\r\n\r\n" + PAGE)
+
+
 @case("future-version", "HTTP/9.9", SkipReason.PROTOCOL_ERROR)
 async def _future_version(wire: Wire) -> None:
     await wire.send(b"HTTP/9.9 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from fetching import PATIENT
+from fetching import PATIENT, no_errors_in_callbacks
 from hostile_cases import response_bytes
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
@@ -79,7 +79,7 @@ def with_server(
                 fetcher.close()
 
     errors: list[object] = []
-    with asyncio.Runner(loop_factory=SkippingLoop) as runner:
+    with no_errors_in_callbacks(), asyncio.Runner(loop_factory=SkippingLoop) as runner:
         runner.run(run())
     assert errors == []
 

@@ -1,6 +1,7 @@
 """The archive: WARC files that other programs accept, and that can be truncated and continued."""
 
 import re
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -148,6 +149,17 @@ def test_a_stored_head_is_true_to_the_stored_body(said: tuple[str, ...], stored:
 def test_a_response_over_http_2_is_stored_in_the_form_of_http_1() -> None:
     record = unpacked(response_record("x", NOON_S, response(body=b"dogs", protocol="HTTP/2", headers=())), "here")
     assert b"\r\nWARC-Protocol: h2\r\n" in record
+    read = next(iter(ArchiveIterator(BytesIO(record))))
+    assert (read.http_headers.get_statuscode(), read.content_stream().read()) == ("200", b"dogs")
+
+
+@pytest.mark.parametrize(
+    "line", ["HTTP/1.1 200: OK", "HTTP/1.1 200OK", "http/1.1 200 OK", "HTTP/1.1\t200 OK", "HTTP/1.1 200", "HTTP/3 200"]
+)
+def test_a_malformed_status_line_is_stored_as_a_valid_one(line: str) -> None:
+    odd = replace(response(body=b"dogs"), head=f"{line}\r\nContent-Type: text/html\r\n".encode())
+    record = unpacked(response_record("x", NOON_S, odd), "here")
+    assert record_of(record, "here").status == 200
     read = next(iter(ArchiveIterator(BytesIO(record))))
     assert (read.http_headers.get_statuscode(), read.content_stream().read()) == ("200", b"dogs")
 

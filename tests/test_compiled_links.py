@@ -73,6 +73,9 @@ HAND_MADE = {
     " i ": "http://a.org/x/y/i",
     "mailto:me@a.org": None,
     "HTTP://A.org:80/j": "http://a.org/j",
+    "http://u:p@a.org/k": "http://a.org/k",
+    "//u@a.org/l": "http://a.org/l",
+    "http://a.org/@m": "http://a.org/@m",
 }
 
 
@@ -84,10 +87,18 @@ def test_links_resolved_by_hand():
     again = parsed(html, table)
     assert urls_of(again, table) == expected
     # Encoded and other unusual references are resolved as text each time, all others are found.
-    unusual = ["//c.org/e", "f?x=1&y=2", "caf%C3%A9", "y/", "h", "i", "http://a.org/j"]
+    unusual = ["//c.org/e", "f?x=1&y=2", "caf%C3%A9", "y/", "h", "i", "http://a.org/j", "/k", "/l"]
     assert len(again.link_urls) == len(unusual)
     assert all(url.endswith(end) for url, end in zip(again.link_urls, unusual, strict=True))
     assert (again.link_numbers == NEW).sum() == len(unusual)
+    assert_same(html, table)
+
+
+def test_a_user_is_removed_even_if_the_table_knows_the_url_with_it():
+    table = UrlTable(compiled=True)
+    table.add_all(["http://u:p@a.org/x", "https://u@a.org/"])
+    html = page_of(["http://u:p@a.org/x", "https://u@a.org/", "http://u:p@a.org/x#y"])
+    assert urls_of(parsed(html, table), table) == ["http://a.org/x", "https://a.org/", "http://a.org/x"]
     assert_same(html, table)
 
 
@@ -131,8 +142,8 @@ def test_prefixes_of_a_url():
 
 
 PARTS = (
-    "http://a.org http://b.org:8080 https://A.org/ / // ../ ./ .. . x Y-1 ~z %2e % : ? q=1 &amp; & &#47; # #f "
-    "' ( \u00e9 \\ @ ; |"
+    "http://a.org http://b.org:8080 https://A.org/ http://u:p@ / // ../ ./ .. . x Y-1 ~z %2e % : ? q=1 "
+    "&amp; & &#47; # #f ' ( \u00e9 \\ @ ; |"
 )
 reference_parts = st.sampled_from([*PARTS.split(), " ", "\t", "http", "x.html"])
 references = st.lists(reference_parts, max_size=7).map("".join)

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from fetching import fetched, fetcher_for, limits_for, patiences, resolved, resolved_and_fetched
+from fetching import (
+    fetched,
+    fetcher_for,
+    limits_for,
+    no_errors_in_callbacks,
+    patiences,
+    resolved,
+    resolved_and_fetched,
+)
 from hostile_cases import PAGE, PAGE_FETCHED, HostileCase, response_bytes
 from hostile_hosts import PRIVATE_TARGETS
 from hostile_server import ADDRESS, CASES, HostileSite, hostile_site
@@ -35,7 +43,8 @@ def test_a_hostile_response_is_bounded_and_has_its_skip_reason(site: HostileSite
         tracemalloc.start()
         started_s = time.thread_time()
         limits = limits_for(case.fetched, patience)
-        result = asyncio.run(resolved_and_fetched(site, site.request(case.name), limits))
+        with no_errors_in_callbacks():
+            result = asyncio.run(resolved_and_fetched(site, site.request(case.name), limits))
         cpu_s = time.thread_time() - started_s
         _, peak_bytes = tracemalloc.get_traced_memory()
         tracemalloc.stop()

@@ -13,7 +13,8 @@ from hostile_cases import PAGE, response_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, response, with_server
 from scenthound.reasons import SkipReason
 from scenthound.web.curl_fetcher import CurlFetcher
-from scenthound.web.fetch import NotFetched, Response
+from scenthound.web.fetch import NotFetched, Response, location_of
+from scenthound.web.urls import resolve
 
 
 def test_the_fields_of_a_response() -> None:
@@ -127,3 +128,29 @@ def test_header_names_ignore_case_and_the_last_counts(name: str, last: str | Non
     result = Response("http://a.test/", 200, HEAD, b"", b"", False, ADDRESS, 0.0)
     assert result.header(name) == last
     assert result.headers(name) == every
+
+
+@pytest.mark.parametrize(
+    ("value", "url"),
+    [
+        ("/café".encode(), "http://a.test/caf%C3%A9"),
+        ("/café".encode("latin-1"), "http://a.test/caf%E9"),
+        (b"/caf%C3%A9", "http://a.test/caf%C3%A9"),
+        ("/?q=é#ü".encode(), "http://a.test/?q=%C3%A9"),
+        (b"/?q=\xe9", "http://a.test/?q=%E9"),
+        ("//bücher.test/".encode(), "http://xn--bcher-kva.test/"),
+        # No name: its bytes are no UTF-8.
+        ("//bücher.test/".encode("latin-1"), None),
+        (b"/100%", "http://a.test/100%"),
+        (b' /a b\\c|"<>`{}^ ', "http://a.test/a%20b/c|%22%3C%3E%60%7B%7D%5E"),
+        (b"", "http://a.test/x"),
+    ],
+)
+def test_the_bytes_of_a_location_are_kept_as_browsers_do(value: bytes, url: str | None) -> None:
+    location = location_of(b"HTTP/1.1 301 Moved\r\nLocation: /other\r\nlocation: " + value + b"\r\n")
+    assert location is not None
+    assert resolve("http://a.test/x", location) == url
+
+
+def test_a_response_may_have_no_location() -> None:
+    assert location_of(HEAD) is None

@@ -11,6 +11,7 @@ from scenthound.crawler.tasks import Kind, Task
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.record import open_web
 from virtual_site import VirtualSite, crawl_virtually, plan, visited_urls
 
 A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
@@ -65,6 +66,15 @@ def test_robots_txt_is_found_behind_redirects(tmp_path: Path) -> None:
 def test_a_redirect_is_followed_to_the_final_url(tmp_path: Path) -> None:
     site = VirtualSite({A: page(B), C: page(D), D: page()}, {B: OTHER, OTHER: C})
     assert crawled(tmp_path, site) == [A, C, D]
+
+
+def test_the_location_of_a_redirect_may_have_raw_utf_8(tmp_path: Path) -> None:
+    target = "http://a.test/caf%C3%A9"
+    site = VirtualSite({A: page(B), target: page()}, {B: "/café"})
+    assert crawled(tmp_path, site) == [A, target]
+    assert site.requests == {"http://a.test/robots.txt": 1, A: 1, B: 1, target: 1}
+    web = open_web(tmp_path / "crawl")
+    assert web.page_of(B) == web.page_of(target) == 1
 
 
 def test_a_redirect_to_a_visited_page_is_skipped(tmp_path: Path) -> None:

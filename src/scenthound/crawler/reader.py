@@ -49,7 +49,7 @@ from scenthound.store.warc_format import charset_of
 from scenthound.strategies.base import Strategy
 from scenthound.text.vectors import word_norm
 from scenthound.web.content_coding import codings_of, decode_all
-from scenthound.web.fetch import NotFetched, Response, header_values
+from scenthound.web.fetch import NotFetched, Response, header_values, location_of
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
 from scenthound.web.parse import ParsedPage, context_bounds
 from scenthound.web.parser_process import GuardedParser
@@ -358,7 +358,7 @@ def _failed(
 
 
 def _redirected(response: Response) -> TaskResult:
-    location = response.header("location") or ""
+    location = location_of(response.head) or ""
     url = resolve(response.url, location) if location else None
     if url is None:
         return Failed(SkipReason.REDIRECT_FORBIDDEN, location[:200], response.status, elapsed_s=response.elapsed_s)

@@ -23,8 +23,8 @@ from scenthound.strategies.old_defaults import with_defaults_of_0_7
 from scenthound.topics.files import read_topics
 from scenthound.web.access import check_header, masked_header
 from scenthound.web.fetch import FetchLimits
-from scenthound.web.proxies import masked_proxy, parse_proxy
-from scenthound.web.urls import canonical
+from scenthound.web.proxies import MASK, masked_proxy, parse_proxy
+from scenthound.web.urls import canonical, has_user
 
 #: The product token for robots.txt.
 AGENT = "Scenthound"
@@ -40,6 +40,8 @@ MAX_COUNT = (1 << 31) - 1
 MAX_SECONDS = 86_400
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+#: What comes before the host: scheme and slashes, which may be missing, and a user.
+_USER = re.compile(r"\s*((?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]+|)[^/\\?#]*@")
 _PORT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^/?#]*:([0-9]+)(?:[/?#]|$)")
 
 
@@ -174,7 +176,7 @@ class CrawlSettings:
 
     def as_settings(self) -> dict[str, Any]:
         """JSON values for `from_settings`, without credentials."""
-        values: dict[str, Any] = to_json(self.masked())
+        values: dict[str, Any] = to_json(replace(self.masked(), topic=_without_users(self.topic)))
         return values
 
     def masked(self) -> "CrawlSettings":
@@ -195,14 +197,23 @@ class CrawlSettings:
 
 
 def canonical_seeds(urls: Sequence[str]) -> tuple[str, ...]:
-    """Distinct seeds in canonical form. UsageError for URLs that cannot be crawled."""
-    seeds = []
-    for url in urls:
-        seed = canonical(url) or (canonical(f"https://{url}") if "://" not in url else None)
-        if seed is None:
-            raise UsageError(f"Cannot crawl {printable(url, 200)!r}: {_problem_of_url(url)}.")
-        seeds.append(seed)
-    return tuple(dict.fromkeys(seeds))
+    """Distinct seeds in canonical form. UsageError for URLs that cannot be crawled, and for those with credentials,
+    which would be lost: a canonical URL has none."""
+    return tuple(dict.fromkeys(map(_canonical_seed, urls)))
+
+
+def _canonical_seed(url: str) -> str:
+    written = _with_scheme(url)
+    seed = canonical(written)
+    if seed is None or has_user(written):
+        user = _USER.match(url)
+        masked = url if user is None else f"{user[1]}{MASK}@{url[user.end() :]}"
+        raise UsageError(f"Cannot crawl {printable(masked, 200)!r}: {_problem_of_url(url)}.")
+    return seed
+
+
+def _with_scheme(url: str) -> str:
+    return url if "://" in url or canonical(url) is not None else f"https://{url}"
 
 
 def _problem_of_url(url: str) -> str:
@@ -211,7 +222,26 @@ def _problem_of_url(url: str) -> str:
         return f"only http:// and https:// are supported, not {printable(scheme[1], 40)}://"
     if port is not None and int(port[1][:6]) > 65_535:
         return "ports go up to 65535"
+    if _USER.match(url):
+        return "leave out user name and password, and send them with --header 'Authorization: ...' or --cookie-file"
     return "write it as https://example.org/page"
+
+
+def _without_users(topic: Topic) -> Topic:
+    """The topic with URLs that have no user names and passwords."""
+
+    def cleaned(urls: Sequence[str]) -> tuple[str, ...]:
+        written = {url: _with_scheme(url) for url in urls}
+        found = (canonical(written[url]) if has_user(written[url]) else url for url in urls)
+        return tuple(url for url in found if url is not None)
+
+    return replace(
+        topic,
+        examples=cleaned(topic.examples),
+        seeds=cleaned(topic.seeds),
+        targets=cleaned(topic.targets),
+        description_from=cleaned(topic.description_from),
+    )
 
 
 def check_count(name: str, count: int, *, minimum: int = 1) -> None:

@@ -27,7 +27,7 @@ from isal import isal_zlib
 from scenthound.errors import InvalidInput
 from scenthound.web.content_coding import codings_of, decode_all
 from scenthound.web.decode import decode_html
-from scenthound.web.fetch import Response, header_values
+from scenthound.web.fetch import Response, header_values, status_of
 from scenthound.web.parse import MAX_PAGE_BYTES
 
 #: ISA-L at level 1 takes a tenth of the time of zlib at level 6. Level 2 takes 8 % longer and saves 1 % of the bytes,
@@ -39,8 +39,10 @@ _READ_BYTES = 1 << 16
 _END_OF_HEAD = b"\r\n\r\n"
 _END_OF_RECORD = b"\r\n\r\n"
 _LENGTH_OR_TRANSFER = re.compile(rb"(?<=\n)(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.I)
-_STATUS = re.compile(rb"HTTP/[\d.]+ +(\d{3})")
-_NEW_PROTOCOL = re.compile(rb"HTTP/([23])(?:\.\d)? +(\d{3})")
+_NEW_PROTOCOL = re.compile(rb"HTTP/([23])(?:\.\d)? +\d{3}")
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] \d{3}[ \r]")
+#: As `status_of` reads it, up to the reason.
+_OTHER_STATUS_LINE = re.compile(rb"[^ \t]+[ \t]+(\d{3})[^ \r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,7 @@ class WarcRecord:
     @property
     def status(self) -> int:
         """0 if it cannot be read."""
-        found = _STATUS.match(self.head)
-        return 0 if found is None else int(found[1])
+        return status_of(self.head) or 0
 
     def header(self, name: str) -> str | None:
         """A header of the response, case-insensitive; the last of several."""
@@ -181,11 +182,14 @@ def _digest(*parts: bytes) -> str:
 
 
 def _matching_head(head: bytes, body_bytes: int) -> tuple[bytes, str]:
-    """The head that matches the body, with the empty line; and the WARC header of another protocol than HTTP/1."""
+    """The head that matches the body, with a valid status line and the empty line; and the WARC header of another
+    protocol than HTTP/1."""
     protocol = ""
-    if not head.startswith(b"HTTP/1") and (newer := _NEW_PROTOCOL.match(head)):
-        protocol = f"WARC-Protocol: h{newer[1].decode()}\r\n"
-        head = b"HTTP/1.1 " + newer[2] + head[newer.end() :]
+    if not _STATUS_LINE.match(head):
+        if newer := _NEW_PROTOCOL.match(head):
+            protocol = f"WARC-Protocol: h{newer[1].decode()}\r\n"
+        if other := _OTHER_STATUS_LINE.match(head):
+            head = b"HTTP/1.1 " + other[1] + head[other.end() :]
     if not _matches(head, body_bytes):
         renamed = _LENGTH_OR_TRANSFER.sub(rb"X-Archive-Orig-\1: \2", head.strip())
         return renamed + b"\r\nContent-Length: %d" % body_bytes + _END_OF_HEAD, protocol

@@ -1,7 +1,8 @@
 """Compiled classification of the references (href values) of a page. Requires numba.
 
 Resolving a plain reference only appends it to a prefix of the base URL; `urls` has the same rules as a regular
-expression, and the reasons. An absolute reference is not checked: if the URL table knows the text, it is canonical.
+expression, and the reasons. An absolute reference is not checked: if the URL table knows the text, it is canonical,
+unless it has a user, as in tables of crawls before version 0.8.
 Values with `&` or non-ASCII bytes are *encoded*: they may stand for other characters and are read in `compiled_pages`.
 """
 
@@ -28,7 +29,7 @@ KIND, START, END, FLAGS = range(4)
 REFERENCE_START, REFERENCE_END, RELATION_START, RELATION_END = range(4)
 
 _FIRST, _SEGMENT, _QUERY = 1, 2, 4
-_HASH, _AMPERSAND, _DOT, _SLASH, _COLON, _QUESTION, _LOWER = 35, 38, 46, 47, 58, 63, 32
+_HASH, _AMPERSAND, _DOT, _SLASH, _COLON, _QUESTION, _AT, _LOWER = 35, 38, 46, 47, 58, 63, 64, 32
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_~-"
 _PUNCTUATION = b".%!$()*+,;=@"
 _CLASS_OF = np.zeros(256, np.uint8)
@@ -39,6 +40,7 @@ _CLASS_OF[list(b":/?")] = _QUERY
 _IS_SPACE = np.zeros(256, np.bool_)
 _IS_SPACE[list(b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f")] = True
 _HTTP = np.frombuffer(b"http", np.uint8)
+_SHORTEST_ORIGIN = len("https://")
 _NOFOLLOW = np.frombuffer(b"nofollow", np.uint8)
 
 
@@ -117,10 +119,22 @@ def is_fragment(data: Bytes, position: int, end: int) -> bool:
 
 
 @jitable
+def may_have_user(data: Bytes, first: int, end: int) -> bool:
+    """Whether there is an @ before the path of a canonical URL."""
+    position = first + _SHORTEST_ORIGIN
+    while position < end and data[position] != _SLASH:
+        if data[position] == _AT:
+            return True
+        position += 1
+    return False
+
+
+@jitable
 def classify(data: Bytes, first: int, end: int) -> tuple[int, int, int]:
     """The kind of a reference that is not encoded, and start and end of the part to append."""
     if starts_with(data, first, end, _HTTP):
-        return ABSOLUTE, first, fragment_start(data, first, end)
+        last = fragment_start(data, first, end)
+        return (OTHER if may_have_user(data, first, last) else ABSOLUTE), first, last
     kind, start, position = RELATIVE, first, first
     if first < end and data[first] == _SLASH:
         kind, position = ROOT, first + 1

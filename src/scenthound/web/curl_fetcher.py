@@ -21,8 +21,8 @@ import pycurl
 from scenthound.errors import InvalidParameter, printable
 from scenthound.reasons import SkipReason
 from scenthound.web.access import Access
+from scenthound.web.addresses import is_address, normalize_address
 from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, pinned
-from scenthound.web.dns import is_address, normalize_address
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from scenthound.web.proxies import Proxy, may_request
 

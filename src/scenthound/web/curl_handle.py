@@ -23,11 +23,12 @@ import pycurl
 
 from scenthound.errors import printable
 from scenthound.reasons import SkipReason
+from scenthound.web.addresses import is_public, normalize_address
 from scenthound.web.content_coding import BodyDecoder, codings_of
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
-from scenthound.web.dns import is_public, normalize_address
-from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values
+from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values, status_of
 from scenthound.web.proxies import Proxy
+from scenthound.web.urls import without_user
 
 STOP = -1
 _EMPTY_LINES = (b"\r\n", b"\n")
@@ -123,7 +124,9 @@ class ResponseReader:
         return NotFetched(reason, detail, time.monotonic() - self._started_s)
 
     def _end_head(self) -> int | None:
-        status = int(self._lines[0].split(None, 2)[1])
+        status = status_of(self._lines[0]) if self._lines else None
+        if status is None:
+            return self._reject(SkipReason.PROTOCOL_ERROR, "invalid status line")
         if status == _SWITCHING_PROTOCOLS:
             return self._reject(SkipReason.PROTOCOL_ERROR, "unexpected 101 Switching Protocols")
         if status in _INTERIM:
@@ -344,7 +347,8 @@ class CurlHandle:
         self._opened = False
         self._is_tls = request.url.startswith("https:")
         self.reader.begin(request)
-        self.curl.setopt(pycurl.URL, request.url)
+        # URLs of crawls before version 0.8 may have a user, which libcurl would send as credentials.
+        self.curl.setopt(pycurl.URL, without_user(request.url))
         return self._n_requests
 
     def end(self) -> OnDone:

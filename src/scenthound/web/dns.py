@@ -1,22 +1,15 @@
-"""DNS: host names to IP addresses, and which addresses a crawler may connect to.
+"""DNS: host names to IP addresses. A hosts table first, then the system's resolver, called in threads and cached.
 
-Resolution: a hosts table first, then the system's resolver, called in threads and cached.
+Rules
 - `start` returns at once; the callback is called once, later, from the loop.
 - An IP address resolves to itself. Concurrent requests for one host share one lookup.
 - Addresses, and that a host does not exist, are cached for a limited time and in limited number. Failed lookups are not
   cached. `forget` drops addresses that do not respond.
 - A lookup that takes too long fails, but its thread is busy until the system's resolver returns. Threads are daemons,
   so that an unresponsive name server never delays the end of the program.
-
-Public addresses are the ones that anyone on the internet can reach:
-- those that IANA's special-purpose registries call globally reachable, and unicast. Private, loopback, link-local,
-  shared (CGNAT), documentation, multicast and broadcast addresses are not public.
-- An IPv6 address that embeds an IPv4 address (mapped, 6to4, NAT64, ISATAP) is public only if that is, because a gateway
-  may lead to it. Teredo embeds two and is never needed to reach a server.
 """
 
 import asyncio
-import functools
 import ipaddress
 import queue
 import socket
@@ -30,6 +23,7 @@ from typing import Protocol
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.reasons import SkipReason
+from scenthound.web.addresses import is_address
 from scenthound.web.fetch import NotFetched
 
 #: Further addresses of a host are dropped.
@@ -234,75 +228,8 @@ def checked_hosts(hosts: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): address for name, address in hosts.items()}
 
 
-def is_address(text: str) -> bool:
-    """Whether a text is an IP address, without brackets."""
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _check_line(path: Path, number: int, address: str, names: list[str]) -> None:
     if not names or not is_address(address):
         raise InvalidInput(
             f"{printable(path)}, line {number}: expected an IP address and host names, as in '127.0.0.1 a.test'."
         )
-
-
-# Public addresses
-
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-#: Local NAT64 (RFC 8215), former site-local (RFC 3879), Teredo and SRv6 SIDs, which older Python versions miss.
-_NEVER = tuple(ipaddress.IPv6Network(network) for network in ("64:ff9b:1::/48", "fec0::/10", "2001::/32", "5f00::/16"))
-#: 6to4 relay anycast, deprecated in 2015 (RFC 7526).
-_RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
-_ISATAP = (0x00005EFE, 0x02005EFE)
-_CACHED_ADDRESSES = 65_536
-
-
-@functools.lru_cache(_CACHED_ADDRESSES)
-def is_public(address: str) -> bool:
-    """Whether an IP address, without brackets, is public; False for anything else."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return _public_v4(parsed) if isinstance(parsed, ipaddress.IPv4Address) else _public_v6(parsed)
-
-
-def _public_v4(address: ipaddress.IPv4Address) -> bool:
-    return address.is_global and not address.is_multicast and not address.is_reserved and address not in _RELAYS
-
-
-def _public_v6(address: ipaddress.IPv6Address) -> bool:
-    if address.scope_id is not None or any(address in network for network in _NEVER):
-        return False
-    embedded = _embedded(address)
-    if embedded is not None and not _public_v4(embedded):
-        return False
-    if address.ipv4_mapped is not None or address in _NAT64:
-        # Older Python versions call all of these special; the embedded address was checked.
-        return True
-    return address.is_global and not (address.is_multicast or address.is_reserved)
-
-
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address embedded in an IPv6 address, if there is one."""
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address.sixtofour is not None:
-        return address.sixtofour
-    number = int(address)
-    interface = number >> 32 & 0xFFFFFFFF
-    if address in _NAT64 or interface in _ISATAP:
-        return ipaddress.IPv4Address(number & 0xFFFFFFFF)
-    return None
-
-
-def normalize_address(address: str) -> str:
-    """The standard spelling of an IP address; other text is returned unchanged."""
-    try:
-        return str(ipaddress.ip_address(address))
-    except ValueError:
-        return address

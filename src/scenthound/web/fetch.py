@@ -9,14 +9,19 @@ Rules
 
 import functools
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import quote
 
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import SkipReason
 
 _CACHED_NAMES = 64
+_ASCII = bytes(range(128))
+#: Like libcurl, which decides by the first three digits whether there is a body, whatever follows them.
+_STATUS_LINE = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,19 @@ def header_values(head: bytes, name: str) -> tuple[str, ...]:
         values.append(value.decode("latin-1").strip(" \t\r\n"))
         start = folded.find(wanted, begin)
     return tuple(values)
+
+
+def status_of(head: bytes) -> int | None:
+    """The status of a response; None if it cannot be read."""
+    found = _STATUS_LINE.match(head)
+    return None if found is None else int(found[1])
+
+
+def location_of(head: bytes) -> str | None:
+    """The reference in the Location header, the last one of several. Bytes that are not ASCII are percent-encoded as
+    they are, as browsers do, whatever their encoding."""
+    values = header_values(head, "location")
+    return quote(values[-1], _ASCII, "latin-1") if values else None
 
 
 @functools.lru_cache(_CACHED_NAMES)

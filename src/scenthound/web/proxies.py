@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies_environment
 
 from scenthound.errors import InvalidParameter, UsageError, printable
-from scenthound.web.dns import is_address, is_public, normalize_address
+from scenthound.web.addresses import is_address, is_public, normalize_address
 from scenthound.web.urls import host_of
 
 MASK = "***"

@@ -1,18 +1,20 @@
 """URLs: canonical form, resolution, hosts, domains, fingerprints.
 
-The canonical form is the WHATWG serialisation without the fragment. Nothing else that a server could see is changed: no
-slash is stripped, no percent-encoding rewritten; an empty query, user and password stay. A URL is crawlable if it is
-http or https, has a host, and at most `MAX_URL_BYTES`. Functions return None for other URLs and never raise.
+The canonical form is the WHATWG serialisation without fragment, user name and password. A page must not choose
+credentials that are sent to others, and URLs that differ by them are one page. Nothing else that a server could see is
+changed: no slash is stripped, no percent-encoding rewritten; an empty query stays. A URL is crawlable if it is http or
+https, has a host, and at most `MAX_URL_BYTES`. Functions return None for other URLs and never raise.
 """
 
 import functools
 import hashlib
-import ipaddress
 import re
 from collections.abc import Iterable
 
 import ada_url
 from publicsuffixlist import PublicSuffixList
+
+from scenthound.web.addresses import is_address
 
 #: A long-standing limit of browsers and servers; longer URLs are traps or data.
 MAX_URL_BYTES = 2_083
@@ -71,6 +73,23 @@ def resolve_all(base: str, references: Iterable[str]) -> list[str | None]:
     return resolved
 
 
+def has_user(url: str) -> bool:
+    """Whether an absolute URL has a user name or a password."""
+    try:
+        parts = ada_url.URL(_scalars(url))
+    except ValueError:
+        return False
+    return bool(parts.username or parts.password)
+
+
+def without_user(serialised: str) -> str:
+    """An http or https URL in WHATWG serialisation, where the first @ before the path ends the user, without user name
+    and password."""
+    start = serialised.index("//") + len("//")
+    at = serialised.find("@", start, serialised.index("/", len("https://")))
+    return serialised if at < 0 else serialised[:start] + serialised[at + 1 :]
+
+
 def prefix_lengths(url: str) -> list[int]:
     """Lengths of the prefixes of a canonical URL to which a plain reference is appended, by the kinds of
     `compiled_links`: nothing, all of it, its origin, its directory, the parent directory, ..., the root."""
@@ -84,7 +103,8 @@ def prefix_lengths(url: str) -> list[int]:
 
 
 def host_of(url: str) -> str:
-    """The host of a canonical URL: no user, no port, IPv6 addresses in brackets."""
+    """The host of a canonical URL: no port, IPv6 addresses in brackets. URLs of crawls before version 0.8 may have a
+    user, which is no part of the host."""
     authority = url.split("/", 3)[2].partition("?")[0].rpartition("@")[2]
     return authority[: authority.index("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
 
@@ -95,7 +115,7 @@ def registrable_domain(host_or_url: str) -> str:
     has a domain."""
     host = host_of(host_or_url) if host_or_url.startswith(_SCHEMES) else host_or_url
     host = host.lower().rstrip(".")
-    if _is_address(host):
+    if is_address(host.strip("[]")):
         return host
     return _public_suffixes().privatesuffix(host) or host
 
@@ -103,7 +123,7 @@ def registrable_domain(host_or_url: str) -> str:
 def is_public_suffix(host: str) -> bool:
     """Whether a host name is a public suffix, such as `org` or `co.uk`, below which anyone can register names."""
     host = host.lower().rstrip(".")
-    return not _is_address(host) and _public_suffixes().privatesuffix(host) is None
+    return not is_address(host.strip("[]")) and _public_suffixes().privatesuffix(host) is None
 
 
 def fingerprint(url: str) -> int:
@@ -131,9 +151,11 @@ def _scalars(text: str) -> str:
 
 
 def _crawlable(serialised: str) -> str | None:
-    """A WHATWG serialisation without its fragment, if it is crawlable. Those of http and https always have a host."""
-    url = serialised.partition("#")[0]
-    return url if url.startswith(_SCHEMES) and len(url) <= MAX_URL_BYTES else None
+    """The canonical form of a WHATWG serialisation, if it is crawlable. Those of http and https always have a host."""
+    if not serialised.startswith(_SCHEMES):
+        return None
+    url = without_user(serialised.partition("#")[0])
+    return url if len(url) <= MAX_URL_BYTES else None
 
 
 class _Origins(dict[str, str | None]):
@@ -172,14 +194,6 @@ class _Directories(dict[str, str]):
 def _directories(base: str) -> _Directories | None:
     url = canonical(base)
     return None if url is None else _Directories(url)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 @functools.cache

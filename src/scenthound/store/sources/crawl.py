@@ -16,6 +16,7 @@ from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
 from scenthound.store.sources.records import ReadOptions, chunked, reason_not_wanted
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord
+from scenthound.web.fetch import location_of
 from scenthound.web.parse import page_refresh
 from scenthound.web.refresh import Refresh, refresh_of
 
@@ -106,7 +107,7 @@ def _body_bytes(item: tuple[int, Found]) -> int:
 def _no_page(record: WarcRecord, location: str) -> RawRedirect | Skipped:
     if record.kind != "response":
         return Skipped(f"{record.kind} record", location)
-    target = record.header("Location")
+    target = location_of(record.head)
     if 300 <= record.status < 400 and target:
         return RawRedirect(record.url, target, location)
     refresh = _refresh(record) if record.status in PAGES else None
