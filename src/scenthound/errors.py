@@ -11,7 +11,9 @@ ScenthoundError
 │   └── MissingExtra      the feature needs an optional dependency
 └── Failure               the work itself failed: the command line exits with 1
     ├── LeakageError      a strategy used information that it cannot have
-    ├── ProxyFailure      a proxy stopped working during a crawl
+    ├── RunFailure        something that a live crawl needs stopped working; the crawl can be resumed
+    │   ├── ProxyFailure  its proxy
+    │   └── FilesFailure  the system, which lets it open no more files or connections
     └── PluginError       a plug-in does not keep its contract
 
 Each message says in one line what was wrong, where, and what to do next. Messages name options as flags (`--pages`);
@@ -130,7 +132,15 @@ class LeakageError(Failure):
     pass
 
 
-class ProxyFailure(Failure):
+class RunFailure(Failure):
+    pass
+
+
+class ProxyFailure(RunFailure):
+    pass
+
+
+class FilesFailure(RunFailure):
     pass
 
 

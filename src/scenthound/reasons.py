@@ -39,6 +39,7 @@ class SkipReason(StrEnum):
     ADDRESS_FORBIDDEN = "address-forbidden", "IP address not public"
     PROXY_FAILED = "proxy-failed", "proxy failed"
     PROXY_REFUSED = "proxy-refused", "refused by the proxy"
+    TOO_MANY_FILES = "too-many-open-files", "too many open files"
     CONNECT_FAILED = "connect-failed", "connection failed"
     CONNECT_TIMEOUT = "connect-timeout", "connection timed out"
     TLS_FAILED = "tls-failed", "TLS certificate invalid"
@@ -89,6 +90,7 @@ class EndReason(StrEnum):
     HARVEST = "harvest below the floor"
     STOPPED = "stopped by the user"
     PROXY = "proxy failed"
+    FILES = "too many open files"
 
     @classmethod
     def _missing_(cls, value: object) -> "EndReason | None":

@@ -7,8 +7,8 @@ Rules
 - Commits are written by one thread, one after the other, while the crawl continues.
 - A crawl that ends finishes requests in flight, unless it is stopped twice, and commits. If its strategy fails, it
   commits everything before the call that failed.
-- A request that a proxy failed to carry out is repeated: it says nothing about the host. A proxy that fails for long
-  ends the crawl, and a resumed crawl repeats these requests.
+- A request that failed because of the proxy, or because too many files are open, is repeated: it says nothing about the
+  host. If that goes on for long it ends the crawl, and a resumed crawl repeats these requests.
 - A paused crawl finishes requests in flight and starts no new ones. The time limit includes pauses.
 """
 
@@ -29,7 +29,7 @@ from scenthound.crawler.live_crawl import LiveCrawl, RawResult
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import Kind, Task
-from scenthound.errors import LeakageError, PluginError, ProxyFailure, printable
+from scenthound.errors import FilesFailure, LeakageError, PluginError, ProxyFailure, RunFailure, printable
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus, HostState
 from scenthound.web.curl_handle import PROXY_CREDENTIALS
@@ -45,6 +45,9 @@ MAX_PAUSE_S = 1.0
 #: A proxy may fail for so long. Requests are repeated meanwhile.
 PROXY_PATIENCE_S = 20.0
 PROXY_RETRY_S = 4.0
+#: The same for requests that find too many files open.
+FILES_PATIENCE_S = 60.0
+FILES_RETRY_S = 1.0
 #: A turn that did not fill its room is followed by a pause this many times as long, up to `MAX_PAUSE_S`.
 PAUSE_PER_TURN = 9.0
 #: Visits that may wait for the disk.
@@ -221,8 +224,8 @@ class LiveRun:
         self._ending: EndReason | None = None
         #: Tasks that are being executed; those that wait after a stop are not.
         self._n_in_flight = 0
-        #: Since when no request through a proxy succeeded; None if the last one did.
-        self._proxy_failed_s: float | None = None
+        #: Since when no request succeeded and some were repeated; None if the last one did.
+        self._repeating_s: float | None = None
         # Stored, because looking up the running loop is a system call (Python 3.11), and it is needed for each page.
         self._loop: asyncio.AbstractEventLoop
         self._over: asyncio.Future[EndReason]
@@ -253,7 +256,7 @@ class LiveRun:
             if self._checkpointer is not None:
                 self._checkpointer.write_last()
             return ended
-        except (LeakageError, PluginError, ProxyFailure):
+        except (LeakageError, PluginError, RunFailure):
             self._crawl.write_commits()
             raise
         finally:
@@ -298,9 +301,9 @@ class LiveRun:
         """An error in a callback of the loop, such as that of a strategy, ends the crawl."""
         error = context.get("exception")
         if isinstance(error, Exception) and not self._over.done():
-            if isinstance(error, ProxyFailure):
+            if isinstance(error, RunFailure):
                 self._record_failure(error)
-            if isinstance(error, LeakageError | PluginError | ProxyFailure):
+            if isinstance(error, LeakageError | PluginError | RunFailure):
                 self._crawl.begin_commit()  # Now: the journal does not have the call that failed, and must end here.
             self._over.set_exception(error)
         else:
@@ -369,27 +372,38 @@ class LiveRun:
     def _done(self, task: Task, raw: RawResult | None) -> None:
         if self._over.done():
             return
-        if isinstance(raw, NotFetched) and raw.reason is SkipReason.PROXY_FAILED:
+        if isinstance(raw, NotFetched) and raw.reason in (SkipReason.PROXY_FAILED, SkipReason.TOO_MANY_FILES):
             self._repeat(task, raw)
             return
         if isinstance(raw, Response):
-            self._proxy_failed_s = None
+            self._repeating_s = None
         self._crawl.complete(self._clock, task, raw, self._completed)
 
     def _repeat(self, task: Task, failure: NotFetched) -> None:
-        """Repeat a task later because the proxy failed, or end the crawl. ProxyFailure ends it (`_failed`)."""
+        """Repeat a task later, which failed for no fault of its host, or end the crawl by a RunFailure (`_failed`). To
+        the engine it is still in flight, so that there are fewer requests at a time meanwhile."""
         now_s = self._loop.time()
         self._n_in_flight -= 1
-        if self._proxy_failed_s is None:
-            self._proxy_failed_s = now_s
-        if failure.detail.endswith(PROXY_CREDENTIALS) or now_s - self._proxy_failed_s > PROXY_PATIENCE_S:
-            stored = " The pages visited before are stored." if self._engine.n_visits else ""
-            raise ProxyFailure(
-                f"The proxy failed, {printable(failure.detail)}.{stored} Check the proxy, then resume the crawl."
-            )
-        self._loop.call_later(PROXY_RETRY_S, self._execute_again, task)
+        if self._repeating_s is None:
+            self._repeating_s = now_s
+        is_proxy = failure.reason is SkipReason.PROXY_FAILED
+        is_over = now_s - self._repeating_s > (PROXY_PATIENCE_S if is_proxy else FILES_PATIENCE_S)
+        if is_over or failure.detail.endswith(PROXY_CREDENTIALS):
+            raise self._failure(failure)
+        self._loop.call_later(PROXY_RETRY_S if is_proxy else FILES_RETRY_S, self._execute_again, task)
         if self._ending is not None:
             self.end(self._ending)
+
+    def _failure(self, failure: NotFetched) -> RunFailure:
+        stored = " The pages visited before are stored." if self._engine.n_visits else ""
+        if failure.reason is SkipReason.PROXY_FAILED:
+            return ProxyFailure(
+                f"The proxy failed, {printable(failure.detail)}.{stored} Check the proxy, then resume the crawl."
+            )
+        return FilesFailure(
+            f"Too many open files: no connection could be opened for {FILES_PATIENCE_S:g} s.{stored} Raise the limit "
+            "with `ulimit -n`, or close other programs, then resume the crawl."
+        )
 
     def _completed(self) -> None:
         """A task was completed: there may be room for more, or a reason to end."""
@@ -433,7 +447,7 @@ class LiveRun:
             hosts = self._crawl.host_statistics.recent(now_s)
             self._samples.record(replace(status, host_statistics=hosts), is_last=is_last)
 
-    def _record_failure(self, error: ProxyFailure) -> None:
+    def _record_failure(self, error: RunFailure) -> None:
         if self._samples is not None:
             self._samples.failure = error.message
             self._record_sample(is_last=True)

@@ -19,7 +19,7 @@ from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
-from scenthound.errors import ProxyFailure
+from scenthound.errors import FilesFailure, RunFailure
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.signals import restored_signals
@@ -30,6 +30,7 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import Lookup, SystemResolver, system_lookup
+from scenthound.web.open_files import can_open_files, reserve_connections
 from scenthound.web.proxies import Proxies
 
 Watch = Callable[[CrawlStatus], None]
@@ -86,6 +87,8 @@ def crawl(
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
     settings = with_digests(with_relevance(settings))
     check(settings)
+    if not settings.offline:
+        reserve_connections(settings.connections)
     access = access_of(settings)
     with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
         write_credentials(settings, folder)
@@ -100,6 +103,8 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
             page_budget=options.page_budget, harvest_floor=options.harvest_floor
         )
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
+        if not settings.offline:
+            reserve_connections(settings.connections, is_chosen=False)
         return _run_crawl(settings, store, options, conditions, access_of(settings))
 
 
@@ -216,8 +221,9 @@ async def _run(
     with _signals_to(run.stop) if options.handle_signals else nullcontext():
         try:
             ended = await run.run()
-        except ProxyFailure:
-            _record_end(store, row, EndReason.PROXY, clock())
+        except RunFailure as failure:
+            ended = EndReason.FILES if isinstance(failure, FilesFailure) else EndReason.PROXY
+            _record_end(store, row, ended, clock())
             raise
         finally:
             resolver.close()
@@ -242,7 +248,7 @@ def _lookup_beside(proxies: Proxies) -> Lookup:
         try:
             return system_lookup(host)
         except (OSError, UnicodeError):
-            if any(proxies.for_url(f"{scheme}://{host}/") for scheme in ("http", "https")):
+            if can_open_files() and any(proxies.for_url(f"{scheme}://{host}/") for scheme in ("http", "https")):
                 return [host]
             raise
 
@@ -259,6 +265,7 @@ def _fetcher(settings: CrawlSettings, access: Access) -> CurlFetcher:
         also_allowed=settings.also_allowed,
         ca_file=settings.ca_file,
         access=access,
+        connections=settings.connections,
     )
 
 

@@ -60,7 +60,7 @@ class Ending:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the crawl ended without a page, and not because a user stopped it, or because its proxy failed."""
+        """Whether the crawl ended without a page, and not because a user stopped it, or by an error."""
         return is_failure(self.ended, self.n_pages)
 
     @property
@@ -69,8 +69,12 @@ class Ending:
         return self.ended is EndReason.FRONTIER and self.n_pages < self.page_budget
 
 
+#: Ends by an error, whose message the last status has.
+RUN_FAILURES = frozenset({EndReason.PROXY, EndReason.FILES})
+
+
 def is_failure(ended: EndReason | None, n_pages: int) -> bool:
-    return ended is EndReason.PROXY or (ended not in (None, EndReason.STOPPED) and not n_pages)
+    return ended in RUN_FAILURES or (ended not in (None, EndReason.STOPPED) and not n_pages)
 
 
 #: The states in which a process is crawling.

@@ -37,6 +37,7 @@ from scenthound.store.folder import ResultFolder
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.fetch import Response
+from scenthound.web.open_files import can_open_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,10 @@ class CrawlStore(StoredCrawl):
             with suppress(OSError):
                 truncate(self.folder / ARCHIVE_FOLDER, self._end)
             self._broken_by = printable(reason.strerror if isinstance(reason, OSError) else str(reason))
+            advice = "free disk space" if can_open_files() else "allow more open files with `ulimit -n`"
             raise Failure(
-                f"Cannot write to {printable(self.folder)}: {self._broken_by}. What was stored before is safe: free "
-                "disk space, then resume the crawl."
+                f"Cannot write to {printable(self.folder)}: {self._broken_by}. What was stored before is safe: "
+                f"{advice}, then resume the crawl."
             ) from None
         self._end = commit.archive.end
         self._is_broken = False

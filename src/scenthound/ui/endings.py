@@ -4,10 +4,10 @@ why a crawl visited no page at all."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scenthound.crawler.state import Ending
+from scenthound.crawler.state import RUN_FAILURES, Ending
 from scenthound.errors import ScenthoundError, printable
 from scenthound.experiments.runs import CrawlEnds
-from scenthound.reasons import EndReason, SkipReason
+from scenthound.reasons import SkipReason
 from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.formats import counted
 
@@ -92,10 +92,10 @@ def _empty_advice(strategy: str) -> str:
 
 
 def failure_text(ending: Ending) -> str:
-    """Why a crawl has no page, or how its proxy failed; empty for other crawls, and those stopped by the user."""
+    """Why a crawl has no page, or by which error it ended; empty for other crawls, and those stopped by the user."""
     if not ending.is_failure:
         return ""
-    if ending.ended is EndReason.PROXY:
+    if ending.ended in RUN_FAILURES:
         return ending.failure
     n_failed = sum(ending.seed_reasons.values())
     if not n_failed:

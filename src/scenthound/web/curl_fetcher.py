@@ -8,7 +8,6 @@ Rules
 """
 
 import asyncio
-import resource
 import select
 from asyncio import AbstractEventLoop, Handle, TimerHandle
 from collections import deque
@@ -24,6 +23,7 @@ from scenthound.web.access import Access
 from scenthound.web.addresses import is_address, normalize_address
 from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, pinned
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
+from scenthound.web.open_files import RESERVED_FILES, file_limit, max_idle_connections
 from scenthound.web.proxies import Proxy, may_request
 
 #: Called with the sockets that are ready and their events (CSELECT_IN, CSELECT_OUT, or both).
@@ -204,14 +204,11 @@ class HeaderDeadlines:
             self._call = self._loop.call_at(waiting[0][0], self._check)
 
 
-#: Idle connections kept, if the system allows a process twice as many files.
-MAX_IDLE_CONNECTIONS = 4_096
-
 _OK = 0
 
 
 class CurlFetcher:
-    """Fetches on one running loop.
+    """Fetches on one running loop, `connections` requests at a time.
 
     Without `allow_private` it connects to public addresses only, and to those of `also_allowed`.
     """
@@ -226,13 +223,15 @@ class CurlFetcher:
         also_allowed: Iterable[str] = (),
         ca_file: str | None = None,
         access: Access | None = None,
+        connections: int = 16,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         for text in (user_agent, from_address or ""):
             _check_sendable(text)
         allowed = frozenset(map(normalize_address, also_allowed))
         ca_file = certifi.where() if ca_file is None else ca_file
-        self._settings = CurlSettings(limits, user_agent, from_address, allow_private, allowed, ca_file)
+        max_files = file_limit() - RESERVED_FILES
+        self._settings = CurlSettings(limits, user_agent, from_address, allow_private, allowed, ca_file, max_files)
         self._access = access or Access()
         self._loop = loop or asyncio.get_running_loop()
         self._idle: list[CurlHandle] = []
@@ -242,13 +241,21 @@ class CurlFetcher:
         self._sockets = watch_sockets(self._loop, self._on_ready)
         self._timer = CurlTimer(self._loop, self._on_timer)
         self._deadlines = HeaderDeadlines(self._loop, limits.headers_s, self._on_headers_late)
-        self._multi: Any = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.on_socket)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._timer.set_ms)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, _max_idle_connections())
+        self._multi = self._new_multi(connections + max_idle_connections(connections))
+        self._is_short_of_files = False
+
+    def _new_multi(self, max_connections: int) -> Any:
+        """Connections beyond `max_connections` are closed when they become idle."""
+        multi = pycurl.CurlMulti()
+        multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.on_socket)
+        multi.setopt(pycurl.M_TIMERFUNCTION, self._timer.set_ms)
+        multi.setopt(pycurl.M_MAXCONNECTS, max_connections)
+        return multi
 
     def start(self, request: Request, on_done: OnDone) -> None:
         """Start a fetch; `on_done` is called once, later, from the loop."""
+        if self._is_short_of_files and not self._in_flight:
+            self._close_idle_connections()
         proxy = self._access.proxies.for_url(request.url)
         refused = self._refused(request, proxy)
         if refused is not None:
@@ -323,6 +330,16 @@ class CurlFetcher:
         handle.in_flight = False
         result = handle.succeeded() if code == _OK else handle.failed(code, message)
         self._finished.append((self._release(handle), result))
+        if isinstance(result, NotFetched) and result.reason is SkipReason.TOO_MANY_FILES:
+            # From now on every transfer that ends closes a connection.
+            self._multi.setopt(pycurl.M_MAXCONNECTS, 1)
+            self._is_short_of_files = True
+
+    def _close_idle_connections(self) -> None:
+        """They may be all that the process has open, and libcurl closes none of them unless transfers end."""
+        self._multi.close()
+        self._multi = self._new_multi(1)
+        self._is_short_of_files = False
 
     def _deliver(self) -> None:
         """Call the callbacks. One that raises must not lose the results of the others."""
@@ -347,8 +364,3 @@ def _check_sendable(text: str) -> None:
     """Reject header values with line breaks, which would start another header."""
     if not (text.isascii() and text.isprintable()):
         raise InvalidParameter(f"Invalid header value {printable(text)!r}: use printable ASCII characters only.")
-
-
-def _max_idle_connections() -> int:
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MAX_IDLE_CONNECTIONS if files == resource.RLIM_INFINITY else max(1, min(MAX_IDLE_CONNECTIONS, files // 2))

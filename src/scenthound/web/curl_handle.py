@@ -12,6 +12,7 @@ the body with every piece. A method that returns STOP ends the transfer; `result
 headers or body, or enough of the body received. One object reads response after response; `clear` resets it.
 """
 
+import math
 import os
 import socket
 import time
@@ -27,6 +28,7 @@ from scenthound.web.addresses import is_public, normalize_address
 from scenthound.web.content_coding import BodyDecoder, codings_of
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response, header_values, status_of
+from scenthound.web.open_files import NO_FILES_LEFT, can_open_files
 from scenthound.web.proxies import Proxy
 from scenthound.web.urls import without_user
 
@@ -192,15 +194,17 @@ _CODES_OF = {
         pycurl.E_SSL_CERTPROBLEM,
         pycurl.E_SSL_CIPHER,
         pycurl.E_SSL_ENGINE_INITFAILED,
-        pycurl.E_SSL_CACERT_BADFILE,
         pycurl.E_SSL_SHUTDOWN_FAILED,
-        pycurl.E_SSL_CRL_BADFILE,
         pycurl.E_SSL_ISSUER_ERROR,
         pycurl.E_SSL_INVALIDCERTSTATUS,
         pycurl.E_USE_SSL_FAILED,
     ),
     SkipReason.HEADERS_TOO_LARGE: (_TOO_LARGE,),
 }
+#: Errors that are those of this machine if it cannot open files.
+_LOCAL_CODES = (pycurl.E_COULDNT_CONNECT, pycurl.E_FAILED_INIT, pycurl.E_OUT_OF_MEMORY)
+#: The file of certificates, which was there, cannot be read.
+_FILE_CODES = (pycurl.E_SSL_CACERT_BADFILE, pycurl.E_SSL_CRL_BADFILE)
 _REASON_OF = {code: reason for reason, codes in _CODES_OF.items() for code in codes}
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -278,6 +282,8 @@ class CurlSettings:
     allow_private: bool
     also_allowed: frozenset[str]
     ca_file: str
+    #: Connections are opened only while the process has fewer files open.
+    max_files: float = math.inf
 
 
 #: The detail of a proxy that rejects our credentials, or asks for some.
@@ -344,6 +350,7 @@ class CurlHandle:
         self._n_requests += 1
         self.in_flight = True
         self._forbidden: str | None = None
+        self._is_short_of_files = False
         self._opened = False
         self._is_tls = request.url.startswith("https:")
         self.reader.begin(request)
@@ -377,6 +384,8 @@ class CurlHandle:
             return self.succeeded()
         if self._forbidden is not None:
             return reader.failed(SkipReason.ADDRESS_FORBIDDEN, f"connections to {self._forbidden} are not allowed")
+        if self._is_short_of_files or code in _FILE_CODES or (code in _LOCAL_CODES and not can_open_files()):
+            return reader.failed(SkipReason.TOO_MANY_FILES, printable(message, _MAX_DETAIL_CHARACTERS))
         proxy_reason = None if self._proxy is None else self._proxy_reason(code)
         if proxy_reason is not None:
             is_rejected = self.curl.getinfo(pycurl.HTTP_CONNECTCODE) == _AUTHENTICATION_REQUIRED
@@ -423,10 +432,17 @@ class CurlHandle:
             return pycurl.SOCKET_BAD
         self._opened = True
         try:
-            return _DetachedSocket(socket.socket(family, kind, protocol).detach())
-        except OSError:
+            opened = socket.socket(family, kind, protocol)
+        except OSError as error:
             # Too many open files, or no IPv6.
+            self._is_short_of_files |= error.errno in NO_FILES_LEFT
             return pycurl.SOCKET_BAD
+        # A new file has the lowest free number, so this tells how many are left.
+        if opened.fileno() >= self._settings.max_files:
+            opened.close()
+            self._is_short_of_files = True
+            return pycurl.SOCKET_BAD
+        return _DetachedSocket(opened.detach())
 
     def may_connect(self, host: str) -> bool:
         """Whether an address belongs to the request and may be connected to."""

@@ -5,6 +5,7 @@ Rules
 - An IP address resolves to itself. Concurrent requests for one host share one lookup.
 - Addresses, and that a host does not exist, are cached for a limited time and in limited number. Failed lookups are not
   cached. `forget` drops addresses that do not respond.
+- A lookup that fails because the process cannot open files says nothing about the host (`TOO_MANY_FILES`).
 - A lookup that takes too long fails, but its thread is busy until the system's resolver returns. Threads are daemons,
   so that an unresponsive name server never delays the end of the program.
 """
@@ -25,9 +26,11 @@ from scenthound.files import DAMAGE, opened
 from scenthound.reasons import SkipReason
 from scenthound.web.addresses import is_address
 from scenthound.web.fetch import NotFetched
+from scenthound.web.open_files import can_open_files
 
 #: Further addresses of a host are dropped.
 MAX_ADDRESSES = 8
+_NOT_CACHED = (SkipReason.DNS_FAILED, SkipReason.TOO_MANY_FILES)
 _NO_SUCH_HOST = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
 
 #: Looks up the addresses of a host, blocking; raises OSError or UnicodeError like getaddrinfo.
@@ -74,13 +77,15 @@ class LookupThreads:
 def _look_up(lookup: Lookup, host: str) -> tuple[str, ...] | SkipReason:
     try:
         addresses = tuple(dict.fromkeys(lookup(host)))[:MAX_ADDRESSES]
-    except socket.gaierror as error:
-        return SkipReason.DNS_NOT_FOUND if error.errno in _NO_SUCH_HOST else SkipReason.DNS_FAILED
     except UnicodeError:
         # A label that is empty or longer than 63 bytes: such a name cannot exist.
         return SkipReason.DNS_NOT_FOUND
-    except OSError:
-        return SkipReason.DNS_FAILED
+    except OSError as error:
+        if not can_open_files():
+            # The system's resolver reports it as any of its errors.
+            return SkipReason.TOO_MANY_FILES
+        is_missing = isinstance(error, socket.gaierror) and error.errno in _NO_SUCH_HOST
+        return SkipReason.DNS_NOT_FOUND if is_missing else SkipReason.DNS_FAILED
     return addresses or SkipReason.DNS_NOT_FOUND
 
 
@@ -187,7 +192,7 @@ class SystemResolver:
         lookup.time_out.cancel()
         elapsed_s = self._loop.time() - lookup.started_s
         result = NotFetched(found, printable(host), elapsed_s) if isinstance(found, SkipReason) else Resolved(found)
-        if found is not SkipReason.DNS_FAILED:
+        if found not in _NOT_CACHED:
             self._cache(host, result)
         for on_done in lookup.callbacks:
             self._loop.call_soon(on_done, result)

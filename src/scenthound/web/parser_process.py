@@ -6,6 +6,8 @@ Rules
 - A page that is not parsed within `timeout_s` is `PARSE_TIMEOUT`; the child is killed, and the next page gets a new
   one.
 - A page that raises an error, or crashes the child, is `PARSE_FAILED`. No error of parsing is passed on.
+- If too many files are open to start the child, the page waits while it is started again and again; a FilesFailure in
+  a callback of the loop ends that.
 - Words are numbered when the result is delivered, as if the page were parsed in this process then. So the order of
   results alone decides the numbers.
 
@@ -31,10 +33,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scenthound.errors import PluginError
+from scenthound.errors import FilesFailure, PluginError
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
 from scenthound.text.tokenizer import WordScanner
+from scenthound.web.open_files import NO_FILES_LEFT
 from scenthound.web.parse import ParsedPage, parse_html
 
 #: The worst known pages of 2 MB take 220 MB.
@@ -194,8 +197,18 @@ def _limit_memory() -> None:
 
 #: Maximum start time of the child, which does not count as time of the page.
 START_S = 60.0
+#: If too many files are open, it is started so often, with a pause in between.
+MAX_FAILED_STARTS = 60
+START_AGAIN_S = 1.0
 
 OnParsed = Callable[[ParsedPage | SkipReason], None]
+
+
+def _files_failure() -> FilesFailure:
+    return FilesFailure(
+        "Too many open files: the process that parses large pages cannot be started. Raise the limit with `ulimit -n`, "
+        "then resume the crawl."
+    )
 
 
 class GuardedParser:
@@ -217,6 +230,7 @@ class GuardedParser:
         self._timeout_s = timeout_s
         self._inline_bytes = inline_bytes
         self._process: ParserProcess | None = None
+        self._n_failed_starts = 0
         self._pending: deque[tuple[PageToParse, OnParsed]] = deque()
         self._current: tuple[PageToParse, OnParsed] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -241,7 +255,9 @@ class GuardedParser:
             return self._numbered(self._exchange(self._to_parse(html, url, http_charset)))
         except TimeoutError:
             reason = SkipReason.PARSE_TIMEOUT
-        except (OSError, EOFError):
+        except (OSError, EOFError) as error:
+            if self._process is None and isinstance(error, OSError) and error.errno in NO_FILES_LEFT:
+                raise _files_failure() from None
             reason = SkipReason.PARSE_FAILED
         self._end_process()
         return reason
@@ -286,16 +302,27 @@ class GuardedParser:
         if self._current is not None or not self._pending:
             return
         self._current = self._pending.popleft()
-        loop = asyncio.get_running_loop()
-        if self._process is not None:
-            self._attach(self._process, loop)
+        if self._process is None:
+            self._start_process()
+        else:
+            self._attach(self._process, asyncio.get_running_loop())
             self._send_page()
-            return
+
+    def _start_process(self) -> None:
+        """For the current page; a timer repeats it if too many files are open."""
+        loop = asyncio.get_running_loop()
         try:
             self._process = ParserProcess(None)
-        except OSError:
-            loop.call_soon(self._settle, SkipReason.PARSE_FAILED)
+        except OSError as error:
+            if error.errno in NO_FILES_LEFT:
+                self._n_failed_starts += 1
+                if self._n_failed_starts == MAX_FAILED_STARTS:
+                    raise _files_failure() from None
+                self._timer = loop.call_later(START_AGAIN_S, self._start_process)
+            else:
+                loop.call_soon(self._settle, SkipReason.PARSE_FAILED)
             return
+        self._n_failed_starts = 0
         self._attach(self._process, loop)
         self._set_timer(START_S)
 

@@ -44,6 +44,7 @@ _ENDED = {
     EndReason.HARVEST: "The harvest fell below its limit.",
     EndReason.STOPPED: "The crawl was stopped.",
     EndReason.PROXY: "The proxy failed.",
+    EndReason.FILES: "Too many files were open.",
 }
 _DIED = "The process ended without recording a reason. All visited pages are on disk."
 
