@@ -28,7 +28,9 @@ def compile_live_crawls() -> None:
 
     scanner = WordScanner()
     scanner.use_compiled()
-    load_compiled(GuardedParser(scanner, agent="", table=UrlTable(compiled=True)))
+    table = UrlTable(compiled=True)
+    table.load([b"http://a/b"])
+    load_compiled(GuardedParser(scanner, agent="", table=table))
 
 
 def reported(compile_functions: Callable[[], None]) -> None:
