@@ -112,7 +112,6 @@ WRONG_ROWS = {
     "a visit without a URL": ("export", "UPDATE visit SET url = NULL"),
     "a visit of no page": ("export", "UPDATE visit SET page = NULL"),
     "a visit without an archive file": ("export", "UPDATE visit SET offset = NULL"),
-    "a journal that is no JSON": ("resume", "UPDATE event SET packed = 0, bytes = x'ab'"),
 }
 
 
@@ -124,6 +123,19 @@ def test_rows_that_are_wrong_are_one_clear_line(wrong: str, tmp_path: Path, scen
         database.execute(sql)
         database.commit()
     assert_one_line(command, folder, scenthound)
+
+
+def test_a_damaged_journal_costs_no_page(tmp_path: Path, scenthound: Call) -> None:
+    """The pages are in the database; only the order of further requests may be another one."""
+    folder = a_crawl(tmp_path / "crawl")
+    with closing(sqlite3.connect(folder / "crawl.sqlite")) as database:
+        database.execute("UPDATE event SET packed = 0, bytes = x'ab'")
+        database.commit()
+        (n_pages,) = database.execute("SELECT count(*) FROM visit").fetchone()
+    code, out, err = scenthound("crawl", "--resume", folder, "--json")
+    assert (code, err) == (0, "")
+    summary = json.loads(out)
+    assert (summary["n_caught_up"], summary["n_pages"]) == (n_pages, n_pages)
 
 
 def assert_one_line(command: str, folder: Path, scenthound: Call) -> None:

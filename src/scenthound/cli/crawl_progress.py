@@ -139,6 +139,7 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
         **values,
         "compiled": summary.is_compiled,
         "n_on_topic_lost": summary.n_on_topic_lost,
+        "n_caught_up": summary.n_caught_up,
         **to_json(summary.topic_notes),
         "reasons": reasons,
     }
