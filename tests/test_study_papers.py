@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from math import nan
 
+import numpy as np
 import pytest
 
 from measured_arms import planted_arm, verdicts
@@ -372,6 +373,34 @@ def test_nothing_can_be_asked_of_crawls_that_request_most_pages_at_once():
     arms = [replace(arm, n_of=dict.fromkeys(arm.labels, 300)) for arm in wang(FIRST, LAST, HARVEST, times=2.9)]
     found = verdicts(wang2009.findings(arms))
     assert {name: verdict for name, verdict in found.items() if name != "H16"} == dict.fromkeys(NAMES, NOT_ASKED)
+
+
+@pytest.mark.parametrize(("value", "reason"), [(nan, "No topic"), (0.0, "0 for all")])
+def test_about_as_much_cannot_be_asked_if_no_topic_has_the_measure_or_the_other_crawler_has_nothing(value, reason):
+    arms = wang(FIRST, LAST, HARVEST, times=2.9)
+    lacking = {name: replace(each, values=np.full_like(each.values, value)) for name, each in arms[2].measured.items()}
+    arms = [replace(arm, measured=lacking) if arm.settings.name.startswith("revision") else arm for arm in arms]
+    found = {f"{each.name} {each.protocol}": each for each in wang2009.findings(arms)}
+    about = [claim for claim in found["H11 corrected"].claims if "as much as d = 3" in claim.says]
+    assert [claim.verdict.value for claim in about] == [NOT_ASKED] * 4
+    assert all(reason in claim.why for claim in about)
+    assert found["H11 corrected"].verdict.value == NOT_ASKED
+    assert found["H12 corrected"].verdict.value == REPRODUCED
+
+
+def test_ranks_that_no_topic_has_cannot_be_asked_about():
+    arm = menczer(AS_FOUND, EARLY, MIDDLE, END)
+    ranks = arm.measured["rank:by=lexical"]
+    lacking = replace(ranks, values=np.full_like(ranks.values, nan))
+    found = verdicts(menczer2001.findings([replace(arm, measured={**arm.measured, "rank:by=lexical": lacking})]))
+    assert found == {"H1": REPRODUCED, "H2": NOT_ASKED, "H3": REPRODUCED, "H4": NOT_ASKED}
+
+
+def test_far_above_a_crawler_that_harvests_nothing_is_any_harvest():
+    arms = wang(FIRST, LAST, HARVEST, times=2.9)
+    arms[0].measured["harvest"].values[arms[0].index("Breadth-First")] = 0.0
+    harvest = next(each for each in wang2009.findings(arms) if each.name == "H15")
+    assert harvest.claims[1].verdict.value == REPRODUCED
 
 
 def test_running_times_cannot_be_asked_if_no_crawl_was_long_enough():

@@ -5,6 +5,7 @@ What cannot be asked in any study
   learned from them, so that the budget decides. N was an eighth of the budget or less in the papers.
 - Claims about the end of crawls that all ended early after equally many pages: they visited all pages that can be
   reached.
+- Claims about a measure that no topic has, and "about as much" where the other crawler has nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
 
-from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked
+import numpy as np
+
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, is_about_equal
 from scenthound.experiments.study.measures import ArmMeasurements
 from scenthound.experiments.study.tables import Picture, Table
+from scenthound.model import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,27 @@ def asked(
 ) -> Iterator[PendingClaim | Claim]:
     """The claims; those with a problem cannot be asked."""
     for claim in claims:
-        why = problem(claim)
+        why = _unmeasured(claim) or problem(claim)
         yield cannot_be_asked(claim.says, why, claim.effect) if why else claim
+
+
+def _unmeasured(claim: PendingClaim | Claim) -> str:
+    """That no topic has the measure of a claim; empty if one has."""
+    is_unmeasured = isinstance(claim, PendingClaim) and not claim.effect.n_topics
+    return "No topic has this measure." if is_unmeasured else ""
+
+
+def within_share(
+    says: str, differences: FloatArray, theirs: FloatArray, share: float, unit: str = ""
+) -> PendingClaim | Claim:
+    """The claim that the mean difference is within a share of the mean of the other crawler, rounded to two digits."""
+    compared = theirs[~np.isnan(differences)]
+    if not len(compared):
+        return cannot_be_asked(says, "No topic has this measure.")
+    if not compared.mean() > 0:
+        return cannot_be_asked(says, "The other crawler has 0 for all topics: nothing is about as much as that.")
+    margin = float(f"{share * float(compared.mean()):.2g}")
+    return is_about_equal(f"{says}, within {margin:g}{unit}", differences, margin)
 
 
 def exhausted(arm: ArmMeasurements, claim: PendingClaim | Claim | None = None) -> str:

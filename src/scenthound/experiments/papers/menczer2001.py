@@ -12,18 +12,15 @@ How we interpret the paper
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
-
 from scenthound.experiments.findings import (
     Claim,
     Finding,
     PendingClaim,
     cannot_be_asked,
     finding_of,
-    is_about_equal,
     is_more,
 )
-from scenthound.experiments.papers import Published, asked, exhausted
+from scenthound.experiments.papers import Published, asked, exhausted, within_share
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -127,13 +124,11 @@ def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim]:
             yield is_more(f"{name}: {one} better than {other}", differences)
 
 
-def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     early = arm.step(EARLY)
     best, spiders = arm.pair(RANK, BEST, SPIDERS, early)
-    margin = NEAR * float(np.nanmean(best))
-    context = arm.describe_pages(RANK, BEST, SPIDERS, early)
-    near = aligned_differences(spiders, best)
-    yield is_about_equal(f"{context}: BestFirst and InfoSpiders within {margin:.4g} ranks", near, margin)
+    says = f"{arm.describe_pages(RANK, BEST, SPIDERS, early)}: InfoSpiders about as good as BestFirst"
+    yield within_share(says, aligned_differences(spiders, best), best, NEAR, " ranks")
     for crawler in (BEST, SPIDERS):
         yield _is_better(arm, RANK, crawler, PAGERANK, early)
     for pair in ORDER:

@@ -14,7 +14,7 @@ How we interpret the paper
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import nan
+from math import inf, nan
 
 import numpy as np
 
@@ -24,12 +24,11 @@ from scenthound.experiments.findings import (
     PendingClaim,
     cannot_be_asked,
     finding_of,
-    is_about_equal,
     is_less,
     is_more,
     up_to,
 )
-from scenthound.experiments.papers import Published, asked, exhausted, too_large_n
+from scenthound.experiments.papers import Published, asked, exhausted, too_large_n, within_share
 from scenthound.experiments.statistics import aligned_differences, defined
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST, HARVEST
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -113,7 +112,7 @@ def _protocol(protocol: str, arm: ArmMeasurements) -> str:
     return ", ".join(filter(None, (protocol, arm.over)))
 
 
-def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
     yield is_more("a = 1.5 harvests more than a = 0.85", arm.better(harvest, LARGE_A, USUAL))
     yield is_less("a = 1.5 recalls less than a = 0.85", arm.better(RECALL, LARGE_A, USUAL))
@@ -125,11 +124,9 @@ def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim]:
 
 def _about(
     arm: ArmMeasurements, measure: str, one: str, other: str, words: str, *, share: float = ABOUT
-) -> PendingClaim:
-    """That the difference is within a share of the mean of the other crawler, rounded to two digits."""
+) -> PendingClaim | Claim:
     _, theirs = arm.pair(measure, one, other)
-    margin = float(f"{share * float(np.nanmean(theirs)):.2g}")
-    return is_about_equal(f"{words}, within {margin:g}", arm.better(measure, one, other), margin)
+    return within_share(words, arm.better(measure, one, other), theirs, share)
 
 
 def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
@@ -146,7 +143,7 @@ def _overtaking(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     yield is_more(claim, arm.better(RECALL, OTIE, CONTEXT))
 
 
-def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     yield is_more("link-context recalls more than OPIC", arm.better(RECALL, CONTEXT, OPIC))
     yield _about(arm, RECALL, CONTEXT, OPIC, "link-context recalls little more than OPIC")
 
@@ -164,7 +161,8 @@ def _far_above(arm: ArmMeasurements, one: str, other: str) -> PendingClaim | Cla
     """No crawler can harvest more than the accepted pages of the web."""
     ours, theirs = arm.pair(_harvest_of(arm), one, other)
     highest = np.minimum(1.0, arm.n_accepted / arm.compared_after(_harvest_of(arm), one, other))
-    times = float(np.nanmean(highest) / np.nanmean(theirs))
+    known = defined(theirs)
+    times = float(np.nanmean(highest)) / float(known.mean()) if known.any() else inf
     claim = f"{one} harvests at least {FAR_ABOVE:g} times as much as {other}"
     return up_to(
         aligned_differences(highest, FAR_ABOVE * theirs),
