@@ -4,15 +4,18 @@ import re
 from dataclasses import replace
 from itertools import chain
 from math import nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from measured_arms import planted_arm, verdicts
 from scenthound.experiments.papers import differences_from_paper, menczer2001, pant2002, paper_of, wang2009
+from scenthound.experiments.study import measures
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST
 from scenthound.experiments.study.measures import MISSING_COUNT, VISITED_PAGES
 from scenthound.experiments.study.tables import end_tables
+from scenthound.model import Trace
 
 REPRODUCED, NOT, NOT_ASKED = "reproduced", "not reproduced", "cannot be asked here"
 CLASSIFIED = [f"classified:by={name}" for name in menczer2001.CLASSIFIERS]
@@ -92,24 +95,64 @@ def test_crawls_that_ended_are_not_compared_twice_and_claims_say_where():
 
 
 def test_the_end_of_crawls_that_visited_all_pages_cannot_be_asked_about():
-    lengths = dict.fromkeys(FIRST, 300)
-    same = dict.fromkeys(FIRST, 0.5)
-    arms = [
-        replace(arm, measured=exactly(arm.measured)) if arm.settings.name.startswith("crawls") else arm
-        for arm in wang(FIRST, same, HARVEST, 2.9, lengths=lengths)
-    ]
-    found = {f"{each.name} {each.protocol}": each for each in wang2009.findings(arms)}
+    found = {
+        f"{each.name} {each.protocol}": each
+        for each in wang2009.findings(wang(FIRST, LAST, HARVEST, 2.9, exhausted=12))
+    }
     assert found["H12 corrected"].verdict.value == NOT_ASKED
     assert found[f"H15 corrected, {VISITED_PAGES}"].verdict.value == NOT_ASKED
+    assert found[f"H15 corrected, {MISSING_COUNT}"].verdict.value == NOT_ASKED
     # After 50 pages they still differed.
     early, end = found["H13 corrected"].claims[0], found["H13 corrected"].claims[-1]
     assert (early.verdict.value, end.verdict.value) == (REPRODUCED, NOT_ASKED)
-    assert "300" in end.why
+    assert (early.effect.n_topics, end.effect.n_topics) == (12, 0)
+    assert re.search(r"\b12 of 12 topics\b.*\b300\b", end.why)
 
 
-def exactly(measured):
-    """Without the little differences between crawlers."""
-    return {name: replace(each, values=each.values.round(2)) for name, each in measured.items()}
+def test_a_claim_cannot_be_asked_if_crawls_of_all_but_four_topics_visited_all_pages():
+    arms = {n: wang(FIRST, LAST, HARVEST, 2.9, exhausted=n) for n in (3, 8)}
+    found = {n: {each.name: each for each in wang2009.findings(arms[n]) if "corrected" in each.protocol} for n in arms}
+    assert {name: each.verdict.value for name, each in found[3].items()} == dict.fromkeys(
+        ("H11", "H12", "H13", "H14", "H15"), REPRODUCED
+    )
+    assert {claim.effect.n_topics for claim in found[3]["H12"].claims} == {9}
+    assert {claim.verdict.value for claim in found[8]["H12"].claims} == {NOT_ASKED}
+    assert {claim.verdict.value for claim in found[8]["H15"].claims} == {NOT_ASKED}
+    assert "8 of 12 topics" in found[8]["H15"].claims[0].why
+
+
+def test_crawls_of_equal_length_that_visited_other_pages_are_compared():
+    arms = wang(FIRST, LAST, HARVEST, 2.9, exhausted=12)
+    for arm in arms:
+        arm.visited_sets[:] = np.arange(len(arm.labels))[:, np.newaxis]
+    found = verdicts(wang2009.findings(arms))
+    assert found[f"H15 corrected, {VISITED_PAGES}"] == REPRODUCED
+
+
+def test_missing_pages_are_not_counted_if_they_are_most_pages():
+    found = {n: {f"{each.name} {each.protocol}": each for each in menczer2001.findings([ended(n)])} for n in (499, 500)}
+    assert found[500][f"H1 {MISSING_COUNT}"].verdict.value == REPRODUCED
+    best, spiders = found[499][f"H1 {MISSING_COUNT}"].claims[:2]
+    assert (best.verdict.value, spiders.verdict.value) == (NOT_ASKED, NOT_ASKED)
+    assert re.search(r"\bInfoSpiders\b.*\b499 of the 1,000\b", best.why)
+    # After 100 pages there are enough.
+    assert found[499][f"H3 {MISSING_COUNT}"].claims[0].verdict.value == REPRODUCED
+    assert found[499][f"H1 {VISITED_PAGES}"].verdict.value == REPRODUCED
+
+
+def ended(n_pages: int):
+    """What menczer2001 found, with crawls of InfoSpiders that ended early."""
+    return menczer(AS_FOUND, EARLY, MIDDLE, END, lengths={"InfoSpiders": n_pages})
+
+
+def test_sets_of_pages_are_equal_whatever_the_order_and_only_of_crawls_that_ended():
+    visits = [([1, 2, 3], [5, 6]), ([3, 1, 2], [6, 5]), ([3, 1, 2], [6, 7]), ([1, 2, 3, 4], [5, 6])]
+    runs = [[SimpleNamespace(trace=trace(pages)) for pages in of_start] for of_start in zip(*visits, strict=True)]
+    assert measures._visited_sets(runs, 4).tolist() == [0, 0, 1, measures.NOT_ENDED]
+
+
+def trace(pages: list[int]) -> Trace:
+    return Trace("t0", "BFS1", 0, np.array(pages, np.int32), np.zeros(len(pages)))
 
 
 def test_low_ranks_are_better():
@@ -219,6 +262,22 @@ def test_coverage_of_crawls_of_unequal_length_cannot_be_asked_about():
     assert found[f"H10 {VISITED_PAGES}"] == found[f"H10 {MISSING_COUNT}"] == REPRODUCED
 
 
+def test_claims_about_the_others_cannot_be_asked_if_the_n_of_one_of_them_is_too_large():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3}, page_budget=400)
+    order = next(each for each in pant2002.findings(arms) if each.name == "H5")
+    assert {claim.verdict.value for claim in order.claims} == {NOT_ASKED}
+    # 128 of 400.
+    assert re.search(r"\bBFS128\b.*\b32%", order.claims[2].why)
+
+
+def test_n_is_beside_the_pages_of_crawls_that_ended_early():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3})
+    missed = tuple(replace(each, n_pages=1000) if each.strategy == "BFS256" else each for each in arms[1].missed)
+    recall = [each for each in pant2002.findings([arms[0], replace(arms[1], missed=missed)]) if each.name == "H10"]
+    assert [each.claims[0].verdict.value for each in recall] == [NOT_ASKED, NOT_ASKED]
+    assert "26%" in recall[0].claims[0].why
+
+
 def test_n_is_that_of_the_settings():
     arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3}, page_budget=1000)
     arms = [replace(arm, n_of={**arm.n_of, "BFS256": 128}) for arm in arms]
@@ -290,6 +349,7 @@ def wang(
     times: float,
     n_accepted: float = 1000.0,
     lengths: dict[str, int] | None = None,
+    exhausted: int = 0,
     **more,
 ):
     """Recall after up to 100 pages and later; harvest; how many times as long link-context takes as OTIE."""
@@ -299,7 +359,9 @@ def wang(
     }
     seconds = {"Link-context": 600.0 * times, "OPIC": 610.0, "OTIE": 600.0}
     arms = [
-        planted_arm("wang2009", f"crawls, {words}", crawls, n_accepted=n_accepted, lengths=lengths)
+        planted_arm(
+            "wang2009", f"crawls, {words}", crawls, n_accepted=n_accepted, lengths=lengths, n_exhausted=exhausted
+        )
         for words in wang2009.PROTOCOLS.values()
     ]
     arms += [planted_arm("wang2009", f"revision, {words}", REVISION) for words in wang2009.PROTOCOLS.values()]
@@ -344,12 +406,12 @@ def test_findings_are_about_the_calibrated_harvest_of_the_corrected_protocol():
     arms["crawls, corrected"] = replace(corrected, measured={**corrected.measured, **planted.measured})
     found = verdicts(wang2009.findings([*arms.values()]))
     assert (found["H15 corrected"], found["H15 as_published"]) == (REPRODUCED, NOT)
-    measures = {
+    drawn = {
         picture.name: picture.panels[1].measures
         for picture in wang2009.pictures([*arms.values()])
         if picture.name.startswith("figure-3")
     }
-    assert measures == {"figure-3": ("harvest",), "figure-3-corrected": (CALIBRATED_HARVEST,)}
+    assert drawn == {"figure-3": ("harvest",), "figure-3-corrected": (CALIBRATED_HARVEST,)}
 
 
 def test_far_above_cannot_be_asked_if_there_are_too_few_accepted_pages():
@@ -362,9 +424,9 @@ def test_far_above_cannot_be_asked_if_there_are_too_few_accepted_pages():
 
 
 def test_the_ceiling_of_crawls_that_ended_early_is_of_their_pages():
-    arms = wang(FIRST, LAST, HARVEST, 2.9, n_accepted=150, lengths={"Breadth-First": 100, "OPIC": 100})
+    arms = wang(FIRST, LAST, HARVEST, 2.9, n_accepted=150, lengths={"Breadth-First": 200, "OPIC": 200})
     found = {f"{each.name} {each.protocol}": each for each in wang2009.findings(arms)}
-    # Of 100 pages all can be accepted; of 1,000 with missing ones 150.
+    # Of 200 pages 150 can be accepted; of 1,000 with missing ones 150.
     assert found[f"H15 corrected, {VISITED_PAGES}"].verdict.value == REPRODUCED
     assert found[f"H15 corrected, {MISSING_COUNT}"].verdict.value == NOT_ASKED
 

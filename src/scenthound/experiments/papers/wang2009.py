@@ -28,7 +28,8 @@ from scenthound.experiments.findings import (
     is_more,
     up_to,
 )
-from scenthound.experiments.papers import Published, asked, exhausted, too_large_n, within_share
+from scenthound.experiments.papers import Published
+from scenthound.experiments.papers.pairs import Pair, asked, within_share
 from scenthound.experiments.statistics import aligned_differences, defined
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST, HARVEST
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -73,7 +74,7 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
                 "H11",
                 "larger a: harvest up, target recall down; a = 0.5 worse in both; d immaterial",
                 _protocol(protocol, arm),
-                _askable(arm, _revision(arm)),
+                _revision(arm),
             )
         by_recall = {
             ("H12", "target recall at the end: OTIE best"): _best_recall(crawls),
@@ -81,26 +82,17 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
             ("H14", "target recall: link-context ends little above OPIC"): _little_above(crawls),
         }
         for (name, says), claims in by_recall.items():
-            yield finding_of(name, says, protocol, _askable(crawls, claims, is_about_end=name != "H13"))
+            yield finding_of(name, says, protocol, claims)
         for arm in crawls.padded_or_visited():
             yield finding_of(
                 "H15",
                 "harvest at the end: link-context about OTIE, both far above Breadth-First about OPIC",
                 _protocol(protocol, arm),
-                _askable(arm, _harvest(arm)),
+                _harvest(arm),
             )
     yield finding_of(
         "H16", "with politeness link-context takes 2.9 times as long as OTIE", "", _times(arm_named(arms, "time"))
     )
-
-
-def _askable(
-    arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim], *, is_about_end: bool = True
-) -> Iterator[PendingClaim | Claim]:
-    def problem(claim: PendingClaim | Claim) -> str:
-        return exhausted(arm, None if is_about_end else claim) or too_large_n(arm, arm.labels)
-
-    return asked(claims, problem)
 
 
 def _harvest_of(arm: ArmMeasurements) -> str:
@@ -114,61 +106,62 @@ def _protocol(protocol: str, arm: ArmMeasurements) -> str:
 
 def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
-    yield is_more("a = 1.5 harvests more than a = 0.85", arm.better(harvest, LARGE_A, USUAL))
-    yield is_less("a = 1.5 recalls less than a = 0.85", arm.better(RECALL, LARGE_A, USUAL))
+    more, less = Pair(arm, harvest, LARGE_A, USUAL), Pair(arm, RECALL, LARGE_A, USUAL)
+    yield asked(is_more("a = 1.5 harvests more than a = 0.85", more.better), more)
+    yield asked(is_less("a = 1.5 recalls less than a = 0.85", less.better), less)
     for measure, words in ((harvest, "harvests"), (RECALL, "recalls")):
-        yield is_less(f"a = 0.5 {words} less than a = 0.85", arm.better(measure, SMALL_A, USUAL))
+        less = Pair(arm, measure, SMALL_A, USUAL)
+        yield asked(is_less(f"a = 0.5 {words} less than a = 0.85", less.better), less)
         for other in OTHER_D:
-            yield _about(arm, measure, other, USUAL, f"{other} {words} as much as d = 3", share=IMMATERIAL)
+            yield within_share(f"{other} {words} as much as d = 3", Pair(arm, measure, other, USUAL), IMMATERIAL)
 
 
-def _about(
-    arm: ArmMeasurements, measure: str, one: str, other: str, words: str, *, share: float = ABOUT
-) -> PendingClaim | Claim:
-    _, theirs = arm.pair(measure, one, other)
-    return within_share(words, arm.better(measure, one, other), theirs, share)
+def _recalls_more(pair: Pair) -> PendingClaim | Claim:
+    return asked(is_more(f"{pair.context} {pair.one} recalls more than {pair.other}", pair.better), pair)
 
 
-def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for other in (BLIND, CONTEXT, OPIC):
-        yield is_more(f"OTIE recalls more than {other}", arm.better(RECALL, OTIE, other))
+        yield _recalls_more(Pair(arm, RECALL, OTIE, other))
 
 
 def _overtaking(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    early = arm.step(EARLY)
     for other in (OTIE, OPIC, BLIND):
-        claim = f"after {early:,} pages link-context recalls more than {other}"
-        yield is_more(claim, arm.better(RECALL, CONTEXT, other, early))
-    claim = f"after {arm.page_budget:,} pages OTIE recalls more than link-context"
-    yield is_more(claim, arm.better(RECALL, OTIE, CONTEXT))
+        yield _recalls_more(Pair(arm, RECALL, CONTEXT, other, arm.step(EARLY)))
+    yield _recalls_more(Pair(arm, RECALL, OTIE, CONTEXT))
 
 
 def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    yield is_more("link-context recalls more than OPIC", arm.better(RECALL, CONTEXT, OPIC))
-    yield _about(arm, RECALL, CONTEXT, OPIC, "link-context recalls little more than OPIC")
+    pair = Pair(arm, RECALL, CONTEXT, OPIC)
+    yield _recalls_more(pair)
+    yield within_share("Link-context recalls little more than OPIC", pair, ABOUT)
 
 
 def _harvest(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
-    yield _about(arm, harvest, CONTEXT, OTIE, "link-context harvests as much as OTIE")
+    yield within_share("Link-context harvests as much as OTIE", Pair(arm, harvest, CONTEXT, OTIE), ABOUT)
     for one in (CONTEXT, OTIE):
         for other in (BLIND, OPIC):
-            yield _far_above(arm, one, other)
-    yield _about(arm, harvest, BLIND, OPIC, "Breadth-First harvests as much as OPIC")
+            yield _far_above(Pair(arm, harvest, one, other))
+    yield within_share("Breadth-First harvests as much as OPIC", Pair(arm, harvest, BLIND, OPIC), ABOUT)
 
 
-def _far_above(arm: ArmMeasurements, one: str, other: str) -> PendingClaim | Claim:
+def _far_above(pair: Pair) -> PendingClaim | Claim:
     """No crawler can harvest more than the accepted pages of the web."""
-    ours, theirs = arm.pair(_harvest_of(arm), one, other)
-    highest = np.minimum(1.0, arm.n_accepted / arm.compared_after(_harvest_of(arm), one, other))
+    arm, (ours, theirs) = pair.arm, pair.values
+    n_pages = arm.compared_after(pair.measure, pair.one, pair.other)
+    highest = np.where(np.isnan(theirs), np.nan, np.minimum(1.0, arm.n_accepted / n_pages))
     known = defined(theirs)
-    times = float(np.nanmean(highest)) / float(known.mean()) if known.any() else inf
-    claim = f"{one} harvests at least {FAR_ABOVE:g} times as much as {other}"
-    return up_to(
+    times = float(defined(highest).mean() / known.mean()) if known.any() else inf
+    claim = up_to(
         aligned_differences(highest, FAR_ABOVE * theirs),
-        is_more(claim, aligned_differences(ours, FAR_ABOVE * theirs)),
-        f"A crawl of as many accepted pages as the web has would harvest {times:.2f} times as much as {other}.",
+        is_more(
+            f"{pair.one} harvests at least {FAR_ABOVE:g} times as much as {pair.other}",
+            aligned_differences(ours, FAR_ABOVE * theirs),
+        ),
+        f"A crawl of as many accepted pages as the web has would harvest {times:.2f} times as much as {pair.other}.",
     )
+    return asked(claim, pair)
 
 
 def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:

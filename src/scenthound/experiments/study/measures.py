@@ -37,7 +37,7 @@ from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
 from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
-from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
+from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, silent
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -54,6 +54,8 @@ STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage", "bm25", "lexical_mea
 VISITED_PAGES, MISSING_COUNT = "over visited pages", "missing pages count"
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
+#: The number of a crawler in `visited_sets` if one of its crawls did not end early.
+NOT_ENDED = -1
 #: Whether low values are good, for measures that are not metrics.
 LOWER_IS_BETTER = {SHARED_PAGES: False, SHARED_HOSTS: False, PER_CPU_S: False, CPU_US: True, RUNNING_S: True}
 
@@ -110,6 +112,8 @@ class ArmMeasurements:
     diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: by crawler, means over crawls
     samples: tuple[SampleTopic, ...] = ()  #: some of the topics
     n_of: Mapping[str, int] = field(default_factory=dict)  #: the N of crawlers that have one
+    #: By crawler and topic: equal numbers if all crawls ended early and visited the same pages.
+    visited_sets: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
     by_visited_pages: bool = False
 
@@ -146,12 +150,14 @@ class ArmMeasurements:
         values: FloatArray = self.of(measure).values[self.index(label)]
         return values
 
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether for every topic all crawlers ended early, after equally many pages: they visited all pages that can
-        be reached, in whatever order."""
-        lengths = np.array([self.length(label) for label in self.labels])
-        return bool(self.missed) and bool(np.all(lengths == lengths[0]) and np.all(lengths < self.page_budget))
+    def visited_all(self, one: str, other: str, n_pages: int) -> BoolArray:
+        """By topic: whether all crawls of two crawlers ended early, after at most so many pages, and visited the same
+        pages. These are all that can be reached, in whatever order."""
+        if not self.visited_sets.size:
+            return np.zeros(len(self.topics), np.bool_)
+        ours, theirs = self.visited_sets[self.index(one)], self.visited_sets[self.index(other)]
+        have_same: BoolArray = (ours == theirs) & (ours != NOT_ENDED) & (self._longest(one) <= n_pages)
+        return have_same
 
     @property
     def n_ended_early(self) -> int:
@@ -164,11 +170,18 @@ class ArmMeasurements:
 
     def length(self, label: str) -> IntArray:
         """The pages of a crawler by topic; of its shortest crawl if there are several."""
-        shortest = dict.fromkeys(self.topics, self.page_budget)
+        return np.array([min(of_topic, default=self.page_budget) for of_topic in self._lengths(label)], np.int32)
+
+    def _longest(self, label: str) -> IntArray:
+        return np.array([max(of_topic, default=self.page_budget) for of_topic in self._lengths(label)], np.int32)
+
+    def _lengths(self, label: str) -> list[list[int]]:
+        """The pages of each crawl of a crawler, by topic."""
+        lengths: dict[str, list[int]] = {topic: [] for topic in self.topics}
         for crawl in self.missed:
             if crawl.strategy == label:
-                shortest[crawl.topic] = min(shortest[crawl.topic], crawl.n_pages)
-        return np.array([*shortest.values()], np.int32)
+                lengths[crawl.topic].append(crawl.n_pages)
+        return [*lengths.values()]
 
     def pair(self, measure: str, one: str, other: str, x: int | None = None) -> tuple[FloatArray, FloatArray]:
         """By topic, the values of two crawlers after x pages, or at the end. If crawlers are compared by visited pages
@@ -254,6 +267,7 @@ class _MeasuredTopic:
     values: Mapping[str, FloatArray]
     bounds: Mapping[str, FloatArray]
     missed: tuple[MissedCounts, ...]
+    visited_sets: IntArray  #: by strategy
     features: TopicFeatures
     search_lengths: FloatArray | None
     agreement: Mapping[str, float]
@@ -299,6 +313,7 @@ class _TopicMeasurer:
             values=values,
             bounds=_mean_of([self._bound_curves(each) for each in bounds]),
             missed=tuple(self._missed(crawls, truths)),
+            visited_sets=_visited_sets(crawls, self._arm.experiment.page_budget),
             features=topic_features(self._web, self._crawls.graph, topic, starts[0]),
             search_lengths=lengths,
             agreement=classifier_agreement(truths[0], settings.measures),
@@ -349,6 +364,18 @@ class _TopicMeasurer:
                     seed=run.trace.seed,
                     n_relevant_seeds=relevant_seeds(run.trace.pages, ground_truth.seeds, ground_truth.relevant),
                 )
+
+
+def _visited_sets(crawls: Sequence[Sequence[Run]], page_budget: int) -> IntArray:
+    """By strategy, from its crawls from each start: equal numbers for equal sets of pages; `NOT_ENDED` if a crawl did
+    not end early."""
+    numbers: dict[tuple[bytes, ...], int] = {}
+    found = []
+    for runs in zip(*crawls, strict=True):
+        ended = all(len(run.trace) < page_budget for run in runs)
+        visited = tuple(np.sort(run.trace.pages).tobytes() for run in runs)
+        found.append(numbers.setdefault(visited, len(numbers)) if ended else NOT_ENDED)
+    return np.array(found, np.int32)
 
 
 def _running_time(crawl: Crawl, page_budget: int) -> float:
@@ -418,6 +445,7 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         measured=measured([topic.values for topic in topics]),
         bounds=measured([topic.bounds for topic in topics]),
         missed=tuple(crawl for topic in topics for crawl in topic.missed),
+        visited_sets=np.stack([topic.visited_sets for topic in topics], axis=1),
         features=tuple(topic.features for topic in topics),
         search_lengths=np.stack(lengths, axis=1) if lengths else None,
         agreement={
