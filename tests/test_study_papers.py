@@ -431,6 +431,50 @@ def test_the_ceiling_of_crawls_that_ended_early_is_of_their_pages():
     assert found[f"H15 corrected, {MISSING_COUNT}"].verdict.value == NOT_ASKED
 
 
+def at(arm, measure: str, crawlers: tuple[str, ...], value: float, n_topics: int = 12):
+    """The arm with crawlers that have exactly this value for the first topics."""
+    values = arm.measured[measure].values.copy()
+    for crawler in crawlers:
+        values[arm.index(crawler), :n_topics] = value
+    return replace(arm, measured={**arm.measured, measure: replace(arm.measured[measure], values=values)})
+
+
+@pytest.mark.parametrize(("n_topics", "verdict"), [(12, NOT_ASKED), (8, NOT_ASKED), (7, NOT)])
+def test_more_than_all_targets_cannot_be_asked_for(n_topics, verdict):
+    last = {"Breadth-First": 0.4, "Link-context": 0.2, "OPIC": 0.4, "OTIE": 0.3}
+    arms = wang(FIRST, last, HARVEST, times=2.9)
+    arms[0] = at(arms[0], "target_recall", ("Breadth-First", "OPIC"), 1.0, n_topics)
+    found = {each.name: each for each in wang2009.findings(arms) if "corrected" in each.protocol}
+    assert [claim.verdict.value for claim in found["H12"].claims] == [verdict, REPRODUCED, verdict]
+    # Link-context is behind OPIC even so.
+    assert found["H14"].claims[0].verdict.value == verdict
+    if n_topics == 12:
+        assert {claim.verdict.value for claim in found["H13"].claims[1:3]} == {NOT_ASKED}
+
+
+def test_more_than_all_examples_cannot_be_asked_for():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3})
+    arms[1] = at(arms[1], "target_recall", ("BFS1",), 1.0)
+    (recall,) = [each for each in pant2002.findings(arms) if each.name == "H10"]
+    assert [claim.verdict.value for claim in recall.claims] == [NOT_ASKED, REPRODUCED]
+
+
+def test_parameters_that_find_all_targets_are_not_about_equal_because_of_that():
+    arms = wang(FIRST, LAST, HARVEST, times=2.9)
+    arms[2] = at(arms[2], "target_recall", (*wang2009.OTHER_D, wang2009.USUAL), 1.0)
+    (revision,) = [each for each in wang2009.findings(arms) if (each.name, each.protocol) == ("H11", "corrected")]
+    about = [claim for claim in revision.claims if "recalls as much as d = 3" in claim.says]
+    assert [claim.verdict.value for claim in about] == [NOT_ASKED, NOT_ASKED]
+
+
+def test_less_than_no_targets_cannot_be_asked_for():
+    arms = wang(FIRST, LAST, HARVEST, times=2.9)
+    arms[2] = at(arms[2], "target_recall", (wang2009.USUAL,), 0.0)
+    (revision,) = [each for each in wang2009.findings(arms) if (each.name, each.protocol) == ("H11", "corrected")]
+    less = [claim for claim in revision.claims if "recalls less" in claim.says]
+    assert [claim.verdict.value for claim in less] == [NOT_ASKED, NOT_ASKED]
+
+
 def test_nothing_can_be_asked_of_crawls_that_request_most_pages_at_once():
     arms = [replace(arm, n_of=dict.fromkeys(arm.labels, 300)) for arm in wang(FIRST, LAST, HARVEST, times=2.9)]
     found = verdicts(wang2009.findings(arms))

@@ -20,7 +20,8 @@ Rules
   Equivalence is tested over topics only.
 - A claim cannot be asked where the web or the page budget decides it, whatever the crawlers do: `cannot_be_asked`
   gives the reason. A claim `up_to` a ceiling (the largest difference that any crawler could have, by topic) cannot be
-  asked if the mean of that is not positive. More topics would not help, so this is not the same as undecided.
+  asked if the mean of that is not positive, or if fewer than five of at least five topics have a positive one: with
+  those alone no test could be passed. More topics would not help, so this is not the same as undecided.
 - A finding is reproduced if all its claims are, not reproduced if one is not. Otherwise it cannot be asked if one of
   its claims cannot, and is undecided if all can.
 - Tests and contrary tests are corrected separately. One refuted claim refutes a finding, so the correction of contrary
@@ -217,11 +218,14 @@ def cannot_be_asked(says: str, why: str, effect: Effect | None = None) -> Claim:
 
 
 def up_to(ceiling: FloatArray, claim: PendingClaim, why: str) -> PendingClaim | Claim:
-    """The claim that differences are positive, if they can be: `ceiling` is the largest difference that any crawler
-    could have, by topic, and `why` says what that would be."""
-    if len(defined(ceiling)) and float(np.nanmean(ceiling)) <= 0:
-        return cannot_be_asked(claim.says, why, claim.effect)
-    return claim
+    """The claim that differences are on one side, if they can be: `ceiling` is the largest difference on that side
+    that any crawler could have, by topic, and `why` says what that would be."""
+    known = defined(ceiling)
+    n_possible = int(np.count_nonzero(known > 0))
+    if not len(known) or (known.mean() > 0 and n_possible >= min(len(known), MIN_TOPICS)):
+        return claim
+    topics = f" {n_possible} of {len(known)} topics leave room for more." if n_possible else ""
+    return cannot_be_asked(claim.says, f"{why}{topics}", claim.effect)
 
 
 def is_more(says: str, differences: FloatArray | PairedSample, margin: float | None = None) -> PendingClaim:

@@ -21,7 +21,7 @@ from scenthound.experiments.findings import (
     is_more,
 )
 from scenthound.experiments.papers import Published
-from scenthound.experiments.papers.pairs import Pair, asked, within_share
+from scenthound.experiments.papers.pairs import Pair, asked, more, within_share
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -112,14 +112,14 @@ def _randomness(arm: ArmMeasurements) -> str:
 
 
 def _is_better(pair: Pair) -> PendingClaim | Claim:
-    return _asked(is_more(f"{pair.context}: {pair.one} better than {pair.other}", pair.better), pair)
+    return _asked(more(f"{pair.context}: {pair.one} better than {pair.other}", pair), pair)
 
 
 def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for judge, name in CLASSIFIERS.items():
         for crawlers in ORDER:
             pair = Pair(arm, f"classified:by={judge}", *crawlers)
-            yield _asked(is_more(f"{name}: {pair.one} better than {pair.other}", pair.better), pair)
+            yield _asked(more(f"{name}: {pair.one} better than {pair.other}", pair), pair)
 
 
 def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:

@@ -8,6 +8,8 @@ Rules
   have if they ended early: it requests N pages before it uses what it learned from them. N was an eighth of the budget
   or less in the papers.
 - Nor can one that counts missing pages, if a crawler visited less than half of the pages that the claim is about.
+- Nor can one that a crawler is better than another which cannot be beaten: that has 1 of a share, such as recall, for
+  all topics or all but four. The same is true of "less" than 0, and of "about as much" if both have 1, or 0.
 - Nor can one about a measure that no topic has, and "about as much" where the other crawler has nothing.
 """
 
@@ -16,7 +18,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound.experiments.findings import Claim, PendingClaim, cannot_be_asked, is_about_equal
+from scenthound.experiments.findings import (
+    Claim,
+    PendingClaim,
+    cannot_be_asked,
+    is_about_equal,
+    is_less,
+    is_more,
+    up_to,
+)
 from scenthound.experiments.statistics import MIN_TOPICS, aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements
 from scenthound.model import BoolArray, FloatArray, IntArray
@@ -27,6 +37,8 @@ MAX_N_SHARE = 0.25
 MIN_VISITED_SHARE = 0.5
 #: Measures of the static scheme, which are about complete crawls.
 STATIC = "coverage:"
+#: Measures that are shares begin with one of these: none is less than 0 or more than 1.
+SHARES = ("classified", "coverage", "harvest", "mean_similarity", "target_recall")
 UNMEASURED = "No topic has this measure."
 
 
@@ -66,6 +78,16 @@ class Pair:
         ours, theirs = self.values
         is_low = self.arm.of(self.measure).lower_is_better
         return aligned_differences(theirs, ours) if is_low else aligned_differences(ours, theirs)
+
+    @property
+    def is_share(self) -> bool:
+        return self.measure.startswith(SHARES)
+
+    @property
+    def room_above(self) -> FloatArray:
+        """By topic, how much better than the other any crawler could be; infinity if the measure has no bound."""
+        _, theirs = self.values
+        return aligned_differences(np.ones_like(theirs), theirs) if self.is_share else np.full_like(theirs, np.inf)
 
     @property
     def compared_after(self) -> IntArray:
@@ -120,6 +142,21 @@ def asked(claim: PendingClaim | Claim, *pairs: Pair) -> PendingClaim | Claim:
     return cannot_be_asked(claim.says, why, effect) if why else claim
 
 
+def more(says: str, pair: Pair) -> PendingClaim | Claim:
+    """The claim that one crawler is better than the other, if any could be."""
+    return asked(up_to(pair.room_above, is_more(says, pair.better), unbeatable(pair.other)), pair)
+
+
+def less(says: str, pair: Pair) -> PendingClaim | Claim:
+    """The claim that one crawler has less of a share than the other, if any could have."""
+    _, theirs = pair.values
+    return asked(up_to(theirs, is_less(says, pair.better), f"No crawler can have less than {pair.other}."), pair)
+
+
+def unbeatable(other: str) -> str:
+    return f"No crawler can have more than {other}."
+
+
 def _exhausted(n_left: int, pairs: Sequence[Pair]) -> str:
     """That too few topics are left, because crawls visited all pages; empty if there are enough."""
     arm, is_exhausted = pairs[0].arm, np.any([pair.is_exhausted for pair in pairs], axis=0)
@@ -133,10 +170,15 @@ def _exhausted(n_left: int, pairs: Sequence[Pair]) -> str:
 
 def within_share(says: str, pair: Pair, share: float, unit: str = "") -> PendingClaim | Claim:
     """The claim that the mean difference is within a share of the mean of the other crawler, rounded to two digits."""
-    differences, (_, theirs) = pair.better, pair.values
+    differences, (ours, theirs) = pair.better, pair.values
     compared = theirs[~np.isnan(differences)]
     if len(compared) and compared.mean() > 0:
         margin = float(f"{share * float(compared.mean()):.2g}")
-        return asked(is_about_equal(f"{says}, within {margin:g}{unit}", differences, margin), pair)
+        claim = is_about_equal(f"{says}, within {margin:g}{unit}", differences, margin)
+        if pair.is_share:
+            # Two crawlers that have all, or nothing, could not differ.
+            room = np.minimum(np.maximum(ours, theirs), 1 - np.minimum(ours, theirs))
+            return asked(up_to(room, claim, f"{pair.one} and {pair.other} both have all that can be had."), pair)
+        return asked(claim, pair)
     nothing = f"{pair.other} has 0 for all topics: nothing is about as much as that." if len(compared) else UNMEASURED
     return cannot_be_asked(says, pair.problem or _exhausted(len(compared), [pair]) or nothing)

@@ -23,9 +23,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more, up_to
 from scenthound.experiments.papers import Published
-from scenthound.experiments.papers.pairs import Pair, asked
+from scenthound.experiments.papers.pairs import Pair, asked, more, unbeatable
 from scenthound.experiments.significance import mean_test
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -83,7 +83,7 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
         yield finding_of("H10", says, arm.over, _recall(arm))
 
 
-def _static(claim: PendingClaim, *pairs: Pair) -> PendingClaim | Claim:
+def _static(claim: PendingClaim | Claim, *pairs: Pair) -> PendingClaim | Claim:
     """A claim about the static scheme, which has no values over visited pages: it cannot be asked of crawls of unequal
     length."""
     for pair in pairs:
@@ -99,18 +99,24 @@ def _static(claim: PendingClaim, *pairs: Pair) -> PendingClaim | Claim:
 
 def _covers_more(arm: ArmMeasurements, rank: str, one: str, other: str) -> PendingClaim | Claim:
     pair = Pair(arm, f"coverage:by={rank}", one, other)
-    return _static(is_more(f"{rank}: {one} covers more than {other}", pair.better), pair)
+    return _static(more(f"{rank}: {one} covers more than {other}", pair), pair)
 
 
 def _in_order(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for rank in RANKS:
         yield _covers_more(arm, rank, EXPLORING, GREEDY)
         pairs = [Pair(arm, f"coverage:by={rank}", EXPLORING, crawler) for crawler in BETWEEN]
-        says = f"{rank}: BFS256 covers more than the others in the mean"
-        yield _static(is_more(says, np.mean([pair.better for pair in pairs], axis=0)), *pairs)
+        yield _in_the_mean(f"{rank}: BFS256 covers more than the others in the mean", "the others", pairs)
         pairs = [Pair(arm, f"coverage:by={rank}", crawler, GREEDY) for crawler in BETWEEN]
-        says = f"{rank}: the others in the mean cover more than BFS1"
-        yield _static(is_more(says, np.mean([pair.better for pair in pairs], axis=0)), *pairs)
+        yield _in_the_mean(f"{rank}: the others in the mean cover more than BFS1", GREEDY, pairs)
+
+
+def _in_the_mean(says: str, other: str, pairs: Sequence[Pair]) -> PendingClaim | Claim:
+    """That one crawler is better than another in the mean over pairs."""
+    better, room = (
+        np.mean(values, axis=0) for values in zip(*((each.better, each.room_above) for each in pairs), strict=True)
+    )
+    return _static(up_to(room, is_more(says, better), unbeatable(other)), *pairs)
 
 
 def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
@@ -151,7 +157,7 @@ def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
 def _recall(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for one, other in ((EXPLORING, GREEDY), (GREEDY, BLIND)):
         pair = Pair(arm, EXAMPLES, one, other)
-        yield asked(is_more(f"{one} finds more examples than {other}", pair.better), pair)
+        yield more(f"{one} finds more examples than {other}", pair)
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:

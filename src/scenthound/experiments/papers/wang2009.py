@@ -24,12 +24,11 @@ from scenthound.experiments.findings import (
     PendingClaim,
     cannot_be_asked,
     finding_of,
-    is_less,
     is_more,
     up_to,
 )
 from scenthound.experiments.papers import Published
-from scenthound.experiments.papers.pairs import Pair, asked, within_share
+from scenthound.experiments.papers.pairs import Pair, asked, less, more, within_share
 from scenthound.experiments.statistics import aligned_differences, defined
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST, HARVEST
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -106,18 +105,16 @@ def _protocol(protocol: str, arm: ArmMeasurements) -> str:
 
 def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
-    more, less = Pair(arm, harvest, LARGE_A, USUAL), Pair(arm, RECALL, LARGE_A, USUAL)
-    yield asked(is_more("a = 1.5 harvests more than a = 0.85", more.better), more)
-    yield asked(is_less("a = 1.5 recalls less than a = 0.85", less.better), less)
+    yield more("a = 1.5 harvests more than a = 0.85", Pair(arm, harvest, LARGE_A, USUAL))
+    yield less("a = 1.5 recalls less than a = 0.85", Pair(arm, RECALL, LARGE_A, USUAL))
     for measure, words in ((harvest, "harvests"), (RECALL, "recalls")):
-        less = Pair(arm, measure, SMALL_A, USUAL)
-        yield asked(is_less(f"a = 0.5 {words} less than a = 0.85", less.better), less)
+        yield less(f"a = 0.5 {words} less than a = 0.85", Pair(arm, measure, SMALL_A, USUAL))
         for other in OTHER_D:
             yield within_share(f"{other} {words} as much as d = 3", Pair(arm, measure, other, USUAL), IMMATERIAL)
 
 
 def _recalls_more(pair: Pair) -> PendingClaim | Claim:
-    return asked(is_more(f"{pair.context} {pair.one} recalls more than {pair.other}", pair.better), pair)
+    return more(f"{pair.context} {pair.one} recalls more than {pair.other}", pair)
 
 
 def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
