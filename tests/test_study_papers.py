@@ -12,6 +12,7 @@ import pytest
 from measured_arms import planted_arm, verdicts
 from scenthound.experiments.papers import differences_from_paper, menczer2001, pant2002, paper_of, wang2009
 from scenthound.experiments.study import measures
+from scenthound.experiments.study.arms import even_hosts
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST
 from scenthound.experiments.study.measures import MISSING_COUNT, VISITED_PAGES
 from scenthound.experiments.study.tables import end_tables
@@ -478,7 +479,7 @@ def test_less_than_no_targets_cannot_be_asked_for():
 def test_nothing_can_be_asked_of_crawls_that_request_most_pages_at_once():
     arms = [replace(arm, n_of=dict.fromkeys(arm.labels, 300)) for arm in wang(FIRST, LAST, HARVEST, times=2.9)]
     found = verdicts(wang2009.findings(arms))
-    assert {name: verdict for name, verdict in found.items() if name != "H16"} == dict.fromkeys(NAMES, NOT_ASKED)
+    assert found == dict.fromkeys([*NAMES, "H16"], NOT_ASKED)
 
 
 @pytest.mark.parametrize(("value", "reason"), [(nan, "No topic"), (0.0, "0 for all")])
@@ -515,10 +516,44 @@ def test_running_times_cannot_be_asked_if_no_crawl_was_long_enough():
     assert [*wang2009.tables(arms)]
 
 
-def test_running_times_cannot_be_asked_with_fewer_hosts_than_workers():
-    found = {each.name: each for each in wang2009.findings(wang(FIRST, LAST, HARVEST, times=2.9, n_hosts=1))}
-    assert found["H16"].verdict.value == NOT_ASKED
-    assert re.search(rf"\b1 host\b.*\b{wang2009.WORKERS} workers\b", found["H16"].claims[0].why)
+def test_running_times_cannot_be_asked_of_a_mode_without_a_clock():
+    arms = wang(FIRST, LAST, HARVEST, times=2.9)
+    arms[-1] = replace(arms[-1], measured={}, settings=replace(arms[-1].settings, mode="sequential"))
+    assert verdicts(wang2009.findings(arms))["H16"] == NOT_ASKED
+    assert "table-2-running-times" not in {table.name for table in wang2009.tables(arms)}
+
+
+@pytest.mark.parametrize(
+    ("mode", "hosts", "verdict"),
+    [
+        ("polite:preset=wang2009", {"n_hosts": 1}, NOT_ASKED),
+        ("polite:preset=wang2009", {"n_hosts": 30, "even_hosts": 1.1}, NOT_ASKED),
+        ("polite:preset=wang2009", {"n_hosts": 30}, REPRODUCED),
+        ("polite:workers=31", {"n_hosts": 30}, NOT_ASKED),
+        ("polite:workers=5", {"n_hosts": 40, "even_hosts": 5.0}, REPRODUCED),
+    ],
+)
+def test_running_times_cannot_be_asked_if_pages_are_on_fewer_hosts_than_there_are_workers(mode, hosts, verdict):
+    arms = wang(FIRST, LAST, HARVEST, times=2.9, **hosts)
+    arms[-1] = replace(arms[-1], settings=replace(arms[-1].settings, mode=mode))
+    running = next(each for each in wang2009.findings(arms) if each.name == "H16")
+    assert (len(running.claims), running.verdict.value) == (2, verdict)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_pages", "hosts"),
+    [
+        # One host must serve 271 of 300 pages if 29 others have one page each.
+        ((500, *[1] * 29), 300, 300 / 271),
+        ((10,) * 60, 300, 60),
+        ((10,) * 60, 61, 61 / 2),
+        ((1000, 1000), 10, 2),
+        ((7,), 7, 1),
+    ],
+)
+def test_pages_are_on_as_many_hosts_as_they_can_be_spread_over(sizes, n_pages, hosts):
+    web = SimpleNamespace(n_pages=sum(sizes), url_host=np.repeat(np.arange(len(sizes)), sizes))
+    assert even_hosts(web, n_pages) == pytest.approx(hosts)
 
 
 # --- all -------------------------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ How we interpret the paper
 - "About" the same, "almost equally": within a tenth of the second value; "little above" is above, and by less than
   that. "Immaterial" (d): within a twentieth. "Far above": twice as much, as we interpret johnson2003.
 - "Larger a": from 0.85 to 1.5, the ends of the range in which the paper sees a trend.
-- "Takes 2.9 times as long": longer, and at least twice as long. Where the pages are on fewer hosts than there are
-  workers, waiting hosts leave no choice, and the claim cannot be asked.
+- "Takes 2.9 times as long": longer, and at least twice as long. The pages of a crawl, spread over the hosts of the web
+  as evenly as they can be, are on so many hosts at a time. If that is less than the number of workers, waiting hosts
+  leave no choice, and the claims cannot be asked. What crawlers make of the hosts is what the claims are about.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,6 +47,7 @@ from scenthound.experiments.study.tables import (
     t_test_table,
 )
 from scenthound.model import FloatArray
+from scenthound.simulator.modes import Polite, parse_mode
 
 PUBLISHED = Published(pages=20_000, topics=30, largest_n=50, relevance="svm")
 PROTOCOLS = {"corrected": "corrected", "as_published": "as published"}
@@ -60,7 +62,6 @@ OTHER_D = ("a=0.85, d=1", "a=0.85, d=5")
 #: Table 2 of the paper: 4,115.73 and 1,437.93 minutes.
 PUBLISHED_RATIO = 4115.73 / 1437.93
 AT_LEAST = 2.0
-WORKERS = 30
 
 
 def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
@@ -163,25 +164,33 @@ def _far_above(pair: Pair) -> PendingClaim | Claim:
 
 def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     """By the logarithm of the ratio, so that twice and half as long have the same weight."""
-    ratio = _log_ratio(arm)
+    ratio, pair = _log_ratio(arm), Pair(arm, TIME, CONTEXT, OTIE)
     if not len(defined(ratio)):
-        why = f"For no topic did both crawlers reach {arm.page_budget:,} pages."
+        why = pair.problem or f"For no topic did both crawlers reach {arm.page_budget:,} pages in a mode with a clock."
         yield cannot_be_asked("link-context takes longer than OTIE", why)
         return
-    times = _times_as_long(ratio)
-    longer = is_more(
-        f"link-context takes longer than OTIE (here {times:.2f} times as long; logarithm of the ratio)", ratio
-    )
-    if arm.n_hosts < WORKERS:
-        hosts = f"{arm.n_hosts} host{'s' if arm.n_hosts != 1 else ''}"
-        why = f"The pages are on {hosts}, fewer than the {WORKERS} workers: waiting hosts leave no choice."
-        yield cannot_be_asked(longer.says, why, longer.effect)
-        return
-    yield longer
-    yield is_more(f"at least {AT_LEAST:g} times as long (logarithm of the ratio to that)", ratio - np.log(AT_LEAST))
+    times = f"here {_times_as_long(ratio):.2f} times as long"
+    for claim in (
+        is_more(f"link-context takes longer than OTIE ({times}; logarithm of the ratio)", ratio),
+        is_more(f"at least {AT_LEAST:g} times as long (logarithm of the ratio to that)", ratio - np.log(AT_LEAST)),
+    ):
+        few = _few_hosts(arm)
+        yield cannot_be_asked(claim.says, few, claim.effect) if few else asked(claim, pair)
+
+
+def _few_hosts(arm: ArmMeasurements) -> str:
+    """That the pages are on too few hosts for the workers; empty if they are not."""
+    mode = parse_mode(arm.settings.mode)
+    if not isinstance(mode, Polite) or arm.even_hosts >= mode.workers:
+        return ""
+    hosts = f"{arm.even_hosts:.1f} of the {arm.n_hosts:,} hosts" if arm.n_hosts > 1 else "1 host"
+    spread = f"Spread as evenly as possible, the {arm.page_budget:,} pages of a crawl are on {hosts} at a time"
+    return f"{spread}, fewer than the {mode.workers} workers: waiting hosts leave no choice."
 
 
 def _log_ratio(arm: ArmMeasurements) -> FloatArray:
+    if TIME not in arm.measured:
+        return np.full(len(arm.topics), nan)
     ratio: FloatArray = np.log(arm.values(TIME, CONTEXT)[:, 0] / arm.values(TIME, OTIE)[:, 0])
     return ratio
 
@@ -234,14 +243,17 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
         yield t_test_table(crawls, RECALL, f"target recall, {words}", (1.0,), one_tailed=True)
         yield t_test_table(crawls, _harvest_of(crawls), f"harvest rate, {words}", (1.0,), one_tailed=True)
         yield from acceptance_table(crawls)
-    yield _time_table(arm_named(arms, "time"))
+    yield from _time_table(arm_named(arms, "time"))
     yield from extra_tables([arm_named(arms, "crawls, corrected")], OTIE, CONTEXT, RECALL)
 
 
-def _time_table(arm: ArmMeasurements) -> Table:
+def _time_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """Nothing if the mode has no clock."""
+    if TIME not in arm.measured:
+        return
     minutes = arm.of(TIME).values[:, :, 0] / 60
     ratio = _times_as_long(_log_ratio(arm))
-    return Table(
+    yield Table(
         name=f"table-2-{file_name('running times')}",
         caption="Average running time with politeness",
         heads=("algorithm", "simulated minutes"),

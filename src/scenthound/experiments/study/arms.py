@@ -214,6 +214,20 @@ def hosts_of_pages(web: RecordedWeb) -> list[str]:
     return [web.hosts[host] for host in np.unique(web.url_host[: web.n_pages]).tolist()]
 
 
+def even_hosts(web: RecordedWeb, n_pages: int) -> float:
+    """Over how many hosts so many of the recorded pages can be spread: their number, divided by the most pages that one
+    host must serve if the load is as even as possible."""
+    _, sizes = np.unique(web.url_host[: web.n_pages], return_counts=True)
+    least, most = 1, int(sizes.max(initial=1))
+    while least < most:
+        middle = (least + most) // 2
+        if np.minimum(sizes, middle).sum() >= n_pages:
+            most = middle
+        else:
+            least = middle + 1
+    return float(min(n_pages, sizes.sum()) / least)
+
+
 def domains_of_pages(web: RecordedWeb) -> set[str]:
     """The registrable domains that recorded pages are on."""
     return {registrable_domain(host) for host in hosts_of_pages(web)}

@@ -30,7 +30,14 @@ from scenthound.experiments.ground_truth import (
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
-from scenthound.experiments.study.arms import Arm, SampleTopic, hosts_of_pages, leaving_share, sample_topics
+from scenthound.experiments.study.arms import (
+    Arm,
+    SampleTopic,
+    even_hosts,
+    hosts_of_pages,
+    leaving_share,
+    sample_topics,
+)
 from scenthound.experiments.study.classifiers import acceptance, classifier_agreement, n_accepted
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
@@ -97,6 +104,7 @@ class ArmMeasurements:
     settings: ArmSettings
     page_budget: int
     n_hosts: int  #: of recorded pages
+    even_hosts: float  #: over which pages of the budget can be spread
     leaving_share: float  #: of the links between recorded pages, those to other registrable domains
     topics: tuple[str, ...]
     measured: Mapping[str, Measured]
@@ -439,6 +447,7 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         settings=arm.settings,
         page_budget=page_budget,
         n_hosts=len(hosts_of_pages(web)),
+        even_hosts=even_hosts(web, page_budget),
         leaving_share=leaving_share(web),
         n_of=n_of_crawlers(dict(zip(arm.settings.strategies, arm.experiment.strategies, strict=True))),
         topics=tuple(topic.id for topic in arm.experiment.topics),
