@@ -5,7 +5,8 @@ Holm's correction over the claims of the finding. The claim is then reproduced, 
 sentence that gives the reason.
 
 Rules
-- The test of a difference is `mean_test`: sign flips, and for skewed differences also a studentised bootstrap.
+- The test of a difference is `mean_test`: sign flips, and for skewed differences also a studentised bootstrap. The
+  test of equivalence is by t-tests, for skewed differences with the same addition.
 - `is_more`: reproduced if the 95 % interval lies above 0 and the corrected p of the test above 0 is below 5 %. Not
   reproduced if the interval does not reach above 0 and the corrected p of the test below 0 is below 5 %, or if the
   difference is shown, with a corrected p, to be smaller than the margin. A difference that is certain and small is
@@ -40,17 +41,15 @@ from typing import Literal
 
 import numpy as np
 
-from scenthound.experiments.significance import fewest_differences, holm, mean_test
+from scenthound.experiments.significance import Equivalence, equivalence, fewest_differences, holm, mean_test
 from scenthound.experiments.statistics import (
     ALPHA,
     MIN_SEEDS,
     MIN_TOPICS,
     Effect,
-    Equivalence,
     PairedSample,
     aligned_differences,
     defined,
-    equivalence,
 )
 from scenthound.model import FloatArray
 
@@ -264,7 +263,7 @@ def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: fl
         tested = mean_test(excess, "greater")
         p_excess, n_nonzero, test_excess = min(1.0, 2 * tested.p), int(np.count_nonzero(excess)), tested.name
 
-    within, outside = f"equivalence within ±{margin:.4g}", f"{test_excess}, outside ±{margin:.4g}"
+    within, outside = shown.name, f"{test_excess}, outside ±{margin:.4g}"
 
     def decide(corrected: Corrected) -> Decision:
         if effect.over != "topics":
@@ -334,7 +333,7 @@ class _Sides:
     @property
     def test_contrary(self) -> str:
         if self.negligible is not None:
-            return f"equivalence within ±{self.negligible.margin:.4g}"
+            return self.negligible.name
         return f"{self.test_name}, {_side_name(-self.side)} 0"
 
     def decide(self, corrected: Corrected) -> Decision:
