@@ -156,6 +156,58 @@ def trace(pages: list[int]) -> Trace:
     return Trace("t0", "BFS1", 0, np.array(pages, np.int32), np.zeros(len(pages)))
 
 
+def test_crawls_that_are_mostly_start_pages_cannot_be_asked_about():
+    # They start from 10 pages.
+    found = {n: verdicts(menczer2001.findings([ended(n)])) for n in (19, 20)}
+    assert found[19][f"H1 {VISITED_PAGES}"] == found[19][f"H3 {VISITED_PAGES}"] == NOT_ASKED
+    assert found[20][f"H1 {VISITED_PAGES}"] == found[20][f"H3 {VISITED_PAGES}"] == REPRODUCED
+    # BestFirst and PageRank have all pages.
+    assert found[19][f"H4 {VISITED_PAGES}"] == REPRODUCED
+
+
+def test_crawls_that_hardly_have_more_pages_are_not_compared_again():
+    found = {}
+    for n_pages in (109, 111):
+        arm = menczer(AS_FOUND, EARLY, MIDDLE, END, lengths={"InfoSpiders": n_pages})
+        found[n_pages] = {each.name: each for each in menczer2001.findings([arm]) if each.protocol == VISITED_PAGES}
+    assert [len(found[n]["H3"].claims) for n in (109, 111)] == [2, 4]
+    # Three early claims, and one for each pair of which nothing is known later.
+    early, later = found[109]["H2"].claims[:3], found[109]["H2"].claims[3:]
+    assert {claim.verdict.value for claim in early} == {REPRODUCED}
+    assert {claim.verdict.value for claim in later} == {NOT_ASKED}
+    assert len(later) == 2
+
+
+def test_recovery_cannot_be_asked_about_if_crawls_ended_early_on():
+    arms = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3})
+    missed = tuple(replace(each, n_pages=210) if each.strategy == "BFS1" else each for each in arms[0].missed)
+    found = [each for each in pant2002.findings([replace(arms[0], missed=missed), arms[1]]) if each.name == "H8"]
+    assert [[claim.verdict.value for claim in each.claims] for each in found] == [
+        [REPRODUCED, NOT_ASKED],
+        [REPRODUCED, NOT_ASKED],
+    ]
+
+
+def test_claims_over_visited_pages_say_how_many_there_are():
+    lengths = {"Link-context": 400, "BFS1": 400, "InfoSpiders": 400, wang2009.USUAL: 400}
+    arms = wang(FIRST, LAST, HARVEST, times=2.9, lengths=lengths)
+    arms[2:4] = [
+        planted_arm("wang2009", arm.settings.name, REVISION, lengths={wang2009.USUAL: 400}) for arm in arms[2:4]
+    ]
+    one, two = pant(0.2, (50, 60), (-90, 20), {"BFS1": 0.5, "BFS256": 0.6, "Breadth-First": 0.3})
+    missed = tuple(replace(each, n_pages=400) if each.strategy == "BFS1" else each for each in two.missed)
+    found = [
+        *menczer2001.findings([ended(400)]),
+        *pant2002.findings([replace(one, missed=missed), replace(two, missed=missed)]),
+        *wang2009.findings(arms),
+    ]
+    visited = [each for each in found if VISITED_PAGES in each.protocol and each.name not in {"H4", "H9"}]
+    assert {each.name for each in visited} == {"H1", "H2", "H3", "H7", "H8", "H10", "H11", "H15"}
+    for each in visited:
+        assert all(re.search(r"after [\d,]+ pages", claim.says) for claim in each.claims)
+        assert any("(400 pages in the mean)" in claim.says for claim in each.claims)
+
+
 def test_low_ranks_are_better():
     arm = menczer(AS_FOUND, EARLY, MIDDLE, END)
     # 600 - 500 ranks at the end.
@@ -245,7 +297,7 @@ def test_claims_about_bfs256_cannot_be_asked_of_crawls_that_end_before_it_can_le
     assert "26%" in exploring.why
     assert exploring.effect is not None
     assert exploring.effect.mean == pytest.approx(0.1, abs=0.01)
-    assert found["H10"].why.startswith("1 of 2 claims cannot be asked here: BFS256 finds")
+    assert found["H10"].why.startswith("1 of 2 claims cannot be asked here: after 1,000 pages BFS256 finds")
 
 
 def test_coverage_of_crawls_of_unequal_length_cannot_be_asked_about():

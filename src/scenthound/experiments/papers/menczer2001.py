@@ -21,7 +21,7 @@ from scenthound.experiments.findings import (
     is_more,
 )
 from scenthound.experiments.papers import Published
-from scenthound.experiments.papers.pairs import Pair, asked, more, within_share
+from scenthound.experiments.papers.pairs import Pair, asked, distinct, more, no_more_pages, within_share
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -119,7 +119,7 @@ def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for judge, name in CLASSIFIERS.items():
         for crawlers in ORDER:
             pair = Pair(arm, f"classified:by={judge}", *crawlers)
-            yield _asked(more(f"{name}: {pair.one} better than {pair.other}", pair), pair)
+            yield _asked(more(f"{name}, {pair.context}: {pair.one} better than {pair.other}", pair), pair)
 
 
 def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
@@ -130,32 +130,31 @@ def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for crawler in (BEST, SPIDERS):
         yield _is_better(Pair(arm, RANK, crawler, PAGERANK, early))
     for crawlers in ORDER:
-        for step in _later(arm, RANK, crawlers, [arm.step(share) for share in POINTS]):
-            yield _is_better(Pair(arm, RANK, *crawlers, step))
+        first, *later = _moments(arm, RANK, crawlers)
+        for pair in later:
+            yield _is_better(pair)
+        if not later:
+            says = f"later: {first.one} better than {first.other}"
+            yield _asked(cannot_be_asked(says, no_more_pages(first)), first)
 
 
-def _later(arm: ArmMeasurements, measure: str, pair: tuple[str, str], steps: list[int]) -> list[int]:
-    """The steps after the first; at least the last, even if crawls had ended before the first."""
-    return arm.distinct_steps(measure, *pair, steps)[1:] or steps[-1:]
+def _moments(arm: ArmMeasurements, measure: str, crawlers: tuple[str, str]) -> list[Pair]:
+    """The pairs at the points of the paper."""
+    return distinct(Pair(arm, measure, *crawlers, arm.step(share)) for share in POINTS)
 
 
 def _similar(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for crawlers in ORDER:
-        for step in arm.distinct_steps(SIMILARITY, *crawlers, [arm.step(share) for share in POINTS]):
-            yield _is_better(Pair(arm, SIMILARITY, *crawlers, step))
+        yield from map(_is_better, _moments(arm, SIMILARITY, crawlers))
 
 
 def _narrowing(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    steps = [arm.step(MIDDLE), arm.step(END)]
-    middle, end = (Pair(arm, RANK, BEST, PAGERANK, step) for step in steps)
-    claim = is_more(
-        f"PageRank is further behind BestFirst after {steps[0]:,} pages than at the end",
-        aligned_differences(middle.better, end.better),
-    )
-    if len(arm.distinct_steps(RANK, BEST, PAGERANK, steps)) < len(steps):
-        yield cannot_be_asked(claim.says, f"No crawl has more than {steps[0]:,} pages that can be compared.")
-    else:
-        yield _asked(claim, middle, end)
+    middle, end = (Pair(arm, RANK, BEST, PAGERANK, arm.step(share)) for share in (MIDDLE, END))
+    says = f"PageRank is further behind BestFirst {middle.context} than {end.context}"
+    claim: PendingClaim | Claim = is_more(says, aligned_differences(middle.better, end.better))
+    if not end.is_later(middle):
+        claim = cannot_be_asked(says, no_more_pages(middle))
+    yield _asked(claim, middle, end)
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:

@@ -7,13 +7,16 @@ Rules
 - Nor can a claim about a crawler whose N is more than a quarter of the page budget, or of the pages that its crawls
   have if they ended early: it requests N pages before it uses what it learned from them. N was an eighth of the budget
   or less in the papers.
+- Nor can one about crawls of fewer than twice as many pages as they start from, which all crawlers visit first.
+- Crawls that ended early are compared where the shorter one ended. A later moment is compared separately only if the
+  crawls have at least a tenth more pages then; otherwise it would be the same comparison again.
 - Nor can one that counts missing pages, if a crawler visited less than half of the pages that the claim is about.
 - Nor can one that a crawler is better than another which cannot be beaten: that has 1 of a share, such as recall, for
   all topics or all but four. The same is true of "less" than 0, and of "about as much" if both have 1, or 0.
 - Nor can one about a measure that no topic has, and "about as much" where the other crawler has nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +38,10 @@ from scenthound.model import BoolArray, FloatArray, IntArray
 MAX_N_SHARE = 0.25
 #: The least share of pages that crawls must have if missing pages count.
 MIN_VISITED_SHARE = 0.5
+#: Crawls are compared after at least so many times as many pages as they start from.
+MIN_START_TIMES = 2
+#: Moments are different if crawls have so many times as many pages.
+NEXT_MOMENT = 1.1
 #: Measures of the static scheme, which are about complete crawls.
 STATIC = "coverage:"
 #: Measures that are shares begin with one of these: none is less than 0 or more than 1.
@@ -92,7 +99,18 @@ class Pair:
     @property
     def compared_after(self) -> IntArray:
         """The pages after which the crawlers are compared, by topic that is not left out."""
-        return self.arm.compared_after(self.measure, self.one, self.other, self.n_pages)[~self.is_exhausted]
+        return self._all_compared_after[~self.is_exhausted]
+
+    @property
+    def _all_compared_after(self) -> IntArray:
+        if self.measure.startswith(STATIC):
+            return np.minimum(self.arm.length(self.one), self.arm.length(self.other))
+        return self.arm.compared_after(self.measure, self.one, self.other, self.n_pages)
+
+    def is_later(self, other: "Pair") -> bool:
+        """Whether the crawls have considerably more pages than those of another pair."""
+        ours, theirs = self._all_compared_after, other._all_compared_after
+        return float(ours.mean()) >= NEXT_MOMENT * float(theirs.mean())
 
     def visited(self, crawler: str) -> float:
         """The pages that a crawler visited up to then, mean over the topics that are not left out."""
@@ -110,7 +128,14 @@ class Pair:
     @property
     def problem(self) -> str:
         """Why the crawls cannot be compared; empty if they can."""
-        return self._too_large_n or self._mostly_missing
+        return self._too_large_n or self._mostly_start_pages or self._mostly_missing
+
+    @property
+    def _mostly_start_pages(self) -> str:
+        after, start = self.compared_after, self.arm.settings.start
+        if not len(after) or after.mean() >= MIN_START_TIMES * start:
+            return ""
+        return f"The crawls have {after.mean():,.0f} pages in the mean, and start from {start}, which all visit first."
 
     @property
     def _too_large_n(self) -> str:
@@ -130,6 +155,20 @@ class Pair:
         if not n < MIN_VISITED_SHARE * self.n_pages:
             return ""
         return f"{crawler} visited {n:,.0f} of the {self.n_pages:,} pages in the mean: missing pages decide."
+
+
+def distinct(pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs, by rising number of pages, that are not the same comparison as the one before."""
+    kept: list[Pair] = []
+    for pair in pairs:
+        if not kept or pair.is_later(kept[-1]):
+            kept.append(pair)
+    return kept
+
+
+def no_more_pages(pair: Pair) -> str:
+    """Why nothing can be asked about the time after the moment of a pair."""
+    return f"The crawls that can be compared have hardly more pages than {pair.context}."
 
 
 def asked(claim: PendingClaim | Claim, *pairs: Pair) -> PendingClaim | Claim:

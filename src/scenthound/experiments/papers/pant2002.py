@@ -25,7 +25,7 @@ import numpy as np
 
 from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more, up_to
 from scenthound.experiments.papers import Published
-from scenthound.experiments.papers.pairs import Pair, asked, more, unbeatable
+from scenthound.experiments.papers.pairs import Pair, asked, distinct, more, no_more_pages, unbeatable
 from scenthound.experiments.significance import mean_test
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -133,9 +133,8 @@ def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
 
 
 def _throughout(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    crawlers = ("rank:by=lexical", EXPLORING, GREEDY)
-    for step in arm.distinct_steps(*crawlers, map(arm.step, THROUGHOUT)):
-        pair = Pair(arm, *crawlers, step)
+    moments = (Pair(arm, "rank:by=lexical", EXPLORING, GREEDY, arm.step(share)) for share in THROUGHOUT)
+    for pair in distinct(moments):
         yield asked(is_more(f"{pair.context} BFS256 has the better mean rank", pair.better), pair)
 
 
@@ -143,8 +142,11 @@ def _penalty(arm: ArmMeasurements, rank: str) -> Iterator[PendingClaim | Claim]:
     crawlers = (f"rank:by={rank}", GREEDY, EXPLORING)
     early, end = Pair(arm, *crawlers, arm.step(EARLY)), Pair(arm, *crawlers)
     yield asked(is_more(f"{rank}: {early.context} BFS1 has the better mean rank than BFS256", early.better), early)
-    shrinking = aligned_differences(early.better, end.better)
-    yield asked(is_more(f"{rank}: how much worse BFS256 is shrinks from there to the end", shrinking), early, end)
+    says = f"{rank}: how much worse BFS256 is has shrunk {end.context}"
+    claim: PendingClaim | Claim = is_more(says, aligned_differences(early.better, end.better))
+    if not end.is_later(early):
+        claim = cannot_be_asked(says, no_more_pages(early))
+    yield asked(claim, early, end)
 
 
 def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
@@ -157,7 +159,7 @@ def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
 def _recall(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for one, other in ((EXPLORING, GREEDY), (GREEDY, BLIND)):
         pair = Pair(arm, EXAMPLES, one, other)
-        yield more(f"{one} finds more examples than {other}", pair)
+        yield more(f"{pair.context} {one} finds more examples than {other}", pair)
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:

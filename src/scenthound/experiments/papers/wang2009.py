@@ -106,12 +106,16 @@ def _protocol(protocol: str, arm: ArmMeasurements) -> str:
 
 def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
-    yield more("a = 1.5 harvests more than a = 0.85", Pair(arm, harvest, LARGE_A, USUAL))
-    yield less("a = 1.5 recalls less than a = 0.85", Pair(arm, RECALL, LARGE_A, USUAL))
+    pair = Pair(arm, harvest, LARGE_A, USUAL)
+    yield more(f"{pair.context} a = 1.5 harvests more than a = 0.85", pair)
+    pair = Pair(arm, RECALL, LARGE_A, USUAL)
+    yield less(f"{pair.context} a = 1.5 recalls less than a = 0.85", pair)
     for measure, words in ((harvest, "harvests"), (RECALL, "recalls")):
-        yield less(f"a = 0.5 {words} less than a = 0.85", Pair(arm, measure, SMALL_A, USUAL))
+        pair = Pair(arm, measure, SMALL_A, USUAL)
+        yield less(f"{pair.context} a = 0.5 {words} less than a = 0.85", pair)
         for other in OTHER_D:
-            yield within_share(f"{other} {words} as much as d = 3", Pair(arm, measure, other, USUAL), IMMATERIAL)
+            pair = Pair(arm, measure, other, USUAL)
+            yield within_share(f"{pair.context} {other} {words} as much as d = 3", pair, IMMATERIAL)
 
 
 def _recalls_more(pair: Pair) -> PendingClaim | Claim:
@@ -132,16 +136,20 @@ def _overtaking(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
 def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     pair = Pair(arm, RECALL, CONTEXT, OPIC)
     yield _recalls_more(pair)
-    yield within_share("Link-context recalls little more than OPIC", pair, ABOUT)
+    yield within_share(f"{pair.context} Link-context recalls little more than OPIC", pair, ABOUT)
 
 
 def _harvest(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
-    yield within_share("Link-context harvests as much as OTIE", Pair(arm, harvest, CONTEXT, OTIE), ABOUT)
+    yield _harvests_as_much(Pair(arm, harvest, CONTEXT, OTIE))
     for one in (CONTEXT, OTIE):
         for other in (BLIND, OPIC):
             yield _far_above(Pair(arm, harvest, one, other))
-    yield within_share("Breadth-First harvests as much as OPIC", Pair(arm, harvest, BLIND, OPIC), ABOUT)
+    yield _harvests_as_much(Pair(arm, harvest, BLIND, OPIC))
+
+
+def _harvests_as_much(pair: Pair) -> PendingClaim | Claim:
+    return within_share(f"{pair.context} {pair.one} harvests as much as {pair.other}", pair, ABOUT)
 
 
 def _far_above(pair: Pair) -> PendingClaim | Claim:
@@ -154,7 +162,7 @@ def _far_above(pair: Pair) -> PendingClaim | Claim:
     claim = up_to(
         aligned_differences(highest, FAR_ABOVE * theirs),
         is_more(
-            f"{pair.one} harvests at least {FAR_ABOVE:g} times as much as {pair.other}",
+            f"{pair.context} {pair.one} harvests at least {FAR_ABOVE:g} times as much as {pair.other}",
             aligned_differences(ours, FAR_ABOVE * theirs),
         ),
         f"A crawl of as many accepted pages as the web has would harvest {times:.2f} times as much as {pair.other}.",

@@ -10,7 +10,7 @@ Measures are metrics by name, and others:
 - `shared_pages` and `shared_hosts`: the overlap of crawls from both halves of the seeds.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -204,21 +204,6 @@ class ArmMeasurements:
         if self.by_visited_pages and measure in self.settings.measures:
             after = np.minimum(after, np.minimum(self.length(one), self.length(other)))
         return after
-
-    def describe_pages(self, measure: str, one: str, other: str, x: int) -> str:
-        """After how many pages two crawlers are compared, in words."""
-        after = self.compared_after(measure, one, other, x)
-        if np.all(after == x):
-            return f"after {x:,} pages"
-        return f"after {x:,} pages or where the shorter crawl ended ({after.mean():,.0f} pages in the mean)"
-
-    def distinct_steps(self, measure: str, one: str, other: str, steps: Iterable[int]) -> list[int]:
-        """The steps at which two crawlers can be compared. Steps after the end of all crawls would repeat an earlier
-        comparison."""
-        first: dict[bytes, int] = {}
-        for step in steps:
-            first.setdefault(self.compared_after(measure, one, other, step).tobytes(), step)
-        return list(first.values())
 
     def _after(self, measure: str, label: str, n_pages: IntArray) -> FloatArray:
         """By topic, a measure after as many pages."""
