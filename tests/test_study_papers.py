@@ -11,10 +11,11 @@ import pytest
 
 from measured_arms import planted_arm, verdicts
 from scenthound.experiments.papers import differences_from_paper, menczer2001, pant2002, paper_of, wang2009
-from scenthound.experiments.study import measures
+from scenthound.experiments.study import measures, study
 from scenthound.experiments.study.arms import even_hosts
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST
 from scenthound.experiments.study.measures import MISSING_COUNT, VISITED_PAGES
+from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.study.tables import end_tables
 from scenthound.model import Trace
 
@@ -336,7 +337,7 @@ def test_n_is_that_of_the_settings():
     arms = [replace(arm, n_of={**arm.n_of, "BFS256": 128}) for arm in arms]
     assert verdicts(pant2002.findings(arms))["H10"] == REPRODUCED
     # The paper's share is 256 of 2,000.
-    assert "largest N" not in differences_from_paper(pant2002.PUBLISHED, arms[0])
+    assert "largest N" not in differences_from_paper(pant2002.PUBLISHED["task 1"], arms[0])
 
 
 def test_a_refuted_claim_refutes_a_finding_of_which_other_claims_cannot_be_asked():
@@ -608,6 +609,40 @@ def test_pages_are_on_as_many_hosts_as_they_can_be_spread_over(sizes, n_pages, h
     assert even_hosts(web, n_pages) == pytest.approx(hosts)
 
 
+def test_arms_are_compared_with_the_experiment_of_the_paper_that_they_repeat():
+    published = wang2009.PUBLISHED
+    sizes = {name: (each.pages, each.topics) for name, each in published.items()}
+    assert sizes == {
+        "crawls, corrected": (20_000, 30),
+        "crawls, as published": (20_000, 30),
+        "revision, corrected": (10_000, 3),
+        "revision, as published": (10_000, 3),
+        "time": (100_000, 10),
+    }
+    arms = {arm.settings.name: arm for arm in wang(FIRST, LAST, HARVEST, times=2.9)}
+    difference = differences_from_paper(published["revision, corrected"], arms["revision, corrected"])
+    assert difference == (
+        "crawls of 1,000 pages instead of 10,000; the largest N is 5.0% of the pages instead of 0.5%; "
+        "12 topics instead of 3"
+    )
+
+
+def test_notes_compare_only_arms_that_the_paper_has():
+    settings = read_settings("pant2002").with_arms(["buffer"])
+    arms = [*pant(0.2, (50, 60), (-90, 20), {}), buffer_arm()]
+    arms[2] = replace(arms[2], settings=next(arm for arm in settings.arms if arm.name == "buffer"))
+    (note,) = study._differences(pant2002.PUBLISHED, arms)
+    assert note.startswith("task 1; task 2 - ")
+    assert (
+        study._differences(pant2002.PUBLISHED, [replace(arms[0], settings=replace(arms[0].settings, name="x"))]) == []
+    )
+
+
+@pytest.mark.parametrize("name", ["menczer2001", "pant2002", "wang2009"])
+def test_published_experiments_are_arms(name):
+    assert set(paper_of(name).PUBLISHED) <= {arm.name for arm in read_settings(name).arms if not arm.optional}
+
+
 # --- all -------------------------------------------------------------------------------------------------------------
 
 
@@ -630,8 +665,6 @@ def test_figures_use_measures_of_their_arms(study):
 
 
 def planted_settings(study: str):
-    from scenthound.experiments.study.settings import read_settings
-
     return read_settings(study).arms
 
 

@@ -1,6 +1,6 @@
 """The papers, one module each: findings, figures and tables. `pairs` says what cannot be asked in any of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
@@ -12,7 +12,7 @@ from scenthound.experiments.study.tables import Picture, Table
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The size of a paper's experiments: pages per crawl, topics, the largest N of its crawlers, and its relevance
+    """The size of an experiment of a paper: pages per crawl, topics, the largest N of its crawlers, and its relevance
     model."""
 
     pages: int
@@ -24,7 +24,8 @@ class Published:
 class Paper(Protocol):
     """What a module of this package provides, from the measured arms of its study in the order of the settings."""
 
-    PUBLISHED: Published
+    #: By arm; arms that the paper does not have are missing.
+    PUBLISHED: Mapping[str, Published]
 
     def findings(self, arms: Sequence[ArmMeasurements]) -> Iterable[Finding]: ...
 

@@ -38,7 +38,7 @@ from scenthound.experiments.study.tables import (
     t_test_table,
 )
 
-PUBLISHED = Published(pages=1_000, topics=100, largest_n=1, relevance="cosine")
+PUBLISHED = {"crawls": Published(pages=1_000, topics=100, largest_n=1, relevance="cosine")}
 BEST, SPIDERS, PAGERANK = "BestFirst", "InfoSpiders", "PageRank"
 #: Pairs of crawlers, the better one first.
 ORDER = ((BEST, SPIDERS), (SPIDERS, PAGERANK))

@@ -46,8 +46,8 @@ from scenthound.experiments.study.tables import (
     sample_urls,
 )
 
-PUBLISHED = Published(pages=2_000, topics=100, largest_n=256, relevance="cosine")
 TASK_1, TASK_2, COST = "task 1", "task 2", "cost"
+PUBLISHED = dict.fromkeys((TASK_1, TASK_2), Published(pages=2_000, topics=100, largest_n=256, relevance="cosine"))
 BUFFER, MORE = "buffer", ("more, task 1", "more, task 2")
 GREEDY, EXPLORING, BLIND = "BFS1", "BFS256", "Breadth-First"
 BETWEEN = ("BFS16", "BFS64", "BFS128")

@@ -49,8 +49,12 @@ from scenthound.experiments.study.tables import (
 from scenthound.model import FloatArray
 from scenthound.simulator.modes import Polite, parse_mode
 
-PUBLISHED = Published(pages=20_000, topics=30, largest_n=50, relevance="svm")
 PROTOCOLS = {"corrected": "corrected", "as_published": "as published"}
+PUBLISHED = {
+    **{f"crawls, {words}": Published(20_000, 30, largest_n=50, relevance="svm") for words in PROTOCOLS.values()},
+    **{f"revision, {words}": Published(10_000, 3, largest_n=50, relevance="svm") for words in PROTOCOLS.values()},
+    "time": Published(100_000, 10, largest_n=50, relevance="svm"),
+}
 BLIND, CONTEXT, OPIC, OTIE = "Breadth-First", "Link-context", "OPIC", "OTIE"
 RECALL, TIME = "target_recall", "running_s"
 EARLY = 0.05
