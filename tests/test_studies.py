@@ -323,6 +323,23 @@ def test_topics_that_lack_a_requirement_are_skipped_with_a_reason(web, tmp_path)
     assert any(re.match(r"1 topic .*\bdescription\.", note) for note in found.notes)
 
 
+@pytest.mark.parametrize(("relevance", "is_left_out"), [("cosine", True), (None, True), ("svm", False)])
+def test_topics_whose_keywords_are_not_in_the_web_are_left_out_if_crawls_read_them(
+    web, tmp_path, relevance, is_left_out
+):
+    topics = read_topics(web / "topics.jsonl")
+    strange = replace(topics[0], keywords=("zzzunknown",), path="")
+    # Without keywords those of the path count.
+    by_path = replace(topics[1], keywords=(), path=f"Top/{topics[1].keywords[0]}")
+    write_topics(tmp_path / "strange.jsonl", [strange, by_path, *topics[2:]])
+    arms = tuple(replace(arm, relevance=relevance) for arm in SETTINGS.arms)
+    needing = replace(SETTINGS, needs=replace(SETTINGS.needs, keywords=True), arms=arms)
+    found = study_topics(needing, RecordedWeb.open(web), tmp_path / "strange.jsonl")
+    left_out = {topic.id for topic in topics} - {topic.id for topic in found.drawn}
+    assert left_out == ({strange.id} if is_left_out else set())
+    assert any("keywords in the web" in note for note in found.notes) == is_left_out
+
+
 def test_domains_are_counted_by_recorded_pages(web):
     assert len(domains_of_pages(RecordedWeb.open(web))) > 1
 
