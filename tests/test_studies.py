@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -270,6 +271,16 @@ def test_crawls_from_halves_of_the_seeds_are_compared(web, tmp_path):
     kept = arm.source(tmp_path, recorded).open()
     first, second = (set(kept.of(*each)[1].trace.pages.tolist()) for each in pairs[0])
     assert measured.of("shared_pages").values[1, 0, -1] == pytest.approx(len(first & second) / len(first | second))
+
+
+def test_links_to_other_domains_are_counted_only_for_pagerank(study, web, tmp_path):
+    assert all(isnan(arm.leaving_share) for arm in study.arms)
+    recorded = RecordedWeb.open(web)
+    arm = replace(SETTINGS.arms[0], strategies={"PageRank": "pagerank"}, measures=("target_recall",), tops=())
+    (one,), _ = prepared(replace(SETTINGS, arms=(arm,)), recorded, web)
+    pieces = list(crawl_all(one.source(tmp_path, recorded), one.planned, workers=1))
+    visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
+    assert 0 < measure_arm(recorded, one, visited, tmp_path, workers=1).leaving_share < 1
 
 
 def test_cpu_time_is_measured_in_plain_crawls(study):

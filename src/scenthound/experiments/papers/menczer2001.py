@@ -107,7 +107,7 @@ def _randomness(arm: ArmMeasurements) -> str:
         return ""
     return (
         f"InfoSpiders walked at random: the entropy of its choices is {entropy:.3f} of that of random ones, and "
-        f"{found.get('deaths', 0.0):.1f} agents died per crawl; its net decided nothing."
+        f"{found.get('deaths', 0.0):.1f} agents ended per crawl; its net decided nothing."
     )
 
 

@@ -61,6 +61,7 @@ STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage", "bm25", "lexical_mea
 VISITED_PAGES, MISSING_COUNT = "over visited pages", "missing pages count"
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
+PAGERANK = "pagerank"
 #: The number of a crawler in `visited_sets` if one of its crawls did not end early.
 NOT_ENDED = -1
 #: Whether low values are good, for measures that are not metrics.
@@ -105,7 +106,8 @@ class ArmMeasurements:
     page_budget: int
     n_hosts: int  #: of recorded pages
     even_hosts: float  #: over which pages of the budget can be spread
-    leaving_share: float  #: of the links between recorded pages, those to other registrable domains
+    #: Of the links between recorded pages, those to other registrable domains; NaN if no crawler is PageRank.
+    leaving_share: float
     topics: tuple[str, ...]
     measured: Mapping[str, Measured]
     bounds: Mapping[str, Measured]
@@ -433,7 +435,7 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         page_budget=page_budget,
         n_hosts=len(hosts_of_pages(web)),
         even_hosts=even_hosts(web, page_budget),
-        leaving_share=leaving_share(web),
+        leaving_share=leaving_share(web) if _has_pagerank(arm) else np.nan,
         n_of=n_of_crawlers(dict(zip(arm.settings.strategies, arm.experiment.strategies, strict=True))),
         topics=tuple(topic.id for topic in arm.experiment.topics),
         measured=measured([topic.values for topic in topics]),
@@ -454,6 +456,11 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         diagnostics=_diagnostics([crawl for topic in topics for crawl in topic.diagnostics]),
         samples=sample_topics(arm, web),
     )
+
+
+def _has_pagerank(arm: Arm) -> bool:
+    """Whether a crawler of an arm is PageRank, which records only links to other domains."""
+    return any(STRATEGIES.parse(spec).name == PAGERANK for spec in arm.experiment.strategies)
 
 
 def _diagnostics(crawls: Sequence[tuple[str, Mapping[str, float]]]) -> dict[str, dict[str, float]]:
