@@ -221,7 +221,8 @@ def up_to(ceiling: FloatArray, claim: PendingClaim, why: str) -> PendingClaim | 
     that any crawler could have, by topic, and `why` says what that would be."""
     known = defined(ceiling)
     n_possible = int(np.count_nonzero(known > 0))
-    if not len(known) or (known.mean() > 0 and n_possible >= min(len(known), MIN_TOPICS)):
+    are_enough = n_possible >= MIN_TOPICS or len(known) < MIN_TOPICS
+    if not len(known) or (known.mean() > 0 and are_enough):
         return claim
     topics = f" {n_possible} of {len(known)} topics leave room for more." if n_possible else ""
     return cannot_be_asked(claim.says, f"{why}{topics}", claim.effect)

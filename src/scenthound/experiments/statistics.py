@@ -190,6 +190,10 @@ class PairedSample:
     def without_rounding(self) -> "PairedSample":
         return PairedSample(without_rounding(self._values), self._repeats)
 
+    def minus(self, value: float) -> "PairedSample":
+        """The same with a value subtracted from all."""
+        return PairedSample(self._values - value, self._repeats)
+
     @property
     def standard_error(self) -> float:
         n_topics, n_seeds = self._values.shape
