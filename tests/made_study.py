@@ -30,6 +30,7 @@ def made_arm(name: str = "task 1", n_places: int = 4, **more: object) -> ArmMeas
         settings=settings,
         page_budget=int(x[-1]),
         n_hosts=1,
+        even_hosts=1.0,
         leaving_share=0.0,
         topics=TOPICS,
         measured=values,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from scenthound.experiments.closed_world import MissedCounts
-from scenthound.experiments.study.measures import ArmMeasurements, Measured, n_of_crawlers
+from scenthound.experiments.study.measures import NOT_ENDED, ArmMeasurements, Measured, n_of_crawlers
 from scenthound.experiments.study.settings import read_settings
 from scenthound.experiments.topic_analysis import TopicFeatures
 
@@ -22,13 +22,15 @@ def planted_arm(
     n_topics: int = N_TOPICS,
     low: tuple[str, ...] = (),
     n_hosts: int = 100,
+    even_hosts: float | None = None,
     leaving_share: float = 0.2,
     page_budget: int = 1000,
     lengths: Mapping[str, int] | None = None,
     n_accepted: float = 1000.0,
+    n_exhausted: int = 0,
 ) -> ArmMeasurements:
     """The arm of a study with these measures; topics go up and down together and a little apart. Crawlers with a length
-    ended early, after so many pages."""
+    ended early, after so many pages. For the first `n_exhausted` topics all crawlers visited the same 300 pages."""
     settings = next(arm for arm in read_settings(study).arms if arm.name == name)
     labels = tuple(settings.strategies)
     steps = (page_budget * np.array([0.05, 0.1, 0.25, 0.5, 1])).astype(np.int32)
@@ -40,8 +42,12 @@ def planted_arm(
     }
     n_pages = dict.fromkeys(labels, page_budget) | dict(lengths or {})
     missed = [
-        MissedCounts(label, f"t{topic}", n_pages[label], 10, 50, 100) for topic in range(n_topics) for label in labels
+        MissedCounts(label, f"t{topic}", 300 if topic < n_exhausted else n_pages[label], 10, 50, 100)
+        for topic in range(n_topics)
+        for label in labels
     ]
+    visited_sets = np.full((len(labels), n_topics), NOT_ENDED, np.int32)
+    visited_sets[:, :n_exhausted] = 0
     features = tuple(TopicFeatures(f"t{topic}", topic, 0.5, topic % 3, 2.0, 0.1) for topic in range(n_topics))
     topics = tuple(f"t{topic}" for topic in range(n_topics))
     accepted = np.full(n_topics, n_accepted)
@@ -49,6 +55,7 @@ def planted_arm(
         settings=settings,
         page_budget=page_budget,
         n_hosts=n_hosts,
+        even_hosts=n_hosts if even_hosts is None else even_hosts,
         leaving_share=leaving_share,
         n_of=n_of_crawlers({label: spec for label, spec in settings.strategies.items() if "{" not in spec}),
         topics=topics,
@@ -57,6 +64,7 @@ def planted_arm(
         missed=tuple(missed),
         features=features,
         n_accepted=accepted,
+        visited_sets=visited_sets,
     )
 
 

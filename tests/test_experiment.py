@@ -96,12 +96,32 @@ def skipping(web_path, tmp_path, *strategies, **settings):
 
 
 def test_topics_without_words_in_their_keywords_are_skipped_on_request(web_path, tmp_path):
-    for number, relevance in enumerate((None, "cosine")):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        skipped = skipping(web_path, folder, "breadth_first", relevance=relevance)
-        assert list(skipped) == ["odd"]
-        assert "'odd'" in skipped["odd"]
+    skipped = skipping(web_path, tmp_path, "breadth_first")
+    # The default model also learns from start pages, so it needs no word that is in the web.
+    assert list(skipped) == ["odd"]
+    assert "'odd'" in skipped["odd"]
+
+
+def test_topics_whose_keywords_are_not_in_the_web_are_skipped_if_the_relevance_model_has_nothing_else(
+    web_path, tmp_path
+):
+    skipped = skipping(web_path, tmp_path, "breadth_first", relevance="cosine")
+    assert list(skipped) == ["odd", "strange"]
+    assert "cosine" in skipped["strange"]
+
+
+def test_a_model_reads_the_description_only_if_it_is_told_to(web_path, tmp_path):
+    described = topic("told", keywords=("quetzalcoatlus",), description="balloon")
+    write_topics(tmp_path / "topics.jsonl", [topic("balloon"), described])
+    topics = TopicChoice(tmp_path / "topics.jsonl", skip_missing=True)
+    setup = ExperimentSetup(web=web_path, topics=topics, strategies=("breadth_first",), page_budget=5)
+    skipped = {
+        relevance: list(
+            simulate_topics(replace(setup, relevance=relevance), tmp_path / relevance[:11], workers=1).skipped_topics
+        )
+        for relevance in ("cosine", "cosine:description=true")
+    }
+    assert skipped == {"cosine": ["told"], "cosine:description=true": []}
 
 
 def test_topics_whose_keywords_are_not_in_the_web_are_skipped_if_a_strategy_needs_them(web_path, tmp_path):

@@ -21,7 +21,8 @@ from scenthound.experiments.findings import (
     is_more,
     is_not_more,
 )
-from scenthound.experiments.statistics import PairedSample, equivalence
+from scenthound.experiments.significance import equivalence
+from scenthound.experiments.statistics import PairedSample
 from scenthound.ui.reports.findings import unasked_lines
 
 YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED

@@ -108,10 +108,9 @@ def test_density_is_decided_within_each_group_of_topics(done):
     assert good[0] > good[1] > good[2], "the unseen topic, the last, has the fewest good pages"
     says = {(each.name, each.protocol): [claim.says for claim in each.claims] for each in study.findings}
     # Of the two topics searched on, one is dense and the other is not; the unseen one has no other to be denser than.
-    assert says["H18", "P, topics searched on"][2:] == [
-        "higher fitness at 48 pages on dense topics",
-        "no higher fitness at 48 pages on others",
-    ]
+    dense, others = says["H18", "P, topics searched on"][2:]
+    assert dense == "higher fitness at 48 pages on dense topics"
+    assert others.startswith("no higher fitness at 48 pages on others, or by less than 0.")
     assert says["H18", "P, unseen topics"][2:] == ["fitness at 48 pages: is this topic dense or not?"]
     topics = next(table for table in study.tables if table.name == "topics")
     assert [row[3] for row in topics.rows] == ["dense", "sparse", "sparse"]

@@ -11,6 +11,7 @@ from scenthound.experiments.significance import (
     BOOTSTRAP_T,
     SIGN_FLIPS,
     bootstrap_t_p,
+    equivalence,
     is_skewed,
     mean_test,
     sign_flip_p,
@@ -93,3 +94,35 @@ def test_skewed_differences_without_an_effect_are_rejected_less_often_than_by_si
     # 40 and 28 of 400 in the long run, with standard deviations of 6 and 5.
     assert flips > tested
     assert tested < 45
+
+
+def test_skewed_differences_are_equal_only_if_the_bootstrap_agrees():
+    margin = 0.7
+    found = equivalence(LEFT, margin)
+    by_t = stats.ttest_1samp(LEFT, margin, alternative="less").pvalue
+    # The long tail is below, and so is the side that is harder to show.
+    above = bootstrap_t_p(LEFT + margin, "greater", spread_only=True)
+    assert found.p == above > by_t
+    assert found.name == f"equivalence within ±0.7 by t-tests and {BOOTSTRAP_T}"
+    assert equivalence(SYMMETRIC, 9.0).name == "equivalence within ±9"
+
+
+def test_one_small_difference_among_zeros_does_not_prevent_equality():
+    differences = np.array([0.01, *[0.0] * 11])
+    assert is_skewed(differences)
+    assert equivalence(differences, 0.05).p < 0.001
+    assert equivalence(-differences, 0.05).p < 0.001
+    assert not equivalence(differences, 0.001).is_shown
+
+
+def test_skewed_differences_at_the_margin_are_seldom_shown_to_be_equal():
+    rng, margin = np.random.default_rng(2), 1.0
+    by_t = tested = 0
+    for _ in range(400):
+        # Their mean is the margin: they are not equal within it.
+        differences = margin + rng.exponential(size=20) - 1
+        by_t += stats.ttest_1samp(differences, margin, alternative="less").pvalue < 0.05
+        tested += equivalence(differences, margin, n_resamples=500).is_shown
+    # 40 and 24 of 400 in the long run, with standard deviations of 6 and 5.
+    assert by_t > tested
+    assert tested < 38

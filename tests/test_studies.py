@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -272,6 +273,16 @@ def test_crawls_from_halves_of_the_seeds_are_compared(web, tmp_path):
     assert measured.of("shared_pages").values[1, 0, -1] == pytest.approx(len(first & second) / len(first | second))
 
 
+def test_links_to_other_domains_are_counted_only_for_pagerank(study, web, tmp_path):
+    assert all(isnan(arm.leaving_share) for arm in study.arms)
+    recorded = RecordedWeb.open(web)
+    arm = replace(SETTINGS.arms[0], strategies={"PageRank": "pagerank"}, measures=("target_recall",), tops=())
+    (one,), _ = prepared(replace(SETTINGS, arms=(arm,)), recorded, web)
+    pieces = list(crawl_all(one.source(tmp_path, recorded), one.planned, workers=1))
+    visited = np.unique(np.concatenate([piece.visited for piece in pieces]))
+    assert 0 < measure_arm(recorded, one, visited, tmp_path, workers=1).leaving_share < 1
+
+
 def test_cpu_time_is_measured_in_plain_crawls(study):
     assert (study.arm("cost").of("cpu_us").values > 0).all()
 
@@ -321,6 +332,23 @@ def test_topics_that_lack_a_requirement_are_skipped_with_a_reason(web, tmp_path)
     found = study_topics(needing, RecordedWeb.open(web), tmp_path / "mute.jsonl")
     assert mute.id not in {topic.id for topic in found.drawn}
     assert any(re.match(r"1 topic .*\bdescription\.", note) for note in found.notes)
+
+
+@pytest.mark.parametrize(("relevance", "is_left_out"), [("cosine", True), (None, True), ("svm", False)])
+def test_topics_whose_keywords_are_not_in_the_web_are_left_out_if_crawls_read_them(
+    web, tmp_path, relevance, is_left_out
+):
+    topics = read_topics(web / "topics.jsonl")
+    strange = replace(topics[0], keywords=("zzzunknown",), path="")
+    # Without keywords those of the path count.
+    by_path = replace(topics[1], keywords=(), path=f"Top/{topics[1].keywords[0]}")
+    write_topics(tmp_path / "strange.jsonl", [strange, by_path, *topics[2:]])
+    arms = tuple(replace(arm, relevance=relevance) for arm in SETTINGS.arms)
+    needing = replace(SETTINGS, needs=replace(SETTINGS.needs, keywords=True), arms=arms)
+    found = study_topics(needing, RecordedWeb.open(web), tmp_path / "strange.jsonl")
+    left_out = {topic.id for topic in topics} - {topic.id for topic in found.drawn}
+    assert left_out == ({strange.id} if is_left_out else set())
+    assert any("keywords in the web" in note for note in found.notes) == is_left_out
 
 
 def test_domains_are_counted_by_recorded_pages(web):

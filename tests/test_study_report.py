@@ -127,7 +127,7 @@ LABELS = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable()
     tops=st.lists(st.floats(0.001, 1), max_size=3),
 )
 def test_any_settings_survive_a_round_trip(title, labels, share, most, tops):
-    strategies = {label: f"best_first:note={label}" for label in labels}
+    strategies = {label: f"best_n_first:n={number}" for number, label in enumerate(labels, 1)}
     arm = ArmSettings("one, two", strategies, ("recall",), tops=tuple(tops), pages_share=share, topics=most, plain=True)
     settings = StudySettings("pant2002", title, 7, topics_max=most, needs=Needs(keywords=True), arms=(arm,))
     assert parse_settings(settings_toml(settings), "written") == settings

@@ -23,7 +23,8 @@ from scenthound.experiments.validate.weights import (
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
 YES, NO, UNDECIDED = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
-N_SEEDS = 6
+NOT_ASKED = Verdict.CANNOT_BE_ASKED
+N_SEEDS = 7
 
 
 def rules(**weights):
@@ -182,36 +183,87 @@ def settings_on(topics, n_trained, *strategies):
     return ValidationSettings(experiment=experiment, n_trained=n_trained, budgets=(10, 20, 30))
 
 
-def measured(fitness, good_share, cohesiveness=(0.0, 0.0), distance=0.0):
-    """A strategy with these differences to Best-First: fitness by topic and budget, the others everywhere."""
+def measured(fitness, good_share, cohesiveness=(0.0, 0.0), distance=0.0, best_first=0.0, n_pages=(10, 20, 30)):
+    """A strategy with these differences to Best-First: fitness by topic and budget, the others everywhere. Crawls have
+    `n_pages` by budget, or by topic and budget."""
     shape = (2, len(fitness), 2, N_SEEDS, 3)
     values = {name: np.zeros(shape) for name in MEASURES}
-    values["fitness"][1] = np.array(fitness)[:, None, None, :]
+    values["fitness"][0] = best_first
+    values["fitness"][1] = best_first + np.array(fitness)[:, None, None, :]
     values["community_cohesiveness"][1], values["overall_cohesiveness"][1] = cohesiveness
     values["mean_distance"][1, ..., -1] = distance
-    empty = np.zeros((*shape, 1), np.int64)
-    return Measurements(values, empty, empty, np.array(good_share))
+    by_topic = np.broadcast_to(np.array(n_pages), (len(fitness), 3))[:, None, None, :, None]
+    pages = np.broadcast_to(by_topic, (*shape, 1)).astype(np.int64)
+    return Measurements(values, pages, pages, np.array(good_share))
 
 
 def verdicts(validation, measurements):
     return {(each.name, each.topics): each.verdict for each in findings(validation, measurements)}
 
 
+#: Of two topics trained on and two unseen ones, the first is dense.
+SHARES = [0.3, 0.1, 0.3, 0.1]
+
+
 def test_losing_late_on_the_sparse_topic_only_reproduces_the_study():
-    dense_and_sparse = [[0.1, 0.1, 0.1], [0.1, 0.1, -0.1]]
-    found = verdicts(settings(), measured(dense_and_sparse, [0.3, 0.1], (0.5, 0.2), -1.0))
+    dense_and_sparse = [[0.1, 0.1, 0.1], [0.1, 0.1, -0.1]] * 2
+    found = verdicts(settings(2, 2), measured(dense_and_sparse, SHARES, (0.5, 0.2), -1.0))
     assert found == {(name, topics): YES for topics in ("trained on", "unseen") for name in ("H18", "H19", "H20")}
 
 
 def test_losing_late_on_the_dense_topic_or_winning_late_on_the_other_does_not_reproduce_it():
-    late = [[0.1, 0.1, -0.1], [0.1, 0.1, 0.1]]
-    found = verdicts(settings(), measured(late, [0.3, 0.1]))
+    late = [[0.1, 0.1, -0.1], [0.1, 0.1, 0.1]] * 2
+    found = verdicts(settings(2, 2), measured(late, SHARES))
     assert found["H18", "trained on"] is found["H18", "unseen"] is NO
 
 
 def test_losing_early_does_not_reproduce_the_study():
-    found = verdicts(settings(), measured([[0.1, -0.1, 0.1], [-0.1, 0.1, -0.1]], [0.3, 0.1]))
+    found = verdicts(settings(2, 2), measured([[0.1, -0.1, 0.1], [0.1, -0.1, -0.1]] * 2, SHARES))
     assert found["H18", "trained on"] is found["H18", "unseen"] is NO
+
+
+@pytest.mark.parametrize(
+    ("difference", "verdict"), [(-0.1, YES), (0.0, YES), (0.02, YES), (0.025, UNDECIDED), (0.03, NO), (0.1, NO)]
+)
+def test_no_higher_is_less_or_hardly_more(difference, verdict):
+    # A twentieth of 0.5 is 0.025.
+    noise = 0.002 * np.array([1, -1, 1, -1, 1, -1, 0])
+    measurements = measured([[0.1, 0.1, 0.1], [0.1, 0.1, difference]], [0.3, 0.1], best_first=0.5)
+    measurements.values["fitness"][1, 1, :, :, -1] += noise
+    (finding, *_) = findings(settings(2, 0), measurements)
+    assert (finding.claims[-1].verdict, finding.verdict) == (verdict, verdict)
+
+
+def test_a_finding_about_dense_topics_cannot_be_asked_if_none_is_dense_or_all_are():
+    for shares in ([0.2, 0.2, 0.2, 0.2], [0.3, 0.3, 0.1, 0.1]):
+        (finding, *_) = findings(settings(2, 2), measured(np.full((4, 3), 0.1), shares))
+        assert len(finding.claims) == 4
+        assert NOT_ASKED in {claim.verdict for claim in finding.claims}
+    found = verdicts(settings(2, 0), measured([[0.1, 0.1, -0.1]] * 2, [0.2, 0.2]))
+    assert found["H18", "trained on"] is NOT_ASKED
+
+
+def test_fitness_above_1_cannot_be_asked_for():
+    found = verdicts(settings(2, 0), measured(np.full((2, 3), -0.1), [0.3, 0.1], best_first=1.0))
+    assert found["H18", "trained on"] is NOT_ASKED
+
+
+def test_crawls_that_visited_all_pages_cannot_be_asked_about():
+    (fitness, cohesiveness, distance) = findings(
+        settings(2, 0), measured(np.full((2, 3), 0.0), [0.3, 0.1], n_pages=(10, 15, 15))
+    )
+    assert [claim.verdict for claim in fitness.claims] == [UNDECIDED, *[NOT_ASKED] * 3]
+    # After the shortest of three lengths they still differ, after most they do not.
+    assert {claim.verdict for claim in (*cohesiveness.claims, *distance.claims)} == {NOT_ASKED}
+
+
+def test_topics_whose_pages_were_all_visited_are_left_out():
+    n_pages = [(10, 20, 30)] * 5 + [(7, 7, 7)]
+    shares = [0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
+    (fitness, *_) = findings(settings(6, 0), measured(np.full((6, 3), 0.1), shares, n_pages=n_pages))
+    assert [claim.effect.n_topics for claim in fitness.claims] == [5, 5, 3, 2]
+    (fitness, *_) = findings(settings(6, 0), measured(np.full((6, 3), 0.1), shares, n_pages=n_pages[1:] + n_pages[-1:]))
+    assert [claim.verdict for claim in fitness.claims[:2]] == [NOT_ASKED, NOT_ASKED]
 
 
 def test_both_kinds_of_cohesiveness_must_be_higher_and_the_distance_smaller():
@@ -227,17 +279,17 @@ def test_one_topic_alone_is_neither_dense_nor_sparse():
 
 def test_few_topics_are_tested_over_seeds_and_many_over_topics():
     (few, *_) = findings(settings(), measured(np.full((2, 3), 0.1), [0.3, 0.1]))
-    # One topic with six seeds, each 0.1 better: one of 64 sign flips is as good. Three claims are tested.
-    assert (few.claims[0].effect.over, few.claims[0].p, few.claims[0].p_corrected) == ("seeds", 1 / 64, 3 / 64)
+    # One topic with seven seeds, each 0.1 better: one of 128 sign flips is as good. Three claims are tested.
+    assert (few.claims[0].effect.over, few.claims[0].p, few.claims[0].p_corrected) == ("seeds", 1 / 128, 3 / 128)
     # Five topics, each 0.1 better at every budget: one of 32 sign flips. Four claims, of which the last two are on
-    # the seeds of two and of three topics: one of 4,096, and one of 2^18, against which 10,000 are drawn.
+    # the seeds of two and of three topics: one of 16,384, and one of 2^21, against which 10,000 are drawn.
     (many, *_) = findings(settings(5, 0), measured(np.full((5, 3), 0.1), [0.5, 0.4, 0.3, 0.2, 0.1]))
     early, late, dense, others = many.claims
     assert (early.effect.over, dense.effect.over, others.effect.n_topics) == ("topics", "seeds", 3)
-    # Above 0 the p are 1 / 32 twice, 1 / 4096, and, because "no higher" is tested below 0, 1. Holm takes the smallest
+    # Above 0 the p are 1 / 32 twice, 1 / 16384, and, because "no higher" is tested below 0, 1. Holm takes the smallest
     # four times and the next three times.
     assert (early.p, early.p_corrected, early.verdict) == (1 / 32, 3 / 32, UNDECIDED)
-    assert (late.p_corrected, dense.p, dense.p_corrected) == (3 / 32, 1 / 4096, 4 / 4096)
+    assert (late.p_corrected, dense.p, dense.p_corrected) == (3 / 32, 1 / 16384, 4 / 16384)
     # Of the contrary tests, that of "no higher" alone is not 1: 1 / 10,001, times four.
     assert (others.p, others.p_contrary_corrected) == (1, 4 / 10_001)
     assert (dense.verdict, others.verdict) == (YES, NO)
@@ -247,7 +299,7 @@ def test_a_finding_has_its_claim_and_the_reason_for_its_verdict():
     (finding, *_) = findings(settings(n_unseen=0), measured(np.full((1, 3), 0.1), [0.3]))
     assert (finding.name, finding.strategy, finding.topics) == ("H18", "rank_function:preset=johnson2003", "trained on")
     assert "Best-First" in finding.says
-    assert re.search(r"\+0\.1 to \+0\.1 .*\b0; .*\b0\.0312\.", finding.claims[0].why)
+    assert re.search(r"\+0\.1 to \+0\.1 .*\b0; .*\b0\.0156\.", finding.claims[0].why)
     assert finding.claims[-1].verdict is UNDECIDED
     assert finding.claims[-1].why
 
@@ -269,8 +321,8 @@ def test_the_finding_about_weights_is_about_all_searches_that_are_validated(tmp_
     for strategies, verdict in ((files, YES), (files[:1], Verdict.CANNOT_BE_ASKED), ([], None)):
         validation = settings_on(settings().trained, 1, "rank_function:preset=johnson2003", *strategies)
         shape = (2 + len(strategies), 1, 2, N_SEEDS, 3)
-        empty = np.zeros((*shape, 1), np.int64)
-        measurements = Measurements({name: np.zeros(shape) for name in MEASURES}, empty, empty, np.zeros(1))
+        pages = np.full((*shape, 1), 30)
+        measurements = Measurements({name: np.zeros(shape) for name in MEASURES}, pages, pages, np.zeros(1))
         found = [each for each in findings(validation, measurements) if each.name == "H17"]
         assert [(each.strategy, each.topics, each.verdict) for each in found] == (
             [("", "", verdict)] if verdict else []

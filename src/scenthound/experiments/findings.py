@@ -5,7 +5,8 @@ Holm's correction over the claims of the finding. The claim is then reproduced, 
 sentence that gives the reason.
 
 Rules
-- The test of a difference is `mean_test`: sign flips, and for skewed differences also a studentised bootstrap.
+- The test of a difference is `mean_test`: sign flips, and for skewed differences also a studentised bootstrap. The
+  test of equivalence is by t-tests, for skewed differences with the same addition.
 - `is_more`: reproduced if the 95 % interval lies above 0 and the corrected p of the test above 0 is below 5 %. Not
   reproduced if the interval does not reach above 0 and the corrected p of the test below 0 is below 5 %, or if the
   difference is shown, with a corrected p, to be smaller than the margin. A difference that is certain and small is
@@ -20,7 +21,8 @@ Rules
   Equivalence is tested over topics only.
 - A claim cannot be asked where the web or the page budget decides it, whatever the crawlers do: `cannot_be_asked`
   gives the reason. A claim `up_to` a ceiling (the largest difference that any crawler could have, by topic) cannot be
-  asked if the mean of that is not positive. More topics would not help, so this is not the same as undecided.
+  asked if the mean of that is not positive, or if fewer than five of at least five topics have a positive one: with
+  those alone no test could be passed. More topics would not help, so this is not the same as undecided.
 - A finding is reproduced if all its claims are, not reproduced if one is not. Otherwise it cannot be asked if one of
   its claims cannot, and is undecided if all can.
 - Tests and contrary tests are corrected separately. One refuted claim refutes a finding, so the correction of contrary
@@ -39,17 +41,15 @@ from typing import Literal
 
 import numpy as np
 
-from scenthound.experiments.significance import fewest_differences, holm, mean_test
+from scenthound.experiments.significance import Equivalence, equivalence, fewest_differences, holm, mean_test
 from scenthound.experiments.statistics import (
     ALPHA,
     MIN_SEEDS,
     MIN_TOPICS,
     Effect,
-    Equivalence,
     PairedSample,
     aligned_differences,
     defined,
-    equivalence,
 )
 from scenthound.model import FloatArray
 
@@ -217,11 +217,15 @@ def cannot_be_asked(says: str, why: str, effect: Effect | None = None) -> Claim:
 
 
 def up_to(ceiling: FloatArray, claim: PendingClaim, why: str) -> PendingClaim | Claim:
-    """The claim that differences are positive, if they can be: `ceiling` is the largest difference that any crawler
-    could have, by topic, and `why` says what that would be."""
-    if len(defined(ceiling)) and float(np.nanmean(ceiling)) <= 0:
-        return cannot_be_asked(claim.says, why, claim.effect)
-    return claim
+    """The claim that differences are on one side, if they can be: `ceiling` is the largest difference on that side
+    that any crawler could have, by topic, and `why` says what that would be."""
+    known = defined(ceiling)
+    n_possible = int(np.count_nonzero(known > 0))
+    are_enough = n_possible >= MIN_TOPICS or len(known) < MIN_TOPICS
+    if not len(known) or (known.mean() > 0 and are_enough):
+        return claim
+    topics = f" {n_possible} of {len(known)} topics leave room for more." if n_possible else ""
+    return cannot_be_asked(claim.says, f"{why}{topics}", claim.effect)
 
 
 def is_more(says: str, differences: FloatArray | PairedSample, margin: float | None = None) -> PendingClaim:
@@ -260,7 +264,7 @@ def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: fl
         tested = mean_test(excess, "greater")
         p_excess, n_nonzero, test_excess = min(1.0, 2 * tested.p), int(np.count_nonzero(excess)), tested.name
 
-    within, outside = f"equivalence within ±{margin:.4g}", f"{test_excess}, outside ±{margin:.4g}"
+    within, outside = shown.name, f"{test_excess}, outside ±{margin:.4g}"
 
     def decide(corrected: Corrected) -> Decision:
         if effect.over != "topics":
@@ -330,7 +334,7 @@ class _Sides:
     @property
     def test_contrary(self) -> str:
         if self.negligible is not None:
-            return f"equivalence within ±{self.negligible.margin:.4g}"
+            return self.negligible.name
         return f"{self.test_name}, {_side_name(-self.side)} 0"
 
     def decide(self, corrected: Corrected) -> Decision:

@@ -24,11 +24,11 @@ from scenthound.experiments.starts import (
     parse_task,
     training_pages_of,
 )
-from scenthound.model import Topic
+from scenthound.model import IntArray, Topic
 from scenthound.records import column
-from scenthound.relevance.base import RELEVANCE, trains
+from scenthound.relevance.base import RELEVANCE, LearningRelevance, trains
 from scenthound.simulator.modes import SEQUENTIAL, parse_mode
-from scenthound.simulator.scores import TopicWords, scores_for
+from scenthound.simulator.scores import TopicWords, WebWords, without_pages
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES, Strategy
 
@@ -121,9 +121,9 @@ class ExperimentSetup(CrawlConditions):
         of_strategies = [STRATEGIES.make(strategy).relevance_model for strategy in self.strategies]
         names = [self.relevance] if self.relevance else of_strategies or [Strategy.relevance_model]
         try:
-            for model in map(RELEVANCE.make, dict.fromkeys(names)):
-                if not trains(model):
-                    scores_for(topic, model, web)
+            for name in dict.fromkeys(names):
+                if not trains(RELEVANCE.make(name)):
+                    check_model_words(topic, name, web)
             check_words(topic, self.strategies, web)
         except InvalidTopic as reason:
             return str(reason)
@@ -177,6 +177,32 @@ def check_words(topic: Topic, strategies: Iterable[str], web: RecordedWeb) -> No
                 f"Topic {topic.id!r}: {strategy} uses the words of its {reads_topic}, but none of them occurs in the "
                 "web. Describe the topic there, or choose another strategy."
             )
+
+
+class LookedUpWords(WebWords):
+    """The vocabulary of a web, and whether words were looked up and found in it."""
+
+    def __init__(self, web: RecordedWeb) -> None:
+        super().__init__(web)
+        self.n_stems = self.n_found = 0
+
+    def find_words(self, stems: list[str]) -> IntArray:
+        found = super().find_words(stems)
+        self.n_stems += len(stems)
+        self.n_found += len(found)
+        return found
+
+
+def check_model_words(topic: Topic, name: str, web: RecordedWeb) -> None:
+    """Raise if a relevance model that learns nothing but the words of a topic finds none of them in the web: all its
+    scores would be 0."""
+    words = LookedUpWords(web)
+    scorer = RELEVANCE.make(name).for_topic(without_pages(topic), words)
+    if words.n_stems and not words.n_found and not isinstance(scorer, LearningRelevance):
+        raise InvalidTopic(
+            f"Topic {topic.id!r}: the relevance model {name} uses its words, but none of them occurs in the web. "
+            "Describe the topic there, or choose another model with --relevance."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

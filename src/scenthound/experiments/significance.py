@@ -4,7 +4,7 @@ Rules
 - The test is by sign flips: exact, and without assumptions except that differences are symmetric about 0 if there is
   no effect. Skewed differences break that assumption, and sign flips then reject too often on the side of the shorter
   tail: `benchmarks.significance` measures how often. So `mean_test` requires that skewed differences pass a
-  studentised bootstrap, too.
+  studentised bootstrap, too, and so does the test of equivalence, whose t-tests have the same weakness.
 - Random draws are seeded: the same values have the same p in every run.
 """
 
@@ -13,7 +13,9 @@ from math import floor, log2, nan, sqrt
 
 import numpy as np
 
+from scenthound.errors import InvalidParameter
 from scenthound.experiments.statistics import (
+    ALPHA,
     N_RESAMPLES,
     ROUNDING,
     Alternative,
@@ -25,6 +27,7 @@ from scenthound.experiments.statistics import (
     paired_t,
     rank_biserial,
     standard_error,
+    t_interval,
     wins_ties_losses,
     without_rounding,
 )
@@ -85,9 +88,11 @@ def bootstrap_t_p(
     *,
     n_resamples: int = N_RESAMPLES,
     seed: int = PERMUTATION_SEED,
+    spread_only: bool = False,
 ) -> float:
     """The p of a studentised bootstrap (Efron and Tibshirani 1993, section 16.4): how often the t of a resample,
-    against the observed mean, is as extreme as the observed t against 0. NaN for fewer than two topics."""
+    against the observed mean, is as extreme as the observed t against 0. NaN for fewer than two topics. With
+    `spread_only`, resamples of a single value, whose t is infinite, do not count as extreme."""
     kept = defined(differences)
     n = len(kept)
     if n < 2:
@@ -104,10 +109,47 @@ def bootstrap_t_p(
         errors = drawn.std(axis=1, ddof=1) / sqrt(n)
         means = drawn.mean(axis=1)
         # A resample of one value has no spread: its t is infinite, on the side of its mean.
-        n_above += int(np.count_nonzero(means >= observed * errors))
-        n_below += int(np.count_nonzero(means <= observed * errors))
+        counts = errors > 0 if spread_only else np.True_
+        n_above += int(np.count_nonzero((means >= observed * errors) & counts))
+        n_below += int(np.count_nonzero((means <= observed * errors) & counts))
     above, below = (n_above + 1) / (n_resamples + 1), (n_below + 1) / (n_resamples + 1)
     return {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}[alternative]
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """`low` to `high` is the 90 % interval. All are NaN for fewer than two topics. `name` is that of the test."""
+
+    margin: float
+    p: float
+    low: float
+    high: float
+    name: str
+
+    @property
+    def is_shown(self) -> bool:
+        return self.p < ALPHA
+
+
+def equivalence(differences: FloatArray, margin: float, *, n_resamples: int = N_RESAMPLES) -> Equivalence:
+    """Test whether the mean difference lies between `-margin` and `+margin`, in the units of the differences.
+
+    p is the larger one of two one-sided paired t-tests (Schuirmann 1987). It is below 5 % exactly if the 90 %
+    t-interval lies between the margins. If the differences are skewed they must also pass a studentised bootstrap on
+    both sides, and the largest p counts. Resamples of a single value do not count in it: where all differences but one
+    are 0 every third is of zeros, whatever the margin.
+    """
+    if not margin > 0:
+        raise InvalidParameter(f"The margin of an equivalence test is {margin}; it must be more than 0.")
+    above = paired_t(differences, "greater", against=-margin)
+    below = paired_t(differences, "less", against=margin)
+    p, interval = max(above.p, below.p), t_interval(differences, 1 - 2 * ALPHA)
+    name = f"equivalence within ±{margin:.4g}"
+    if not is_skewed(differences):
+        return Equivalence(margin, p, *interval, name)
+    above_p = bootstrap_t_p(differences + margin, "greater", n_resamples=n_resamples, spread_only=True)
+    below_p = bootstrap_t_p(differences - margin, "less", n_resamples=n_resamples, spread_only=True)
+    return Equivalence(margin, max(p, above_p, below_p), *interval, f"{name} by t-tests and {BOOTSTRAP_T}")
 
 
 def sign_flip_p(

@@ -190,6 +190,10 @@ class PairedSample:
     def without_rounding(self) -> "PairedSample":
         return PairedSample(without_rounding(self._values), self._repeats)
 
+    def minus(self, value: float) -> "PairedSample":
+        """The same with a value subtracted from all."""
+        return PairedSample(self._values - value, self._repeats)
+
     @property
     def standard_error(self) -> float:
         n_topics, n_seeds = self._values.shape
@@ -317,30 +321,3 @@ def t_interval(differences: FloatArray, coverage: float = 0.95) -> tuple[float, 
     mean = float(kept.mean())
     half = float(scipy_stats().t.ppf((1 + coverage) / 2, len(kept) - 1)) * standard_error(kept)
     return mean - half, mean + half
-
-
-@dataclass(frozen=True, slots=True)
-class Equivalence:
-    """`low` to `high` is the 90 % interval. All are NaN for fewer than two topics."""
-
-    margin: float
-    p: float
-    low: float
-    high: float
-
-    @property
-    def is_shown(self) -> bool:
-        return self.p < ALPHA
-
-
-def equivalence(differences: FloatArray, margin: float) -> Equivalence:
-    """Test whether the mean difference lies between `-margin` and `+margin`, in the units of the differences.
-
-    p is the larger one of two one-sided paired t-tests (Schuirmann 1987). It is below 5 % exactly if the 90 %
-    t-interval lies between the margins.
-    """
-    if not margin > 0:
-        raise InvalidParameter(f"The margin of an equivalence test is {margin}; it must be more than 0.")
-    above = paired_t(differences, "greater", against=-margin)
-    below = paired_t(differences, "less", against=margin)
-    return Equivalence(margin, max(above.p, below.p), *t_interval(differences, 1 - 2 * ALPHA))

@@ -23,14 +23,13 @@ import numpy as np
 from scenthound.errors import printable
 from scenthound.experiments.compare.measures import Measurements
 from scenthound.experiments.compare.settings import Contestant, Prepared
-from scenthound.experiments.significance import holm, paired_p
+from scenthound.experiments.significance import equivalence, holm, paired_p
 from scenthound.experiments.statistics import (
     ALPHA,
     MIN_TOPICS,
     Effect,
     PairedSample,
     differences_of,
-    equivalence,
     wins_ties_losses,
 )
 from scenthound.experiments.topic_analysis import against_field

@@ -1,25 +1,18 @@
-"""The papers, one module each: findings, figures and tables.
+"""The papers, one module each: findings, figures and tables. `pairs` says what cannot be asked in any of them."""
 
-What cannot be asked in any study
-- Claims about a crawler whose N is more than a quarter of the page budget: it requests N pages before it uses what it
-  learned from them, so that the budget decides. N was an eighth of the budget or less in the papers.
-- Claims about the end of crawls that all ended early after equally many pages: they visited all pages that can be
-  reached.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
 
-from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked
+from scenthound.experiments.findings import Finding
 from scenthound.experiments.study.measures import ArmMeasurements
 from scenthound.experiments.study.tables import Picture, Table
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The size of a paper's experiments: pages per crawl, topics, the largest N of its crawlers, and its relevance
+    """The size of an experiment of a paper: pages per crawl, topics, the largest N of its crawlers, and its relevance
     model."""
 
     pages: int
@@ -31,46 +24,14 @@ class Published:
 class Paper(Protocol):
     """What a module of this package provides, from the measured arms of its study in the order of the settings."""
 
-    PUBLISHED: Published
+    #: By arm; arms that the paper does not have are missing.
+    PUBLISHED: Mapping[str, Published]
 
     def findings(self, arms: Sequence[ArmMeasurements]) -> Iterable[Finding]: ...
 
     def pictures(self, arms: Sequence[ArmMeasurements]) -> Iterable[Picture]: ...
 
     def tables(self, arms: Sequence[ArmMeasurements]) -> Iterable[Table]: ...
-
-
-#: The largest share of the page budget that the N of a crawler may be.
-MAX_N_SHARE = 0.25
-
-
-def asked(
-    claims: Iterable[PendingClaim | Claim], problem: Callable[[PendingClaim | Claim], str]
-) -> Iterator[PendingClaim | Claim]:
-    """The claims; those with a problem cannot be asked."""
-    for claim in claims:
-        why = problem(claim)
-        yield cannot_be_asked(claim.says, why, claim.effect) if why else claim
-
-
-def exhausted(arm: ArmMeasurements, claim: PendingClaim | Claim | None = None) -> str:
-    """That all crawlers of an arm visited all pages that can be reached; empty if they did not, or if a claim is about
-    a moment before that, when they still differed."""
-    effect = None if claim is None else claim.effect
-    if not arm.is_exhausted or (effect is not None and (effect.low or effect.high)):
-        return ""
-    pages = f"{arm.length(arm.labels[0]).mean():,.0f} in the mean"
-    return f"All crawlers visited all pages that can be reached, {pages}: their order decides nothing."
-
-
-def too_large_n(arm: ArmMeasurements, crawlers: Iterable[str]) -> str:
-    """That the N of one of the crawlers is too large a part of the page budget; empty if it is not."""
-    n, crawler = max(((arm.n_of.get(each, 1), each) for each in crawlers), default=(1, ""))
-    share = n / arm.page_budget
-    if share <= MAX_N_SHARE:
-        return ""
-    pages = f"{n} pages at once, {share:.0%} of the {arm.page_budget:,}"
-    return f"{crawler} requests {pages}: crawls end before it can use what it learned."
 
 
 def differences_from_paper(published: Published, arm: ArmMeasurements) -> str:

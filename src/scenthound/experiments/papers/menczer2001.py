@@ -10,9 +10,7 @@ How we interpret the paper
   claims about PageRank cannot be asked; where less than a tenth does, findings say so.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from scenthound.experiments.findings import (
     Claim,
@@ -20,10 +18,10 @@ from scenthound.experiments.findings import (
     PendingClaim,
     cannot_be_asked,
     finding_of,
-    is_about_equal,
     is_more,
 )
-from scenthound.experiments.papers import Published, asked, exhausted
+from scenthound.experiments.papers import Published
+from scenthound.experiments.papers.pairs import Pair, asked, distinct, more, no_more_pages, within_share
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -40,7 +38,7 @@ from scenthound.experiments.study.tables import (
     t_test_table,
 )
 
-PUBLISHED = Published(pages=1_000, topics=100, largest_n=1, relevance="cosine")
+PUBLISHED = {"crawls": Published(pages=1_000, topics=100, largest_n=1, relevance="cosine")}
 BEST, SPIDERS, PAGERANK = "BestFirst", "InfoSpiders", "PageRank"
 #: Pairs of crawlers, the better one first.
 ORDER = ((BEST, SPIDERS), (SPIDERS, PAGERANK))
@@ -65,7 +63,7 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
             "H1",
             "BestFirst > InfoSpiders > PageRank under each classifier",
             over,
-            _askable(arm, _classified(arm)),
+            _classified(arm),
             remark,
         )
         yield finding_of(
@@ -73,23 +71,21 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
             "mean lexical rank: at a tenth BestFirst about InfoSpiders, both better than PageRank; later BestFirst "
             "better than InfoSpiders, InfoSpiders than PageRank",
             over,
-            _askable(arm, _ranked(arm)),
+            _ranked(arm),
             remark,
         )
         says = "mean similarity: the same order, from early on"
-        yield finding_of("H3", says, over, _askable(arm, _similar(arm)), remark)
+        yield finding_of("H3", says, over, _similar(arm), remark)
         says = "mean lexical rank: PageRank's distance narrows late"
-        yield finding_of("H4", says, over, _askable(arm, _narrowing(arm)))
+        yield finding_of("H4", says, over, _narrowing(arm))
 
 
-def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> Iterator[PendingClaim | Claim]:
-    """The claims; those about PageRank cannot be asked where hardly a link leads to another domain."""
-    few = "" if arm.leaving_share >= MIN_LEAVING else _leaving(arm)
-
-    def problem(claim: PendingClaim | Claim) -> str:
-        return exhausted(arm, claim) or (few if PAGERANK in claim.says else "")
-
-    return asked(claims, problem)
+def _asked(claim: PendingClaim | Claim, *pairs: Pair) -> PendingClaim | Claim:
+    """The claim; one about PageRank cannot be asked where hardly a link leads to another domain."""
+    arm, is_about_pagerank = pairs[0].arm, any(PAGERANK in (pair.one, pair.other) for pair in pairs)
+    if is_about_pagerank and arm.leaving_share < MIN_LEAVING:
+        return cannot_be_asked(claim.says, _leaving(arm), claim.effect)
+    return asked(claim, *pairs)
 
 
 def _leaving(arm: ArmMeasurements) -> str:
@@ -111,55 +107,54 @@ def _randomness(arm: ArmMeasurements) -> str:
         return ""
     return (
         f"InfoSpiders walked at random: the entropy of its choices is {entropy:.3f} of that of random ones, and "
-        f"{found.get('deaths', 0.0):.1f} agents died per crawl; its net decided nothing."
+        f"{found.get('deaths', 0.0):.1f} agents ended per crawl; its net decided nothing."
     )
 
 
-def _is_better(arm: ArmMeasurements, measure: str, one: str, other: str, step: int) -> PendingClaim:
-    pages = arm.describe_pages(measure, one, other, step)
-    return is_more(f"{pages}: {one} better than {other}", arm.better(measure, one, other, step))
+def _is_better(pair: Pair) -> PendingClaim | Claim:
+    return _asked(more(f"{pair.context}: {pair.one} better than {pair.other}", pair), pair)
 
 
-def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _classified(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for judge, name in CLASSIFIERS.items():
-        for one, other in ORDER:
-            differences = arm.better(f"classified:by={judge}", one, other, arm.page_budget)
-            yield is_more(f"{name}: {one} better than {other}", differences)
+        for crawlers in ORDER:
+            pair = Pair(arm, f"classified:by={judge}", *crawlers)
+            yield _asked(more(f"{name}, {pair.context}: {pair.one} better than {pair.other}", pair), pair)
 
 
-def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _ranked(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     early = arm.step(EARLY)
-    best, spiders = arm.pair(RANK, BEST, SPIDERS, early)
-    margin = NEAR * float(np.nanmean(best))
-    context = arm.describe_pages(RANK, BEST, SPIDERS, early)
-    near = aligned_differences(spiders, best)
-    yield is_about_equal(f"{context}: BestFirst and InfoSpiders within {margin:.4g} ranks", near, margin)
+    # Lower ranks are better: the margin is a share of BestFirst's.
+    near = Pair(arm, RANK, SPIDERS, BEST, early)
+    yield within_share(f"{near.context}: InfoSpiders about as good as BestFirst", near, NEAR, " ranks")
     for crawler in (BEST, SPIDERS):
-        yield _is_better(arm, RANK, crawler, PAGERANK, early)
-    for pair in ORDER:
-        for step in _later(arm, RANK, pair, [arm.step(share) for share in POINTS]):
-            yield _is_better(arm, RANK, *pair, step)
+        yield _is_better(Pair(arm, RANK, crawler, PAGERANK, early))
+    for crawlers in ORDER:
+        first, *later = _moments(arm, RANK, crawlers)
+        for pair in later:
+            yield _is_better(pair)
+        if not later:
+            says = f"later: {first.one} better than {first.other}"
+            yield _asked(cannot_be_asked(says, no_more_pages(first)), first)
 
 
-def _later(arm: ArmMeasurements, measure: str, pair: tuple[str, str], steps: list[int]) -> list[int]:
-    """The steps after the first; at least the last, even if crawls had ended before the first."""
-    return arm.distinct_steps(measure, *pair, steps)[1:] or steps[-1:]
+def _moments(arm: ArmMeasurements, measure: str, crawlers: tuple[str, str]) -> list[Pair]:
+    """The pairs at the points of the paper."""
+    return distinct(Pair(arm, measure, *crawlers, arm.step(share)) for share in POINTS)
 
 
-def _similar(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    for pair in ORDER:
-        for step in arm.distinct_steps(SIMILARITY, *pair, [arm.step(share) for share in POINTS]):
-            yield _is_better(arm, SIMILARITY, *pair, step)
+def _similar(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
+    for crawlers in ORDER:
+        yield from map(_is_better, _moments(arm, SIMILARITY, crawlers))
 
 
 def _narrowing(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    steps = [arm.step(MIDDLE), arm.step(END)]
-    middle, end = (arm.better(RANK, BEST, PAGERANK, step) for step in steps)
-    says = f"PageRank is further behind BestFirst after {steps[0]:,} pages than at the end"
-    if len(arm.distinct_steps(RANK, BEST, PAGERANK, steps)) < len(steps):
-        yield cannot_be_asked(says, f"No crawl has more than {steps[0]:,} pages that can be compared.")
-    else:
-        yield is_more(says, aligned_differences(middle, end))
+    middle, end = (Pair(arm, RANK, BEST, PAGERANK, arm.step(share)) for share in (MIDDLE, END))
+    says = f"PageRank is further behind BestFirst {middle.context} than {end.context}"
+    claim: PendingClaim | Claim = is_more(says, aligned_differences(middle.better, end.better))
+    if not end.is_later(middle):
+        claim = cannot_be_asked(says, no_more_pages(middle))
+    yield _asked(claim, middle, end)
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:

@@ -23,8 +23,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more
-from scenthound.experiments.papers import Published, asked, exhausted, too_large_n
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more, up_to
+from scenthound.experiments.papers import Published
+from scenthound.experiments.papers.pairs import Pair, asked, distinct, more, no_more_pages, unbeatable
 from scenthound.experiments.significance import mean_test
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -44,10 +45,9 @@ from scenthound.experiments.study.tables import (
     sample_text,
     sample_urls,
 )
-from scenthound.model import FloatArray
 
-PUBLISHED = Published(pages=2_000, topics=100, largest_n=256, relevance="cosine")
 TASK_1, TASK_2, COST = "task 1", "task 2", "cost"
+PUBLISHED = dict.fromkeys((TASK_1, TASK_2), Published(pages=2_000, topics=100, largest_n=256, relevance="cosine"))
 BUFFER, MORE = "buffer", ("more, task 1", "more, task 2")
 GREEDY, EXPLORING, BLIND = "BFS1", "BFS256", "Breadth-First"
 BETWEEN = ("BFS16", "BFS64", "BFS128")
@@ -70,106 +70,96 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
     """All six. Mean ranks and recall are over visited pages, and if crawls ended early also with missing pages
     counted."""
     one, two = arm_named(arms, TASK_1), arm_named(arms, TASK_2)
-    yield finding_of("H5", "task 1, static: BFS256 > BFS1, the others between", "", _askable(one, _in_order(one)))
-    yield finding_of("H6", "task 1, static: the gap grows as n shrinks", "", _askable(one, _growing_gap(one)))
+    yield finding_of("H5", "task 1, static: BFS256 > BFS1, the others between", "", _in_order(one))
+    yield finding_of("H6", "task 1, static: the gap grows as n shrinks", "", _growing_gap(one))
     for arm in one.padded_or_visited():
-        yield finding_of(
-            "H7", "task 1, dynamic lexical: BFS256 better throughout", arm.over, _askable(arm, _throughout(arm))
-        )
+        yield finding_of("H7", "task 1, dynamic lexical: BFS256 better throughout", arm.over, _throughout(arm))
         says = "task 1, dynamic linkage: BFS256 worse early, recovers"
-        yield finding_of("H8", says, arm.over, _askable(arm, _penalty(arm, "linkage")))
+        yield finding_of("H8", says, arm.over, _penalty(arm, "linkage"))
     for arm in two.padded_or_visited():
-        yield finding_of(
-            "H9", "task 2: BFS256 > BFS1 > Breadth-First, early penalty", arm.over, _askable(arm, _task_2(arm))
-        )
+        yield finding_of("H9", "task 2: BFS256 > BFS1 > Breadth-First, early penalty", arm.over, _task_2(arm))
     for arm in two.padded_or_visited():
         says = "task 2, example recall: BFS256 > BFS1 > Breadth-First"
-        yield finding_of("H10", says, arm.over, _askable(arm, _recall(arm)))
+        yield finding_of("H10", says, arm.over, _recall(arm))
 
 
-def _askable(arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim]) -> Iterator[PendingClaim | Claim]:
-    """The claims; those about BFS256 cannot be asked if its N is too large a part of the page budget."""
-
-    def problem(claim: PendingClaim | Claim) -> str:
-        return exhausted(arm, claim) or (too_large_n(arm, [EXPLORING]) if EXPLORING in claim.says else "")
-
-    return asked(claims, problem)
-
-
-def _coverage(arm: ArmMeasurements, rank: str, crawler: str) -> FloatArray:
-    """By topic, the mean share over all n."""
-    values: FloatArray = arm.values(f"coverage:by={rank}", crawler).mean(axis=-1)
-    return values
-
-
-def _of_equal_length(arm: ArmMeasurements, claim: PendingClaim, crawlers: Iterable[str]) -> PendingClaim | Claim:
+def _static(claim: PendingClaim | Claim, *pairs: Pair) -> PendingClaim | Claim:
     """A claim about the static scheme, which has no values over visited pages: it cannot be asked of crawls of unequal
     length."""
-    lengths = {crawler: float(arm.length(crawler).mean()) for crawler in crawlers}
-    (shortest, few), (longest, many) = (choose(lengths.items(), key=lambda item: item[1]) for choose in (min, max))
-    if few >= EQUAL_LENGTH * many:
-        return claim
-    visited = (
-        f"{shortest} visited {few:,.0f} pages in the mean before its frontier was empty, and {longest} {many:,.0f}"
-    )
-    return cannot_be_asked(claim.says, f"{visited}: the longer crawl covers more.", claim.effect)
+    for pair in pairs:
+        (few, shortest), (many, longest) = sorted(
+            (pair.visited(crawler), crawler) for crawler in (pair.one, pair.other)
+        )
+        if few < EQUAL_LENGTH * many:
+            visited = f"{shortest} visited {few:,.0f} pages in the mean before its frontier was empty"
+            why = f"{visited}, and {longest} {many:,.0f}: the longer crawl covers more."
+            return cannot_be_asked(claim.says, why, claim.effect)
+    return asked(claim, *pairs)
+
+
+def _covers_more(arm: ArmMeasurements, rank: str, one: str, other: str) -> PendingClaim | Claim:
+    pair = Pair(arm, f"coverage:by={rank}", one, other)
+    return _static(more(f"{rank}: {one} covers more than {other}", pair), pair)
 
 
 def _in_order(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for rank in RANKS:
-        greedy, exploring = _coverage(arm, rank, GREEDY), _coverage(arm, rank, EXPLORING)
-        between = np.mean([_coverage(arm, rank, crawler) for crawler in BETWEEN], axis=0)
-        more = is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
-        yield _of_equal_length(arm, more, (EXPLORING, GREEDY))
-        more = is_more(
-            f"{rank}: BFS256 covers more than the others in the mean", aligned_differences(exploring, between)
-        )
-        yield _of_equal_length(arm, more, (EXPLORING, *BETWEEN))
-        more = is_more(f"{rank}: the others in the mean cover more than BFS1", aligned_differences(between, greedy))
-        yield _of_equal_length(arm, more, (*BETWEEN, GREEDY))
+        yield _covers_more(arm, rank, EXPLORING, GREEDY)
+        pairs = [Pair(arm, f"coverage:by={rank}", EXPLORING, crawler) for crawler in BETWEEN]
+        yield _in_the_mean(f"{rank}: BFS256 covers more than the others in the mean", "the others", pairs)
+        pairs = [Pair(arm, f"coverage:by={rank}", crawler, GREEDY) for crawler in BETWEEN]
+        yield _in_the_mean(f"{rank}: the others in the mean cover more than BFS1", GREEDY, pairs)
+
+
+def _in_the_mean(says: str, other: str, pairs: Sequence[Pair]) -> PendingClaim | Claim:
+    """That one crawler is better than another in the mean over pairs."""
+    better, room = (
+        np.mean(values, axis=0) for values in zip(*((each.better, each.room_above) for each in pairs), strict=True)
+    )
+    return _static(up_to(room, is_more(says, better), unbeatable(other)), *pairs)
 
 
 def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for rank in RANKS:
-        measured = arm.of(f"coverage:by={rank}")
+        pair, measured = Pair(arm, f"coverage:by={rank}", EXPLORING, GREEDY), arm.of(f"coverage:by={rank}")
         gap = measured.values[arm.index(EXPLORING)] - measured.values[arm.index(GREEDY)]
         # At least the first and the last size of the settings are compared.
         few = max(round(FEW_TOP * arm.page_budget), int(measured.x[0]))
         many = min(round(MANY_TOP * arm.page_budget), int(measured.x[-1]))
         narrow, wide = gap[:, measured.x <= few].mean(axis=1), gap[:, measured.x >= many].mean(axis=1)
-        shrinking = aligned_differences(narrow, wide)
+        shrinking = np.where(pair.is_exhausted, np.nan, aligned_differences(narrow, wide))
         says = f"{rank}: BFS256's lead over BFS1 at n up to {few} is larger than at n from {many} on"
-        yield _of_equal_length(arm, is_more(says, shrinking), (EXPLORING, GREEDY))
+        yield _static(is_more(says, shrinking), pair)
 
 
-def _throughout(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    pair = ("rank:by=lexical", EXPLORING, GREEDY)
-    for step in arm.distinct_steps(*pair, map(arm.step, THROUGHOUT)):
-        better = arm.better(*pair, step)
-        yield is_more(f"{arm.describe_pages(*pair, step)} BFS256 has the better mean rank", better)
+def _throughout(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
+    moments = (Pair(arm, "rank:by=lexical", EXPLORING, GREEDY, arm.step(share)) for share in THROUGHOUT)
+    for pair in distinct(moments):
+        yield asked(is_more(f"{pair.context} BFS256 has the better mean rank", pair.better), pair)
 
 
-def _penalty(arm: ArmMeasurements, rank: str) -> Iterator[PendingClaim]:
-    early = arm.better(f"rank:by={rank}", GREEDY, EXPLORING, arm.step(EARLY))
-    end = arm.better(f"rank:by={rank}", GREEDY, EXPLORING)
-    pages = arm.describe_pages(f"rank:by={rank}", GREEDY, EXPLORING, arm.step(EARLY))
-    yield is_more(f"{rank}: {pages} BFS1 has the better mean rank than BFS256", early)
-    yield is_more(f"{rank}: how much worse BFS256 is shrinks from there to the end", aligned_differences(early, end))
+def _penalty(arm: ArmMeasurements, rank: str) -> Iterator[PendingClaim | Claim]:
+    crawlers = (f"rank:by={rank}", GREEDY, EXPLORING)
+    early, end = Pair(arm, *crawlers, arm.step(EARLY)), Pair(arm, *crawlers)
+    yield asked(is_more(f"{rank}: {early.context} BFS1 has the better mean rank than BFS256", early.better), early)
+    says = f"{rank}: how much worse BFS256 is has shrunk {end.context}"
+    claim: PendingClaim | Claim = is_more(says, aligned_differences(early.better, end.better))
+    if not end.is_later(early):
+        claim = cannot_be_asked(says, no_more_pages(early))
+    yield asked(claim, early, end)
 
 
 def _task_2(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for rank in RANKS:
-        blind, greedy, exploring = (_coverage(arm, rank, crawler) for crawler in (BLIND, GREEDY, EXPLORING))
-        more = is_more(f"{rank}: BFS256 covers more than BFS1", aligned_differences(exploring, greedy))
-        yield _of_equal_length(arm, more, (EXPLORING, GREEDY))
-        more = is_more(f"{rank}: BFS1 covers more than Breadth-First", aligned_differences(greedy, blind))
-        yield _of_equal_length(arm, more, (GREEDY, BLIND))
+        yield _covers_more(arm, rank, EXPLORING, GREEDY)
+        yield _covers_more(arm, rank, GREEDY, BLIND)
         yield from _penalty(arm, rank)
 
 
-def _recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    yield is_more("BFS256 finds more examples than BFS1", arm.better(EXAMPLES, EXPLORING, GREEDY))
-    yield is_more("BFS1 finds more examples than Breadth-First", arm.better(EXAMPLES, GREEDY, BLIND))
+def _recall(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
+    for one, other in ((EXPLORING, GREEDY), (GREEDY, BLIND)):
+        pair = Pair(arm, EXAMPLES, one, other)
+        yield more(f"{pair.context} {one} finds more examples than {other}", pair)
 
 
 def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:

@@ -9,12 +9,13 @@ How we interpret the paper
 - "About" the same, "almost equally": within a tenth of the second value; "little above" is above, and by less than
   that. "Immaterial" (d): within a twentieth. "Far above": twice as much, as we interpret johnson2003.
 - "Larger a": from 0.85 to 1.5, the ends of the range in which the paper sees a trend.
-- "Takes 2.9 times as long": longer, and at least twice as long. Where the pages are on fewer hosts than there are
-  workers, waiting hosts leave no choice, and the claim cannot be asked.
+- "Takes 2.9 times as long": longer, and at least twice as long. The pages of a crawl, spread over the hosts of the web
+  as evenly as they can be, are on so many hosts at a time. If that is less than the number of workers, waiting hosts
+  leave no choice, and the claims cannot be asked. What crawlers make of the hosts is what the claims are about.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import nan
+from math import inf, nan
 
 import numpy as np
 
@@ -24,12 +25,11 @@ from scenthound.experiments.findings import (
     PendingClaim,
     cannot_be_asked,
     finding_of,
-    is_about_equal,
-    is_less,
     is_more,
     up_to,
 )
-from scenthound.experiments.papers import Published, asked, exhausted, too_large_n
+from scenthound.experiments.papers import Published
+from scenthound.experiments.papers.pairs import Pair, asked, less, more, within_share
 from scenthound.experiments.statistics import aligned_differences, defined
 from scenthound.experiments.study.classifiers import CALIBRATED_HARVEST, HARVEST
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
@@ -47,9 +47,14 @@ from scenthound.experiments.study.tables import (
     t_test_table,
 )
 from scenthound.model import FloatArray
+from scenthound.simulator.modes import Polite, parse_mode
 
-PUBLISHED = Published(pages=20_000, topics=30, largest_n=50, relevance="svm")
 PROTOCOLS = {"corrected": "corrected", "as_published": "as published"}
+PUBLISHED = {
+    **{f"crawls, {words}": Published(20_000, 30, largest_n=50, relevance="svm") for words in PROTOCOLS.values()},
+    **{f"revision, {words}": Published(10_000, 3, largest_n=50, relevance="svm") for words in PROTOCOLS.values()},
+    "time": Published(100_000, 10, largest_n=50, relevance="svm"),
+}
 BLIND, CONTEXT, OPIC, OTIE = "Breadth-First", "Link-context", "OPIC", "OTIE"
 RECALL, TIME = "target_recall", "running_s"
 EARLY = 0.05
@@ -61,7 +66,6 @@ OTHER_D = ("a=0.85, d=1", "a=0.85, d=5")
 #: Table 2 of the paper: 4,115.73 and 1,437.93 minutes.
 PUBLISHED_RATIO = 4115.73 / 1437.93
 AT_LEAST = 2.0
-WORKERS = 30
 
 
 def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
@@ -74,7 +78,7 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
                 "H11",
                 "larger a: harvest up, target recall down; a = 0.5 worse in both; d immaterial",
                 _protocol(protocol, arm),
-                _askable(arm, _revision(arm)),
+                _revision(arm),
             )
         by_recall = {
             ("H12", "target recall at the end: OTIE best"): _best_recall(crawls),
@@ -82,26 +86,17 @@ def findings(arms: Sequence[ArmMeasurements]) -> Iterator[Finding]:
             ("H14", "target recall: link-context ends little above OPIC"): _little_above(crawls),
         }
         for (name, says), claims in by_recall.items():
-            yield finding_of(name, says, protocol, _askable(crawls, claims, is_about_end=name != "H13"))
+            yield finding_of(name, says, protocol, claims)
         for arm in crawls.padded_or_visited():
             yield finding_of(
                 "H15",
                 "harvest at the end: link-context about OTIE, both far above Breadth-First about OPIC",
                 _protocol(protocol, arm),
-                _askable(arm, _harvest(arm)),
+                _harvest(arm),
             )
     yield finding_of(
         "H16", "with politeness link-context takes 2.9 times as long as OTIE", "", _times(arm_named(arms, "time"))
     )
-
-
-def _askable(
-    arm: ArmMeasurements, claims: Iterable[PendingClaim | Claim], *, is_about_end: bool = True
-) -> Iterator[PendingClaim | Claim]:
-    def problem(claim: PendingClaim | Claim) -> str:
-        return exhausted(arm, None if is_about_end else claim) or too_large_n(arm, arm.labels)
-
-    return asked(claims, problem)
 
 
 def _harvest_of(arm: ArmMeasurements) -> str:
@@ -113,87 +108,101 @@ def _protocol(protocol: str, arm: ArmMeasurements) -> str:
     return ", ".join(filter(None, (protocol, arm.over)))
 
 
-def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _revision(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
-    yield is_more("a = 1.5 harvests more than a = 0.85", arm.better(harvest, LARGE_A, USUAL))
-    yield is_less("a = 1.5 recalls less than a = 0.85", arm.better(RECALL, LARGE_A, USUAL))
+    pair = Pair(arm, harvest, LARGE_A, USUAL)
+    yield more(f"{pair.context} a = 1.5 harvests more than a = 0.85", pair)
+    pair = Pair(arm, RECALL, LARGE_A, USUAL)
+    yield less(f"{pair.context} a = 1.5 recalls less than a = 0.85", pair)
     for measure, words in ((harvest, "harvests"), (RECALL, "recalls")):
-        yield is_less(f"a = 0.5 {words} less than a = 0.85", arm.better(measure, SMALL_A, USUAL))
+        pair = Pair(arm, measure, SMALL_A, USUAL)
+        yield less(f"{pair.context} a = 0.5 {words} less than a = 0.85", pair)
         for other in OTHER_D:
-            yield _about(arm, measure, other, USUAL, f"{other} {words} as much as d = 3", share=IMMATERIAL)
+            pair = Pair(arm, measure, other, USUAL)
+            yield within_share(f"{pair.context} {other} {words} as much as d = 3", pair, IMMATERIAL)
 
 
-def _about(
-    arm: ArmMeasurements, measure: str, one: str, other: str, words: str, *, share: float = ABOUT
-) -> PendingClaim:
-    """That the difference is within a share of the mean of the other crawler, rounded to two digits."""
-    _, theirs = arm.pair(measure, one, other)
-    margin = float(f"{share * float(np.nanmean(theirs)):.2g}")
-    return is_about_equal(f"{words}, within {margin:g}", arm.better(measure, one, other), margin)
+def _recalls_more(pair: Pair) -> PendingClaim | Claim:
+    return more(f"{pair.context} {pair.one} recalls more than {pair.other}", pair)
 
 
-def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim]:
+def _best_recall(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     for other in (BLIND, CONTEXT, OPIC):
-        yield is_more(f"OTIE recalls more than {other}", arm.better(RECALL, OTIE, other))
+        yield _recalls_more(Pair(arm, RECALL, OTIE, other))
 
 
 def _overtaking(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    early = arm.step(EARLY)
     for other in (OTIE, OPIC, BLIND):
-        claim = f"after {early:,} pages link-context recalls more than {other}"
-        yield is_more(claim, arm.better(RECALL, CONTEXT, other, early))
-    claim = f"after {arm.page_budget:,} pages OTIE recalls more than link-context"
-    yield is_more(claim, arm.better(RECALL, OTIE, CONTEXT))
+        yield _recalls_more(Pair(arm, RECALL, CONTEXT, other, arm.step(EARLY)))
+    yield _recalls_more(Pair(arm, RECALL, OTIE, CONTEXT))
 
 
-def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim]:
-    yield is_more("link-context recalls more than OPIC", arm.better(RECALL, CONTEXT, OPIC))
-    yield _about(arm, RECALL, CONTEXT, OPIC, "link-context recalls little more than OPIC")
+def _little_above(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
+    pair = Pair(arm, RECALL, CONTEXT, OPIC)
+    yield _recalls_more(pair)
+    yield within_share(f"{pair.context} Link-context recalls little more than OPIC", pair, ABOUT)
 
 
 def _harvest(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     harvest = _harvest_of(arm)
-    yield _about(arm, harvest, CONTEXT, OTIE, "link-context harvests as much as OTIE")
+    yield _harvests_as_much(Pair(arm, harvest, CONTEXT, OTIE))
     for one in (CONTEXT, OTIE):
         for other in (BLIND, OPIC):
-            yield _far_above(arm, one, other)
-    yield _about(arm, harvest, BLIND, OPIC, "Breadth-First harvests as much as OPIC")
+            yield _far_above(Pair(arm, harvest, one, other))
+    yield _harvests_as_much(Pair(arm, harvest, BLIND, OPIC))
 
 
-def _far_above(arm: ArmMeasurements, one: str, other: str) -> PendingClaim | Claim:
+def _harvests_as_much(pair: Pair) -> PendingClaim | Claim:
+    return within_share(f"{pair.context} {pair.one} harvests as much as {pair.other}", pair, ABOUT)
+
+
+def _far_above(pair: Pair) -> PendingClaim | Claim:
     """No crawler can harvest more than the accepted pages of the web."""
-    ours, theirs = arm.pair(_harvest_of(arm), one, other)
-    highest = np.minimum(1.0, arm.n_accepted / arm.compared_after(_harvest_of(arm), one, other))
-    times = float(np.nanmean(highest) / np.nanmean(theirs))
-    claim = f"{one} harvests at least {FAR_ABOVE:g} times as much as {other}"
-    return up_to(
+    arm, (ours, theirs) = pair.arm, pair.values
+    n_pages = arm.compared_after(pair.measure, pair.one, pair.other)
+    highest = np.where(np.isnan(theirs), np.nan, np.minimum(1.0, arm.n_accepted / n_pages))
+    known = defined(theirs)
+    times = float(defined(highest).mean() / known.mean()) if known.any() else inf
+    claim = up_to(
         aligned_differences(highest, FAR_ABOVE * theirs),
-        is_more(claim, aligned_differences(ours, FAR_ABOVE * theirs)),
-        f"A crawl of as many accepted pages as the web has would harvest {times:.2f} times as much as {other}.",
+        is_more(
+            f"{pair.context} {pair.one} harvests at least {FAR_ABOVE:g} times as much as {pair.other}",
+            aligned_differences(ours, FAR_ABOVE * theirs),
+        ),
+        f"A crawl of as many accepted pages as the web has would harvest {times:.2f} times as much as {pair.other}.",
     )
+    return asked(claim, pair)
 
 
 def _times(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
     """By the logarithm of the ratio, so that twice and half as long have the same weight."""
-    ratio = _log_ratio(arm)
+    ratio, pair = _log_ratio(arm), Pair(arm, TIME, CONTEXT, OTIE)
     if not len(defined(ratio)):
-        why = f"For no topic did both crawlers reach {arm.page_budget:,} pages."
+        why = pair.problem or f"For no topic did both crawlers reach {arm.page_budget:,} pages in a mode with a clock."
         yield cannot_be_asked("link-context takes longer than OTIE", why)
         return
-    times = _times_as_long(ratio)
-    longer = is_more(
-        f"link-context takes longer than OTIE (here {times:.2f} times as long; logarithm of the ratio)", ratio
-    )
-    if arm.n_hosts < WORKERS:
-        hosts = f"{arm.n_hosts} host{'s' if arm.n_hosts != 1 else ''}"
-        why = f"The pages are on {hosts}, fewer than the {WORKERS} workers: waiting hosts leave no choice."
-        yield cannot_be_asked(longer.says, why, longer.effect)
-        return
-    yield longer
-    yield is_more(f"at least {AT_LEAST:g} times as long (logarithm of the ratio to that)", ratio - np.log(AT_LEAST))
+    times = f"here {_times_as_long(ratio):.2f} times as long"
+    for claim in (
+        is_more(f"link-context takes longer than OTIE ({times}; logarithm of the ratio)", ratio),
+        is_more(f"at least {AT_LEAST:g} times as long (logarithm of the ratio to that)", ratio - np.log(AT_LEAST)),
+    ):
+        few = _few_hosts(arm)
+        yield cannot_be_asked(claim.says, few, claim.effect) if few else asked(claim, pair)
+
+
+def _few_hosts(arm: ArmMeasurements) -> str:
+    """That the pages are on too few hosts for the workers; empty if they are not."""
+    mode = parse_mode(arm.settings.mode)
+    if not isinstance(mode, Polite) or arm.even_hosts >= mode.workers:
+        return ""
+    hosts = f"{arm.even_hosts:.1f} of the {arm.n_hosts:,} hosts" if arm.n_hosts > 1 else "1 host"
+    spread = f"Spread as evenly as possible, the {arm.page_budget:,} pages of a crawl are on {hosts} at a time"
+    return f"{spread}, fewer than the {mode.workers} workers: waiting hosts leave no choice."
 
 
 def _log_ratio(arm: ArmMeasurements) -> FloatArray:
+    if TIME not in arm.measured:
+        return np.full(len(arm.topics), nan)
     ratio: FloatArray = np.log(arm.values(TIME, CONTEXT)[:, 0] / arm.values(TIME, OTIE)[:, 0])
     return ratio
 
@@ -246,14 +255,17 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
         yield t_test_table(crawls, RECALL, f"target recall, {words}", (1.0,), one_tailed=True)
         yield t_test_table(crawls, _harvest_of(crawls), f"harvest rate, {words}", (1.0,), one_tailed=True)
         yield from acceptance_table(crawls)
-    yield _time_table(arm_named(arms, "time"))
+    yield from _time_table(arm_named(arms, "time"))
     yield from extra_tables([arm_named(arms, "crawls, corrected")], OTIE, CONTEXT, RECALL)
 
 
-def _time_table(arm: ArmMeasurements) -> Table:
+def _time_table(arm: ArmMeasurements) -> Iterator[Table]:
+    """Nothing if the mode has no clock."""
+    if TIME not in arm.measured:
+        return
     minutes = arm.of(TIME).values[:, :, 0] / 60
     ratio = _times_as_long(_log_ratio(arm))
-    return Table(
+    yield Table(
         name=f"table-2-{file_name('running times')}",
         caption="Average running time with politeness",
         heads=("algorithm", "simulated minutes"),

@@ -19,6 +19,7 @@ from scenthound.experiments.starts import Start, Starts, check_seeds, parse_task
 from scenthound.experiments.study.settings import ArmSettings, Needs, StudySettings
 from scenthound.experiments.trace_cache import Provenance
 from scenthound.model import Topic
+from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of
 from scenthound.topics.files import read_topics
@@ -42,7 +43,8 @@ def study_topics(settings: StudySettings, web: RecordedWeb, file: Path) -> Study
     """Read the file and choose."""
     listed = {topic.id: topic for topic in read_topics(file)}
     starts = Starts(web)
-    lacks = {topic.id: _lacks(topic, settings.needs, starts) for topic in listed.values()}
+    vocabulary = web if _reads_words(settings) else None
+    lacks = {topic.id: _lacks(topic, settings.needs, starts, vocabulary) for topic in listed.values()}
     usable = [topic for topic in listed.values() if not lacks[topic.id]]
     reasons = Counter(filter(None, lacks.values()))
     if len(usable) < settings.needs.topics:
@@ -57,14 +59,25 @@ def study_topics(settings: StudySettings, web: RecordedWeb, file: Path) -> Study
     return StudyTopics(tuple(drawn), listed, tuple(notes))
 
 
-def _lacks(topic: Topic, needs: Needs, starts: Starts) -> str:
-    """What a topic lacks for the study; empty if nothing."""
+def _reads_words(settings: StudySettings) -> bool:
+    """Whether crawls of a study score pages by the words of a topic, instead of by a model that is trained on pages."""
+    return any(arm.relevance is None or not trains(RELEVANCE.make(arm.relevance)) for arm in settings.arms)
+
+
+def _lacks(topic: Topic, needs: Needs, starts: Starts, vocabulary: RecordedWeb | None) -> str:
+    """What a topic lacks for the study; empty if nothing. With a vocabulary, words must be in it. A topic without
+    keywords has those of its path (`topics/files.py`)."""
     if len(starts.example_pages(topic)) < needs.examples:
         return f"fewer than {needs.examples} examples in the web"
-    if needs.description and not stems_of(topic.description):
-        return "no words in its description"
-    if needs.keywords and not stems_of(" ".join(topic.keywords)):
-        return "no words in its keywords"
+    needed = {"description": topic.description, "keywords": " ".join(topic.keywords)}
+    for name, text in needed.items():
+        if not getattr(needs, name):
+            continue
+        stems = stems_of(text)
+        if not stems:
+            return f"no words in its {name}"
+        if vocabulary is not None and not len(vocabulary.find_words(stems)):
+            return f"no word of its {name} in the web"
     return "no page to start from" if starts.problem(topic) else ""
 
 
@@ -212,6 +225,20 @@ def _halves(start: Start) -> tuple[Start, Start]:
 def hosts_of_pages(web: RecordedWeb) -> list[str]:
     """The hosts that recorded pages are on, each once."""
     return [web.hosts[host] for host in np.unique(web.url_host[: web.n_pages]).tolist()]
+
+
+def even_hosts(web: RecordedWeb, n_pages: int) -> float:
+    """Over how many hosts so many of the recorded pages can be spread: their number, divided by the most pages that one
+    host must serve if the load is as even as possible."""
+    _, sizes = np.unique(web.url_host[: web.n_pages], return_counts=True)
+    least, most = 1, int(sizes.max(initial=1))
+    while least < most:
+        middle = (least + most) // 2
+        if np.minimum(sizes, middle).sum() >= n_pages:
+            most = middle
+        else:
+            least = middle + 1
+    return float(min(n_pages, sizes.sum()) / least)
 
 
 def domains_of_pages(web: RecordedWeb) -> set[str]:

@@ -10,7 +10,7 @@ Measures are metrics by name, and others:
 - `shared_pages` and `shared_hosts`: the overlap of crawls from both halves of the seeds.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,14 +30,21 @@ from scenthound.experiments.ground_truth import (
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
 from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
-from scenthound.experiments.study.arms import Arm, SampleTopic, hosts_of_pages, leaving_share, sample_topics
+from scenthound.experiments.study.arms import (
+    Arm,
+    SampleTopic,
+    even_hosts,
+    hosts_of_pages,
+    leaving_share,
+    sample_topics,
+)
 from scenthound.experiments.study.classifiers import acceptance, classifier_agreement, n_accepted
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
 from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
-from scenthound.model import FloatArray, IntArray, Progress, Topic, silent
+from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, silent
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -54,6 +61,9 @@ STATIC_RANKS: tuple[RankedBy, ...] = ("lexical", "linkage", "bm25", "lexical_mea
 VISITED_PAGES, MISSING_COUNT = "over visited pages", "missing pages count"
 SHARED_PAGES, SHARED_HOSTS = "shared_pages", "shared_hosts"
 CPU_US, RUNNING_S, PER_CPU_S = "cpu_us", "running_s", "target_recall_per_cpu_s"
+PAGERANK = "pagerank"
+#: The number of a crawler in `visited_sets` if one of its crawls did not end early.
+NOT_ENDED = -1
 #: Whether low values are good, for measures that are not metrics.
 LOWER_IS_BETTER = {SHARED_PAGES: False, SHARED_HOSTS: False, PER_CPU_S: False, CPU_US: True, RUNNING_S: True}
 
@@ -95,7 +105,9 @@ class ArmMeasurements:
     settings: ArmSettings
     page_budget: int
     n_hosts: int  #: of recorded pages
-    leaving_share: float  #: of the links between recorded pages, those to other registrable domains
+    even_hosts: float  #: over which pages of the budget can be spread
+    #: Of the links between recorded pages, those to other registrable domains; NaN if no crawler is PageRank.
+    leaving_share: float
     topics: tuple[str, ...]
     measured: Mapping[str, Measured]
     bounds: Mapping[str, Measured]
@@ -110,6 +122,8 @@ class ArmMeasurements:
     diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  #: by crawler, means over crawls
     samples: tuple[SampleTopic, ...] = ()  #: some of the topics
     n_of: Mapping[str, int] = field(default_factory=dict)  #: the N of crawlers that have one
+    #: By crawler and topic: equal numbers if all crawls ended early and visited the same pages.
+    visited_sets: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     #: Whether crawlers are compared by visited pages, instead of counting missing pages as not relevant.
     by_visited_pages: bool = False
 
@@ -146,12 +160,14 @@ class ArmMeasurements:
         values: FloatArray = self.of(measure).values[self.index(label)]
         return values
 
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether for every topic all crawlers ended early, after equally many pages: they visited all pages that can
-        be reached, in whatever order."""
-        lengths = np.array([self.length(label) for label in self.labels])
-        return bool(self.missed) and bool(np.all(lengths == lengths[0]) and np.all(lengths < self.page_budget))
+    def visited_all(self, one: str, other: str, n_pages: int) -> BoolArray:
+        """By topic: whether all crawls of two crawlers ended early, after at most so many pages, and visited the same
+        pages. These are all that can be reached, in whatever order."""
+        if not self.visited_sets.size:
+            return np.zeros(len(self.topics), np.bool_)
+        ours, theirs = self.visited_sets[self.index(one)], self.visited_sets[self.index(other)]
+        have_same: BoolArray = (ours == theirs) & (ours != NOT_ENDED) & (self._longest(one) <= n_pages)
+        return have_same
 
     @property
     def n_ended_early(self) -> int:
@@ -164,11 +180,18 @@ class ArmMeasurements:
 
     def length(self, label: str) -> IntArray:
         """The pages of a crawler by topic; of its shortest crawl if there are several."""
-        shortest = dict.fromkeys(self.topics, self.page_budget)
+        return np.array([min(of_topic, default=self.page_budget) for of_topic in self._lengths(label)], np.int32)
+
+    def _longest(self, label: str) -> IntArray:
+        return np.array([max(of_topic, default=self.page_budget) for of_topic in self._lengths(label)], np.int32)
+
+    def _lengths(self, label: str) -> list[list[int]]:
+        """The pages of each crawl of a crawler, by topic."""
+        lengths: dict[str, list[int]] = {topic: [] for topic in self.topics}
         for crawl in self.missed:
             if crawl.strategy == label:
-                shortest[crawl.topic] = min(shortest[crawl.topic], crawl.n_pages)
-        return np.array([*shortest.values()], np.int32)
+                lengths[crawl.topic].append(crawl.n_pages)
+        return [*lengths.values()]
 
     def pair(self, measure: str, one: str, other: str, x: int | None = None) -> tuple[FloatArray, FloatArray]:
         """By topic, the values of two crawlers after x pages, or at the end. If crawlers are compared by visited pages
@@ -183,21 +206,6 @@ class ArmMeasurements:
         if self.by_visited_pages and measure in self.settings.measures:
             after = np.minimum(after, np.minimum(self.length(one), self.length(other)))
         return after
-
-    def describe_pages(self, measure: str, one: str, other: str, x: int) -> str:
-        """After how many pages two crawlers are compared, in words."""
-        after = self.compared_after(measure, one, other, x)
-        if np.all(after == x):
-            return f"after {x:,} pages"
-        return f"after {x:,} pages or where the shorter crawl ended ({after.mean():,.0f} pages in the mean)"
-
-    def distinct_steps(self, measure: str, one: str, other: str, steps: Iterable[int]) -> list[int]:
-        """The steps at which two crawlers can be compared. Steps after the end of all crawls would repeat an earlier
-        comparison."""
-        first: dict[bytes, int] = {}
-        for step in steps:
-            first.setdefault(self.compared_after(measure, one, other, step).tobytes(), step)
-        return list(first.values())
 
     def _after(self, measure: str, label: str, n_pages: IntArray) -> FloatArray:
         """By topic, a measure after as many pages."""
@@ -254,6 +262,7 @@ class _MeasuredTopic:
     values: Mapping[str, FloatArray]
     bounds: Mapping[str, FloatArray]
     missed: tuple[MissedCounts, ...]
+    visited_sets: IntArray  #: by strategy
     features: TopicFeatures
     search_lengths: FloatArray | None
     agreement: Mapping[str, float]
@@ -299,6 +308,7 @@ class _TopicMeasurer:
             values=values,
             bounds=_mean_of([self._bound_curves(each) for each in bounds]),
             missed=tuple(self._missed(crawls, truths)),
+            visited_sets=_visited_sets(crawls, self._arm.experiment.page_budget),
             features=topic_features(self._web, self._crawls.graph, topic, starts[0]),
             search_lengths=lengths,
             agreement=classifier_agreement(truths[0], settings.measures),
@@ -349,6 +359,18 @@ class _TopicMeasurer:
                     seed=run.trace.seed,
                     n_relevant_seeds=relevant_seeds(run.trace.pages, ground_truth.seeds, ground_truth.relevant),
                 )
+
+
+def _visited_sets(crawls: Sequence[Sequence[Run]], page_budget: int) -> IntArray:
+    """By strategy, from its crawls from each start: equal numbers for equal sets of pages; `NOT_ENDED` if a crawl did
+    not end early."""
+    numbers: dict[tuple[bytes, ...], int] = {}
+    found = []
+    for runs in zip(*crawls, strict=True):
+        ended = all(len(run.trace) < page_budget for run in runs)
+        visited = tuple(np.sort(run.trace.pages).tobytes() for run in runs)
+        found.append(numbers.setdefault(visited, len(numbers)) if ended else NOT_ENDED)
+    return np.array(found, np.int32)
 
 
 def _running_time(crawl: Crawl, page_budget: int) -> float:
@@ -412,12 +434,14 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         settings=arm.settings,
         page_budget=page_budget,
         n_hosts=len(hosts_of_pages(web)),
-        leaving_share=leaving_share(web),
+        even_hosts=even_hosts(web, page_budget),
+        leaving_share=leaving_share(web) if _has_pagerank(arm) else np.nan,
         n_of=n_of_crawlers(dict(zip(arm.settings.strategies, arm.experiment.strategies, strict=True))),
         topics=tuple(topic.id for topic in arm.experiment.topics),
         measured=measured([topic.values for topic in topics]),
         bounds=measured([topic.bounds for topic in topics]),
         missed=tuple(crawl for topic in topics for crawl in topic.missed),
+        visited_sets=np.stack([topic.visited_sets for topic in topics], axis=1),
         features=tuple(topic.features for topic in topics),
         search_lengths=np.stack(lengths, axis=1) if lengths else None,
         agreement={
@@ -432,6 +456,11 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         diagnostics=_diagnostics([crawl for topic in topics for crawl in topic.diagnostics]),
         samples=sample_topics(arm, web),
     )
+
+
+def _has_pagerank(arm: Arm) -> bool:
+    """Whether a crawler of an arm is PageRank, which records only links to other domains."""
+    return any(STRATEGIES.parse(spec).name == PAGERANK for spec in arm.experiment.strategies)
 
 
 def _diagnostics(crawls: Sequence[tuple[str, Mapping[str, float]]]) -> dict[str, dict[str, float]]:

@@ -15,15 +15,22 @@ Rules
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, printable
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
+from scenthound.experiments.evolve.settings import RandomStreams
+from scenthound.experiments.starts import parse_task, training_pages_of
 from scenthound.files import text_of
+from scenthound.metrics.base import METRICS
 from scenthound.records import column, columns_of
+from scenthound.relevance.base import RELEVANCE
+from scenthound.simulator.modes import parse_mode
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.rank_scores import Renew
 
 STUDIES = ("menczer2001", "pant2002", "wang2009", "johnson2003")
 
@@ -211,7 +218,7 @@ def parse_settings(text: str, where: str) -> StudySettings:
             raise InvalidParameter(f"a table [search] is for {SEARCH_STUDY}, which needs one, and for no other study.")
         if len({arm.name for arm in arms}) < len(arms):
             raise InvalidParameter("two arms have the same name.")
-    except InvalidParameter as reason:
+    except UsageError as reason:
         raise InvalidInput(f"{where}: {reason}") from None
     return settings
 
@@ -230,14 +237,48 @@ def _arm(table: dict[str, Any]) -> ArmSettings:
     are_shares = isinstance(arm.tops, tuple) and all(isinstance(share, int | float) for share in arm.tops)
     if not are_shares or not all(0 < share <= 1 for share in arm.tops):
         raise InvalidParameter(f"{where}: tops are shares of the page budget, above 0 and at most 1.")
+    for label, spec in arm.strategies.items():
+        _check(f"{where}, {label}", STRATEGIES.parse, _filled_in(spec))
+    for measure in arm.measures:
+        _check(f"{where}, measures", METRICS.parse, measure)
+    _check(f"{where}, task", parse_task, arm.task)
+    _check(f"{where}, mode", parse_mode, arm.mode)
+    if arm.relevance is not None:
+        _check(f"{where}, relevance", RELEVANCE.parse, arm.relevance)
     return arm
+
+
+def _check(where: str, parse: Callable[[str], object], text: str) -> None:
+    """Parse a value now, so that the message about a wrong one says where it is."""
+    try:
+        parse(text)
+    except UsageError as reason:
+        raise InvalidParameter(f"{where}: {reason}") from None
+
+
+def _filled_in(spec: str) -> str:
+    """A strategy with values instead of the names of those that depend on the web."""
+    return spec.replace("{pages}", "1").replace("{many_domains}", "true")
+
+
+def _check_choice(where: str, name: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise InvalidParameter(f"{where}: {UnknownName.among(name, printable(value, 40), known)}")
 
 
 def _search(table: Any) -> SearchSettings:
     search = _made(SearchSettings, table, "[search]")
     if search.small >= search.large:
         raise InvalidParameter(f"[search]: small is {search.small} and large {search.large}; small must be smaller.")
+    if search.validated > search.population:
+        validated = f"validated is {search.validated} and population {search.population}"
+        raise InvalidParameter(f"[search]: {validated}; a search has no more individuals than its population.")
     _check_share("[search]", search.pages_share)
+    _check_choice("[search]", "random_streams", search.random_streams, get_args(RandomStreams))
+    _check_choice("[search]", "renew", search.renew, get_args(Renew))
+    _check("[search], mode", parse_mode, search.mode)
+    _check("[search], relevance", RELEVANCE.parse, search.relevance)
+    _check("[search], training_pages", training_pages_of, search.training_pages)
     return search
 
 
@@ -258,6 +299,7 @@ TOML_TYPES: dict[Any, tuple[type, ...]] = {
     str: (str,),
     bool: (bool,),
     int | None: (int, type(None)),
+    str | None: (str, type(None)),
 }
 
 

@@ -1,6 +1,6 @@
 """Run a study: check topics, crawl and measure every arm, and test the findings of the paper."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,14 +125,15 @@ def _crawl(arm: Arm, web: RecordedWeb, cache: Path, workers: int | None, progres
     return np.flatnonzero(is_visited).astype(np.int32), n_made
 
 
-def _differences(published: Published, arms: Sequence[ArmMeasurements]) -> list[str]:
-    """How arms differ from the paper's experiments, those that do so alike in one note. Optional arms and halves of
-    starts are not in the papers."""
+def _differences(published: Mapping[str, Published], arms: Sequence[ArmMeasurements]) -> list[str]:
+    """How arms differ from the paper's experiments, those that do so alike in one note. Other arms, such as optional
+    ones and those that a settings file adds, have nothing to be compared with."""
     names: dict[str, list[str]] = {}
     for arm in arms:
-        difference = differences_from_paper(published, arm)
-        if difference and not arm.settings.optional and not arm.settings.halves:
-            names.setdefault(difference, []).append(arm.settings.name)
+        name = arm.settings.name
+        difference = differences_from_paper(published[name], arm) if name in published else ""
+        if difference:
+            names.setdefault(difference, []).append(name)
     return [f"{'; '.join(of)} - compared with the paper: {difference}." for difference, of in names.items()]
 
 

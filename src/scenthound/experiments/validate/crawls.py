@@ -38,8 +38,8 @@ from scenthound.records import column, columns_of, from_json, to_json
 from scenthound.store.recorded_web import RecordedWeb
 
 SEED_SETS = tuple(SeedSet)
-#: The packages whose code decides what is measured, besides those that decide the crawl.
-MEASURING_PACKAGES = ("metrics", "experiments/validate")
+#: The code that decides what is measured, besides that which decides the crawl. Findings do not.
+MEASURING_PACKAGES = ("metrics", "experiments/validate/crawls.py", "experiments/validate/settings.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +242,12 @@ class Measurements:
             self.good_distances[:, cut],
             self.good_share[cut],
         )
+
+    @property
+    def n_pages(self) -> LongArray | FloatArray:
+        """The pages of each crawl: all are within reach of its seeds."""
+        n_pages: LongArray | FloatArray = self.distances.sum(axis=-1)
+        return n_pages
 
     @property
     def is_dense(self) -> list[bool]:

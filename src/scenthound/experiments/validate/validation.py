@@ -7,14 +7,24 @@ seeds, from five topics on over topics.
 Our interpretation of the findings
 - H17 is about the weights of all searches whose results are validated (`weights.py`), the others about one strategy.
 - H18: higher fitness at every budget but the largest, and at the largest on dense topics only. A topic is dense if its
-  share of good pages is above the median of the validation; a single topic is neither dense nor sparse.
+  share of good pages is above the median of the validation; a single topic is neither dense nor sparse. "No higher" on
+  the others: by less than a twentieth of the fitness of Best-First.
 - H19: more cohesive, as a community and overall, averaged over budgets.
 - H20: a smaller mean distance from the seeds at the largest budget.
+
+What cannot be asked
+- What H18 says about dense topics or about others, if there are none: both are a part of the finding.
+- Whether fitness is higher, if that of Best-First is 1.
+- Claims about crawls that visited all pages that can be reached: both strategies ended before the page budget, after
+  equally many pages, and frontiers of rank functions are unbounded. Topics for which at least half of the crawls of a
+  claim did are left out of it. It cannot be asked if none is left, or fewer than five of at least five.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from scenthound.errors import InvalidParameter
 from scenthound.experiments.findings import (
@@ -22,15 +32,17 @@ from scenthound.experiments.findings import (
     Finding,
     PendingClaim,
     Verdict,
+    cannot_be_asked,
     decided_claims,
     is_less,
     is_more,
     is_not_more,
+    up_to,
 )
 from scenthound.experiments.pipeline import plan
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import ChosenTopics, Start, Starts, check_seeds, check_start
-from scenthound.experiments.statistics import PairedSample
+from scenthound.experiments.statistics import MIN_TOPICS, PairedSample
 from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds
 from scenthound.experiments.validate.settings import (
     DEFAULT_REPEATS,
@@ -43,7 +55,7 @@ from scenthound.experiments.validate.settings import (
     untrained_notes,
 )
 from scenthound.experiments.validate.weights import search_results, weight_claims
-from scenthound.model import Progress, silent
+from scenthound.model import FloatArray, Progress, silent
 from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -53,6 +65,10 @@ from scenthound.strategies.rank_function import RankFunction
 from scenthound.topics.files import read_topics
 
 PROTOCOL = "johnson2003"
+#: Differences of fitness below this share of Best-First's are negligible.
+NEGLIGIBLE_SHARE = 0.05
+#: A topic is left out of a claim if this share of its crawls visited all pages that can be reached.
+EXHAUSTED_SHARE = 0.5
 #: The claim of each finding about evolved strategies.
 SAYS = {
     "H17": "evolved weights: COMM_OUT above PARENT_1 above COMM_IN, far above HUB and AUTHORITY",
@@ -115,11 +131,10 @@ class _GroupClaims:
     topics: Sequence[int]
 
     def fitness(self) -> Iterator[PendingClaim | Claim]:
-        *shorter, longest = enumerate(self.settings.budgets)
+        *shorter, (last, longest) = enumerate(self.settings.budgets)
         for index, budget in shorter:
-            yield is_more(f"higher fitness at {budget:,} pages", self._sample("fitness", self.topics, [index]))
-        last, budget = longest
-        at = f"fitness at {budget:,} pages"
+            yield self._higher_fitness(f"higher fitness at {budget:,} pages", self.topics, index)
+        at = f"fitness at {longest:,} pages"
         if len(self.settings.topics) == 1:
             effect = self._sample("fitness", self.topics, [last]).effect()
             why = "One topic alone has no other to be denser than."
@@ -128,23 +143,71 @@ class _GroupClaims:
         is_dense = self.measurements.is_dense
         dense = [topic for topic in self.topics if is_dense[topic]]
         others = [topic for topic in self.topics if not is_dense[topic]]
+        says_dense, says_others = f"higher {at} on dense topics", f"no higher {at} on others"
         if dense:
-            yield is_more(f"higher {at} on dense topics", self._sample("fitness", dense, [last]))
+            yield self._higher_fitness(says_dense, dense, last)
+        else:
+            why = "For none of these topics is the share of good pages above the median of all."
+            yield cannot_be_asked(says_dense, why)
         if others:
-            yield is_not_more(f"no higher {at} on others", self._sample("fitness", others, [last]))
+            yield self._no_higher_fitness(says_others, others, last)
+        else:
+            yield cannot_be_asked(
+                says_others, "For all these topics the share of good pages is above the median of all."
+            )
+
+    def _higher_fitness(self, says: str, topics: Sequence[int], budget: int) -> PendingClaim | Claim:
+        claim = is_more(says, self._sample("fitness", topics, [budget]))
+        room = 1 - self._best_first_fitness(topics, budget)
+        return self._asked(up_to(room, claim, "All pages of Best-First are good."), topics, [budget])
+
+    def _no_higher_fitness(self, says: str, topics: Sequence[int], budget: int) -> PendingClaim | Claim:
+        of_best_first = self._best_first_fitness(self._left(topics, [budget]), budget)
+        sample = self._sample("fitness", topics, [budget])
+        if not of_best_first.any():
+            return self._asked(is_not_more(says, sample), topics, [budget])
+        margin = float(f"{NEGLIGIBLE_SHARE * float(of_best_first.mean()):.2g}")
+        claim = is_less(f"{says}, or by less than {margin:g} (difference to that)", sample.minus(margin))
+        return self._asked(claim, topics, [budget])
 
     def cohesiveness(self) -> Iterator[PendingClaim | Claim]:
+        budgets = range(len(self.settings.budgets))
         for kind in ("community", "overall"):
-            sample = self._sample(f"{kind}_cohesiveness", self.topics, range(len(self.settings.budgets)))
-            yield is_more(f"higher {kind} cohesiveness", sample)
+            sample = self._sample(f"{kind}_cohesiveness", self.topics, budgets)
+            yield self._asked(is_more(f"higher {kind} cohesiveness", sample), self.topics, budgets)
 
     def distance(self) -> Iterator[PendingClaim | Claim]:
-        budgets = self.settings.budgets
-        sample = self._sample("mean_distance", self.topics, [len(budgets) - 1])
-        yield is_less(f"smaller mean distance at {budgets[-1]:,} pages", sample)
+        last, longest = len(self.settings.budgets) - 1, self.settings.budgets[-1]
+        sample = self._sample("mean_distance", self.topics, [last])
+        yield self._asked(is_less(f"smaller mean distance at {longest:,} pages", sample), self.topics, [last])
 
     def _sample(self, measure: str, topics: Sequence[int], budgets: Sequence[int]) -> PairedSample:
-        return self.measurements.difference(measure, self.strategy, topics, budgets, SEED_SETS)
+        """On the topics that are not left out."""
+        left = self._left(topics, budgets)
+        return self.measurements.difference(measure, self.strategy, left, budgets, SEED_SETS)
+
+    def _best_first_fitness(self, topics: Sequence[int], budget: int) -> FloatArray:
+        """By topic, the mean over seed sets and random seeds."""
+        fitness: FloatArray = self.measurements.values["fitness"][0, list(topics), :, :, budget].mean(axis=(1, 2))
+        return fitness
+
+    def _left(self, topics: Sequence[int], budgets: Sequence[int]) -> list[int]:
+        """The topics for which less than half of the crawls visited all pages that can be reached."""
+        n_pages = self.measurements.n_pages[..., list(budgets)]
+        most = np.array(self.settings.budgets)[list(budgets)]
+        is_exhausted = (n_pages[self.strategy] == n_pages[0]) & (n_pages[0] < most)
+        share = is_exhausted.mean(axis=(1, 2, 3))
+        return [topic for topic in topics if share[topic] < EXHAUSTED_SHARE]
+
+    def _asked(
+        self, claim: PendingClaim | Claim, topics: Sequence[int], budgets: Sequence[int]
+    ) -> PendingClaim | Claim:
+        n_left = len(self._left(topics, budgets))
+        if n_left == len(topics) or (n_left and (n_left >= MIN_TOPICS or len(topics) < MIN_TOPICS)):
+            return claim
+        n_exhausted = f"{len(topics) - n_left} of {len(topics)} topics"
+        why = f"For {n_exhausted} both strategies visited all pages that can be reached: their order decides nothing."
+        return cannot_be_asked(claim.says, why, claim.effect)
 
 
 @dataclass(frozen=True, slots=True)
