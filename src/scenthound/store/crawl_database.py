@@ -23,7 +23,7 @@ from typing import Any
 from isal import isal_zlib
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import regular_bytes
+from scenthound.files import NO_LINK_NO_PIPE, regular_bytes
 from scenthound.reasons import CODES_OF_0_6
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_records import (
@@ -63,8 +63,6 @@ CREATE TABLE status (one INTEGER PRIMARY KEY CHECK (one = 1), text BLOB);
 ACKNOWLEDGED_FILE = "acknowledged"
 _WIDTH = 19
 _MAX_ACKNOWLEDGED_BYTES = 1_000
-#: Neither through a link nor into a pipe, which would block.
-_NO_LINK_NO_PIPE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 #: How long a reader waits for a program that locks the database. A crawl never does for long.
 _READER_WAITS_S = 1.0
 #: Shorter content is not compressed.
@@ -97,7 +95,7 @@ class Acknowledged:
     def __init__(self, path: Path, last: int) -> None:
         self._handle: int | None = None
         with suppress(OSError):
-            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | _NO_LINK_NO_PIPE, 0o644)
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | NO_LINK_NO_PIPE, 0o644)
         self.note(last)
 
     def note(self, commit: int) -> None:

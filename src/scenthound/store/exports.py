@@ -8,10 +8,9 @@ import gzip
 import json
 import os
 import re
-import secrets
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BufferedIOBase
@@ -31,7 +30,7 @@ from scenthound.errors import (
     UsageError,
     printable,
 )
-from scenthound.files import sync_folder
+from scenthound.files import part_file
 from scenthound.model import Progress, silent
 from scenthound.reasons import SkipReason
 from scenthound.records import columns_of
@@ -186,25 +185,18 @@ def new_file(out: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A file to write to. It appears at its path when the block ends without an error; otherwise nothing is left."""
     check_replaceable(out, None, force=force)
     target = Path(os.path.realpath(out))
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        file = part.open("xb")
-    except OSError as reason:
-        raise InvalidInput(f"Cannot create {printable(out)}: {reason.strerror}. Choose another path.") from None
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        check_replaceable(out, None, force=force)
-        part.replace(target)
-        sync_folder(target.parent)
-    except OSError as reason:
-        why = printable(reason.strerror or reason)
-        raise Failure(f"Cannot write {printable(out)}: {why}. Nothing was written.") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with ExitStack() as cleanup:
+        try:
+            part = cleanup.enter_context(part_file(target.parent))
+        except OSError as reason:
+            raise InvalidInput(f"Cannot create {printable(out)}: {reason.strerror}. Choose another path.") from None
+        try:
+            yield part.file
+            check_replaceable(out, None, force=force)
+            part.become(target)
+        except OSError as reason:
+            why = printable(reason.strerror or reason)
+            raise Failure(f"Cannot write {printable(out)}: {why}. Nothing was written.") from None
 
 
 # Pages, as JSON Lines or Parquet. `scenthound record` reads both.
