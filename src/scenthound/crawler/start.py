@@ -9,10 +9,8 @@ To resume, the engine processes its journal again:
 
 import asyncio
 import os
-import signal
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +21,7 @@ from scenthound.crawler.control import Controller, ControlReader, record_relevan
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
 from scenthound.crawler.live_crawl import LiveCrawl
+from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
@@ -31,14 +30,10 @@ from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
 from scenthound.errors import Failure, InvalidInput, ProxyFailure, printable
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
-from scenthound.signals import restored_signals
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
-from scenthound.web.curl_fetcher import CurlFetcher
-from scenthound.web.dns import Lookup, SystemResolver, system_lookup
-from scenthound.web.proxies import Proxies
 
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
@@ -130,7 +125,7 @@ def _run_crawl(
             parts.crawl.engine.resume(clock())
         row, samples = _record_start(store, retrained, conditions, clock())
         run = _run(parts, settings, store, limits, options, access=access, clock=clock, row=row, samples=samples)
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
             ended, status = runner.run(run)
         return CrawlSummary(
             folder=store.folder,
@@ -191,8 +186,7 @@ async def _run(
 ) -> tuple[EndReason, CrawlStatus]:
     """Why the run ended, and its last status."""
     loop = asyncio.get_running_loop()
-    lookup = _no_address if settings.only_hosts else _lookup_beside(access.proxies)
-    resolver = SystemResolver(loop, settings.hosts, lookup=lookup)
+    resolver = resolver_of(settings, access, loop)
     last: list[CrawlStatus] = []
 
     def watch(status: CrawlStatus) -> None:
@@ -205,11 +199,13 @@ async def _run(
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(run.stop)
 
-    run = LiveRun(parts.crawl, _fetcher(settings, access), resolver, limits, clock=clock, watch=watch, samples=samples)
+    run = LiveRun(
+        parts.crawl, fetcher_of(settings, access), resolver, limits, clock=clock, watch=watch, samples=samples
+    )
     reader = ControlReader(store.folder, row.run)
     controller = Controller(run, parts, settings, store, reader=reader, samples=samples, clock=clock)
     options.on_start(stop_from_any_thread)
-    with _signals_to(run.stop) if options.handle_signals else nullcontext():
+    with signals_to(run.stop) if options.handle_signals else nullcontext():
         try:
             ended = await run.run()
         except ProxyFailure:
@@ -224,65 +220,6 @@ async def _run(
 def _record_end(store: CrawlStore, row: RunRecord, ended: EndReason, now_s: float) -> None:
     store.add(replace(row, ended_s=now_s, ended=ended.value))
     store.commit()
-
-
-def _no_address(_host: str) -> tuple[str, ...]:
-    return ()
-
-
-def _lookup_beside(proxies: Proxies) -> Lookup:
-    """Look up a host with the system's resolver. A name that only a proxy can resolve stands for its address; the
-    fetcher refuses direct requests for it, as those of a scheme without a proxy."""
-
-    def look_up(host: str) -> Iterable[str]:
-        try:
-            return system_lookup(host)
-        except (OSError, UnicodeError):
-            if any(proxies.for_url(f"{scheme}://{host}/") for scheme in ("http", "https")):
-                return [host]
-            raise
-
-    return look_up
-
-
-def _fetcher(settings: CrawlSettings, access: Access) -> CurlFetcher:
-    is_mail_address = "@" in settings.contact and "/" not in settings.contact
-    return CurlFetcher(
-        settings.limits,
-        user_agent=settings.user_agent,
-        from_address=settings.contact if is_mail_address else None,
-        allow_private=settings.allow_private,
-        also_allowed=settings.also_allowed,
-        ca_file=settings.ca_file,
-        access=access,
-    )
-
-
-@contextmanager
-def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
-    """Signals stop the run; the handlers that were there before are restored. Only in the main thread."""
-    loop = asyncio.get_running_loop()
-    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    # The loop would leave the default handlers behind.
-    with restored_signals(*endings):
-        for ending in endings:
-            loop.add_signal_handler(ending, stop)
-        try:
-            yield
-        finally:
-            for ending in endings:
-                loop.remove_signal_handler(ending)
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """That of uvloop, if it is installed."""
-    if sys.platform == "win32":
-        return None
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 @dataclass(frozen=True, slots=True)
