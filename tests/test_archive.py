@@ -109,6 +109,60 @@ def test_warcio_and_fastwarc_accept_an_archive(tmp_path: Path) -> None:
                 assert record.record_type == fastwarc.WarcRecordType.warcinfo or record.verify_payload_digest()
 
 
+def revisits(folder: Path) -> list[ArchiveLocation]:
+    """A page, that it was not modified, and that it was sent again."""
+    folder.mkdir(exist_ok=True)
+    writer = ArchiveWriter(folder, CRAWL_ID, FIELDS, ArchiveEnd())
+    first = writer.add(response(body=b"dogs", headers=("ETag: 1", "Transfer-Encoding: chunked")), NOON_S)
+    writer.write(writer.take())
+    with ArchiveReader(folder) as archive:
+        original = archive.record(first)
+    not_modified = response(body=b"", status=304, headers=("ETag: 2",), protocol="HTTP/2")
+    again = response(body=b"dogs", headers=("ETag: 3", "Transfer-Encoding: chunked"))
+    locations = [writer.add(each, NOON_S + 60, original) for each in (not_modified, again)]
+    writer.write(writer.take())
+    writer.close()
+    return locations
+
+
+def test_a_revisit_has_the_headers_of_its_response_and_the_digest_of_the_original(tmp_path: Path) -> None:
+    with ArchiveReader(tmp_path) as archive:
+        not_modified, again = map(archive.record, revisits(tmp_path))
+    assert (not_modified.kind, not_modified.status, not_modified.header("ETag")) == ("revisit", 304, "2")
+    assert not_modified.header("Content-Length") is None
+    assert (again.kind, again.status, again.header("ETag"), again.header("Content-Length")) == (
+        "revisit",
+        200,
+        "3",
+        "4",
+    )
+    for record in (not_modified, again):
+        assert (record.body, record.url) == (b"", "http://a.test/")
+        assert record.payload_digest == "sha1:ZSIP3KNRU5ED3YFPBIRWIFT55T63DUSH"
+
+
+def test_warcio_reads_revisits_and_finds_what_they_refer_to(tmp_path: Path) -> None:
+    revisits(tmp_path)
+    with (tmp_path / file_name(0)).open("rb") as file:
+        records = [
+            (dict(record.rec_headers.headers), record.http_headers and record.http_headers.get_statuscode())
+            for record in ArchiveIterator(file, check_digests="raise")
+        ]
+    (original, _), *found = records[1:]
+    assert [status for _, status in found] == ["304", "200"]
+    for headers, _ in found:
+        assert headers["WARC-Type"] == "revisit"
+        assert headers["WARC-Refers-To"] == original["WARC-Record-ID"]
+        assert headers["WARC-Refers-To-Target-URI"] == original["WARC-Target-URI"]
+        assert headers["WARC-Refers-To-Date"] == original["WARC-Date"] < headers["WARC-Date"]
+        assert headers["WARC-Payload-Digest"] == original["WARC-Payload-Digest"]
+    profiles = [
+        headers["WARC-Profile"].removeprefix("http://netpreserve.org/warc/1.1/revisit/") for headers, _ in found
+    ]
+    assert profiles == ["server-not-modified", "identical-payload-digest"]
+    assert found[0][0]["WARC-Protocol"] == "h2"
+
+
 def test_record_ids_are_unique(tmp_path: Path) -> None:
     written(tmp_path, *(response(f"http://a.test/{i}") for i in range(30)), most_file_bytes=3_000)
     ids = []

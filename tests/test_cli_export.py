@@ -2,12 +2,16 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from stored_crawls import small_crawl
+from scenthound.store.exports import PROGRESS_STEP
+from stored_crawls import add_page, new_crawl, response, small_crawl
+from timing import wait_until
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -61,6 +65,44 @@ def test_every_kind_of_export_writes_its_file(kind: str, folder: Path, tmp_path:
     assert code == 0
     assert json.loads(out)["written"] > 0
     assert file.stat().st_size > 0
+
+
+#: An export that stops at its first report of progress.
+UNFINISHED_EXPORT = """
+import sys, time
+from scenthound.store.exports import export
+export(sys.argv[1], "jsonl", sys.argv[2], progress=lambda share, text: time.sleep(3600))
+"""
+
+
+def parts_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.suffix == ".part"]
+
+
+def test_what_a_killed_export_leaves_is_removed_by_the_next_one_and_a_running_one_is_not_disturbed(
+    tmp_path: Path, scenthound: Call
+) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_urls([f"http://a.test/{number}" for number in range(2 * PROGRESS_STEP)])
+        for number in range(2 * PROGRESS_STEP):
+            add_page(store, number, response(f"http://a.test/{number}", b"dogs" * 100))
+        store.commit()
+    out = tmp_path / "out"
+    out.mkdir()
+    command = [sys.executable, "-c", UNFINISHED_EXPORT, str(tmp_path / "crawl"), str(out / "never.jsonl")]
+    with subprocess.Popen(command) as running:
+        try:
+            # It has written pages, and stopped.
+            (part,) = wait_until(
+                lambda: [each for each in parts_in(out) if each.stat().st_size > 0], "a part", process=running
+            )
+            assert scenthound("export", tmp_path / "crawl", "--to", "warc", "--out", out / "other.warc")[0] == 0
+            assert parts_in(out) == [part]
+        finally:
+            running.kill()
+    assert parts_in(out) == [part]
+    assert scenthound("export", tmp_path / "crawl", "--to", "jsonl", "--out", out / "pages.jsonl")[0] == 0
+    assert {path.name for path in out.iterdir()} == {"other.warc", "pages.jsonl"}
 
 
 def test_wrong_use_of_export_is_one_line(folder: Path, tmp_path: Path, scenthound: Call) -> None:

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenthound import files
 from scenthound.errors import Failure, InvalidInput, printable
-from scenthound.files import DAMAGE, compressed_as, first_bytes, opened, regular_bytes, write_atomic
+from scenthound.files import DAMAGE, compressed_as, first_bytes, opened, part_file, regular_bytes, write_atomic
 
 
 @pytest.mark.parametrize("name", ["words", "words.gz", "words.zst"])
@@ -94,6 +95,64 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_part(tmp_path: Path, monk
         write_atomic(tmp_path / "words", b"new")
     assert (tmp_path / "words").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["words"]
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_parts_of_killed_processes_are_removed_and_those_in_use_are_not(tmp_path: Path) -> None:
+    dead = tmp_path / ".scenthound-0123456789abcdef.part"
+    dead.write_bytes(b"half a wo")
+    with part_file(tmp_path) as ours:
+        assert names_in(tmp_path) == {ours.path.name}
+        write_atomic(tmp_path / "words", b"dogs")
+        assert names_in(tmp_path) == {ours.path.name, "words"}
+    assert names_in(tmp_path) == {"words"}
+
+
+def test_nothing_but_files_with_the_names_of_parts_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_bytes(b"precious")
+    link, pipe, folder = (f".scenthound-{number:016x}.part" for number in range(3))
+    (tmp_path / link).symlink_to("theirs")
+    os.mkfifo(tmp_path / pipe)
+    (tmp_path / folder).mkdir()
+    others = {".0123456789abcdef.part", ".scenthound-notes.part", "scenthound-0123456789abcdef.part"}
+    for name in others:
+        (tmp_path / name).touch()
+    write_atomic(tmp_path / "words", b"dogs")
+    assert names_in(tmp_path) == {"theirs", "words", link, pipe, folder, *others}
+    assert (tmp_path / "theirs").read_bytes() == b"precious"
+
+
+def test_without_locks_no_part_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(*_arguments: object) -> NoReturn:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(files.fcntl, "flock", no_locks)
+    maybe_alive = tmp_path / ".scenthound-0123456789abcdef.part"
+    maybe_alive.touch()
+    write_atomic(tmp_path / "words", b"dogs")
+    assert names_in(tmp_path) == {maybe_alive.name, "words"}
+
+
+def test_a_part_that_is_removed_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = files.fcntl.flock
+    removed: list[Path] = []
+
+    def remove_first(handle: int, how: int) -> None:
+        if not removed:
+            removed.extend(tmp_path.iterdir())
+            removed[0].unlink()
+        flock(handle, how)
+
+    monkeypatch.setattr(files.fcntl, "flock", remove_first)
+    write_atomic(tmp_path / "words", b"dogs")
+    assert len(removed) == 1
+    assert names_in(tmp_path) == {"words"}
+    assert (tmp_path / "words").read_bytes() == b"dogs"
 
 
 def test_a_symbolic_link_is_rejected_in_folders_of_others(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_robots_txt_is_not_requested_again_by_a_later_run(server: StaticServer, 
 def test_a_crawl_ends_when_its_time_is_up(
     server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scenthound.crawler.start._loop_factory", lambda: SkippingLoop)
+    monkeypatch.setattr("scenthound.crawler.start.loop_factory", lambda: SkippingLoop)
     slow = plan(server, politeness=PolitenessSettings(delay_s=0.3))
     skipped: list[float] = []
 

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +20,15 @@ from pathlib import Path
 import brotli
 import pytest
 
+from scenthound.crawler.recrawl import refresh
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import crawl
 from scenthound.frontier.politeness import PolitenessSettings
+from scenthound.store.crawl_records import CheckOutcome
 from scenthound.store.exports import export
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
-from timing import WAIT_S
+from timing import WAIT_S, wait_until
 from virtual_site import TOPIC, page_of_words
 
 PYWB = "pywb==2.10.0"
@@ -120,9 +123,13 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 
 @pytest.fixture(scope="module")
 def replay(pywb_python: Path, crawled: Crawled) -> Replay:
-    index = crawled.folder.with_suffix(".cdxj")
-    export(crawled.folder, "cdxj", index)
-    command = [str(pywb_python), str(REPLAYER), str(index), f"{crawled.folder / 'archive'}{os.sep}"]
+    return replay_of(crawled.folder, pywb_python)
+
+
+def replay_of(folder: Path, pywb_python: Path) -> Replay:
+    index = folder.with_suffix(".cdxj")
+    export(folder, "cdxj", index)
+    command = [str(pywb_python), str(REPLAYER), str(index), f"{folder / 'archive'}{os.sep}"]
 
     def replayed(paths: list[str]) -> list[Replayed]:
         done = subprocess.run(
@@ -177,3 +184,39 @@ def test_pages_are_found_however_their_query_is_ordered_and_others_are_not_found
     assert (ordered.status, ordered.body) == (200, pages("/search?b=2&a=1").body)
     assert unknown.status == 404
     assert "Memento-Datetime" not in unknown.headers
+
+
+def test_pages_that_a_refresh_found_unchanged_or_changed_are_replayed_as_they_are_now(
+    pywb_python: Path, tmp_path: Path
+) -> None:
+    versions = {"/": 0, "/changes": 0, "/tagged": 0}
+
+    def page(path: str) -> StaticPage | None:
+        if path not in versions:
+            return None
+        links = [each for each in versions if each != path]
+        tag = (("ETag", f'"{versions[path]}"'),) if path == "/tagged" else ()
+        return StaticPage(page_of_words(path, links, seed=len(path) + 100 * versions[path]).encode(), headers=tag)
+
+    folder = tmp_path / "crawl"
+    with StaticServer(lambda _host, path: page(path)) as server:
+        plan = CrawlSettings(
+            TOPIC,
+            (server.url("http://a.test/"),),
+            politeness=PolitenessSettings(delay_s=0.0, delay_factor=0.0),
+            allow_private=True,
+            hosts={"a.test": "127.0.0.1"},
+        )
+        crawl(plan, folder)
+        versions["/changes"] = 1
+        # Captures of one second are one to pywb.
+        crawled_s = time.time()
+        wait_until(lambda: int(time.time()) > int(crawled_s) + 1)
+        found = refresh(folder).status.counts.outcomes
+        assert (found[CheckOutcome.UNCHANGED], found[CheckOutcome.CHANGED]) == (2, 1)
+        urls = [server.url(f"http://a.test{path}") for path in versions]
+    answers = replay_of(folder, pywb_python)([f"/crawl/id_/{url}" for url in urls])
+    for path, answer in zip(versions, answers, strict=True):
+        current = page(path)
+        assert current is not None
+        assert (path, answer.status, answer.body) == (path, 200, current.body)

@@ -216,6 +216,19 @@ def test_leftovers_are_removed_unless_they_are_locked(tmp_path: Path) -> None:
     assert (tmp_path / "web" / "word.npy").read_bytes() == b"a word"
 
 
+def test_links_pipes_and_files_with_the_names_of_leftovers_stay_where_they_are(tmp_path: Path) -> None:
+    theirs = litter(tmp_path / "theirs")
+    names = [f".web.{number:016x}.{kind}" for number, kind in enumerate(["part", "part", "part", "old", "old", "old"])]
+    for link, pipe, file in (names[:3], names[3:]):
+        (tmp_path / link).symlink_to("theirs")
+        os.mkfifo(tmp_path / pipe)
+        (tmp_path / file).write_bytes(b"mine")
+    with locked(tmp_path):
+        folder.remove_leftovers(tmp_path / "web")
+    assert nothing_but(tmp_path, "theirs", *names)
+    assert (theirs / "word.npy").exists()
+
+
 def test_leftovers_never_block_a_new_folder(tmp_path: Path) -> None:
     for number in (1, os.getpid()):
         litter(tmp_path / f".web.{number}.part")

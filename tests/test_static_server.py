@@ -85,6 +85,28 @@ def test_redirects_and_unknown_statuses_are_sent_as_given(server: StaticServer) 
     assert fetch(server, "b.test", "/odd") == (799, "?")
 
 
+@pytest.mark.parametrize(
+    ("condition", "status"),
+    [
+        ('If-None-Match: "1"', 304),
+        ('If-None-Match: "0", W/"1"', 304),
+        ('If-None-Match: "2"', 200),
+        ("If-Modified-Since: Mon, 05 Jan 2026 08:00:00 GMT", 304),
+        ("If-Modified-Since: Mon, 05 Jan 2026 07:59:59 GMT", 200),
+        ("If-Modified-Since: soon", 200),
+        # The ETag decides.
+        ('If-None-Match: "2"\r\nIf-Modified-Since: Mon, 05 Jan 2026 08:00:00 GMT', 200),
+    ],
+)
+def test_a_page_is_sent_only_if_the_condition_of_the_request_is_met(condition: str, status: int) -> None:
+    headers = (("ETag", 'W/"1"'), ("Last-Modified", "Mon, 05 Jan 2026 08:00:00 GMT"))
+    with StaticServer(pages_of({"http://a.test/": StaticPage(b"dogs", headers=headers)})) as server:
+        answer = raw_response(server, request("/", condition))
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        assert answer.endswith(b"\r\n\r\ndogs" if status == 200 else b"\r\n\r\n")
+        assert sum(server.body_bytes.values()) == (4 if status == 200 else 0)
+
+
 def test_head_is_get_without_the_body(server: StaticServer) -> None:
     response_bytes = raw_response(server, request("/", method="HEAD"))
     assert b"Content-Length: 8\r\n" in response_bytes

@@ -16,6 +16,7 @@ from scenthound.experiments import trace_cache as code_digests
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start
 from scenthound.experiments.trace_cache import Provenance, TraceCache, crawl_names
+from scenthound.files import part_file
 from scenthound.reasons import EndReason
 from scenthound.simulator.web import Crawl
 from scenthound.strategies.base import STRATEGIES
@@ -193,6 +194,16 @@ def test_a_flipped_bit_never_raises(tmp_path):
 def test_saving_leaves_no_temporary_file(tmp_path):
     TraceCache(tmp_path).save(NAME, crawl())
     assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == [f"{NAME}.npz"]
+
+
+def test_saving_removes_what_a_killed_process_left(tmp_path):
+    folder = tmp_path / NAME[:2]
+    folder.mkdir()
+    with part_file(folder) as left:
+        pass
+    left.path.write_bytes(b"half a cra")
+    TraceCache(tmp_path).save(NAME, crawl())
+    assert [file.name for file in folder.iterdir()] == [f"{NAME}.npz"]
 
 
 def test_a_path_that_cannot_be_a_folder_raises(tmp_path):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scenthound.api.crawls import dashboard as dashboard
     from scenthound.api.crawls import export as export
     from scenthound.api.crawls import open_crawl as open_crawl
+    from scenthound.api.crawls import refresh as refresh
     from scenthound.api.crawls import resume as resume
     from scenthound.api.laboratory import Run as Run
     from scenthound.api.laboratory import compare as compare
@@ -59,7 +60,7 @@ _NAMES = {
     "api.catalog": (
         "Topics import_topics list_metrics list_relevance_models list_strategies open_topics select_topics"
     ),
-    "api.crawls": "Crawl acrawl crawl dashboard export open_crawl resume",
+    "api.crawls": "Crawl acrawl crawl dashboard export open_crawl refresh resume",
     "api.laboratory": "Run compare evaluate open_run simulate study",
     "api.results": "Table report",
     "api.searches": "evolve pages_to_label resume_search threshold validate",

@@ -4,12 +4,15 @@ Rules
 - Compression is detected by the first bytes when a file is read, and chosen by the suffix when it is written.
 - Only regular files are opened: a pipe can be read only once, and a device must not be replaced.
 - A folder from somebody else may contain anything. `regular_bytes` never blocks, and reads a bounded number of bytes.
-- A file is synced before it is renamed to its final name, so that not even a power cut leaves a part of it.
+- A file is written under another name, synced and renamed, so that not even a power cut leaves a part of it there.
+- A process holds the lock of such a part until it is renamed. A part without a lock was left by a process that was
+  killed; the next one that writes to the folder removes it. Where there are no locks, nothing is removed.
 """
 
 import errno
 import gzip
 import os
+import re
 import secrets
 import stat
 import sys
@@ -27,12 +30,19 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
+if sys.platform != "win32":
+    import fcntl
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTANDARD_MAGIC = b"\x28\xb5\x2f\xfd"
 PEEK_BYTES = 64
 #: Needed for files made by `zstd --long=31`; others do not take more memory.
 MAX_WINDOW_LOG = 31
+
+#: Names of parts. They say whose they are, because files of these names are removed.
+_PART_NAME = re.compile(r"\.scenthound-[0-9a-f]{16}\.part")
+#: Neither through a link nor into a pipe, which would block.
+NO_LINK_NO_PIPE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 #: Errors of the machine, not of the command: a full or failing disk.
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -97,10 +107,6 @@ def _open_nonblocking(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 def first_bytes(path: Path) -> bytes:
     """The first bytes of the decompressed content; none if it is damaged there."""
     with opened(path) as source:
@@ -125,25 +131,104 @@ def write_atomic(path: Path, content: bytes, *, follow_link: bool = True, privat
     target = Path(os.path.realpath(path)) if follow_link else path
     if target.is_symlink():
         raise InvalidInput(f"Cannot write {printable(path)}: it is a symbolic link. Remove it.")
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         mode = _mode(target)
-        with open(part, "xb", opener=_open_private if private else None) as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if mode is not None:
-            part.chmod(mode)
-        part.replace(target)
-        sync_folder(target.parent)
+        with part_file(target.parent, private=private) as part:
+            part.file.write(content)
+            part.become(target, mode=mode)
     except OSError as reason:
         kind = Failure if reason.errno in _DISK_ERRORS else InvalidInput
         raise kind(
             f"Cannot write {printable(path)}: {reason.strerror}. Check the folder, its permissions and the disk space."
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class PartFile:
+    """A file that is being written under a temporary name."""
+
+    path: Path
+    file: BinaryIO
+
+    def become(self, target: Path, *, mode: int | None = None, sync: bool = True) -> None:
+        """Rename the file to its final name. It is on disk then, unless `sync` is False."""
+        self.file.flush()
+        if sync:
+            os.fsync(self.file.fileno())
+        if mode is not None:
+            self.path.chmod(mode)
+        self.path.replace(target)
+        if sync:
+            sync_folder(target.parent)
+
+
+@contextmanager
+def part_file(folder: Path, *, private: bool = False) -> Iterator[PartFile]:
+    """A new file in a folder, which is removed at the end unless it was renamed. So are parts that killed processes
+    left there. Raises OSError."""
+    remove_dead_parts(folder)
+    part = _locked_part(folder, 0o600 if private else 0o666)
+    try:
+        yield part
     finally:
+        # What was not written by now failed before, or is not wanted.
         with suppress(OSError):
-            part.unlink()
+            part.file.close()
+        with suppress(OSError):
+            part.path.unlink()
+
+
+def remove_dead_parts(folder: Path) -> None:
+    """Remove the parts in a folder that no process is writing."""
+    try:
+        with os.scandir(folder) as entries:
+            parts = [
+                each for each in entries if _PART_NAME.fullmatch(each.name) and each.is_file(follow_symlinks=False)
+            ]
+    except OSError:
+        return
+    for part in parts:
+        with suppress(OSError):
+            _remove_unless_locked(part.path)
+
+
+def _locked_part(folder: Path, mode: int) -> PartFile:
+    while True:
+        path = folder / f".scenthound-{secrets.token_hex(8)}.part"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        if not _lock(handle, wait=True) or _is_at(path, handle):
+            return PartFile(path, os.fdopen(handle, "wb"))
+        # Another process took it for dead and removed it before it was locked.
+        os.close(handle)
+
+
+def _remove_unless_locked(path: str) -> None:
+    # For writing, because network file systems lock no files that are open for reading only.
+    handle = os.open(path, os.O_RDWR | NO_LINK_NO_PIPE)
+    try:
+        if _lock(handle, wait=False) and _is_at(path, handle):
+            os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock a file until it is closed; False if another process holds the lock, or if there are no locks here."""
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_at(path: str | Path, handle: int) -> bool:
+    """Whether an open file is still at its path."""
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def sync_file(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Live crawls from Python: start, resume, read, export, report."""
+"""Live crawls from Python: start, resume, refresh, read, export, report."""
 
 from __future__ import annotations
 
@@ -34,11 +34,20 @@ from scenthound.model import Progress
 
 if TYPE_CHECKING:
     from scenthound.crawler.explain import Explanation
+    from scenthound.crawler.recrawl import RefreshOptions, RefreshStatus, RefreshSummary
     from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import CrawlSummary, RunOptions
     from scenthound.crawler.state import Ending
     from scenthound.reasons import EndReason
-    from scenthound.store.crawl_records import CrawlStatus, RunRecord, Sample, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import (
+        CheckRecord,
+        CrawlStatus,
+        RefreshRecord,
+        RunRecord,
+        Sample,
+        SkippedRecord,
+        VisitRecord,
+    )
     from scenthound.store.exports import ExportSummary
     from scenthound.store.stored_crawl import StoredCrawl
     from scenthound.web.fetch import FetchLimits
@@ -242,6 +251,33 @@ def resumed_run(
     return CrawlRun(folder, settings, lambda each: resume_crawl(folder, each), options, progress)
 
 
+@dataclass(frozen=True, slots=True)
+class RefreshRun:
+    """A refresh whose arguments have been checked."""
+
+    folder: Path
+    options: RefreshOptions
+    progress: ProgressLike
+
+    def start(self, options: RefreshOptions) -> RefreshSummary:
+        from scenthound.crawler.recrawl import refresh as refresh_crawl
+
+        return refresh_crawl(self.folder, options)
+
+
+def refresh_run(
+    crawl: Crawl | PathLike,
+    *,
+    pages: int | None = None,
+    time: str | float | None = None,
+    progress: ProgressLike = None,
+) -> RefreshRun:
+    """Check the arguments of a refresh."""
+    from scenthound.crawler.recrawl import RefreshOptions
+
+    return RefreshRun(folder_of(crawl, "crawl"), RefreshOptions(pages, seconds(time)), progress)
+
+
 def _check_known(folder: Path, stored: Mapping[str, Any], **passed: Any) -> None:
     """UsageError for a strategy or relevance model of a script or notebook that is not passed again."""
     from scenthound.relevance.base import RELEVANCE
@@ -316,6 +352,31 @@ def resume(run: CrawlRun) -> Crawl:
     return _run_in_thread(run)
 
 
+@public
+@with_arguments_of(refresh_run)
+def refresh(run: RefreshRun) -> Crawl:
+    """Check the pages of a crawl again, those most likely to have changed first, and return the crawl.
+
+    Pages are requested only if they have changed, as far as their servers support that. The crawl then has the latest
+    version of each page, and its archive all of them. `Crawl.checks` says what was found.
+
+    - `pages` is how many pages are checked; by default all. `time` (seconds, or "10m", "2h") ends the refresh.
+    - A refresh that was interrupted, or ended by its time limit, is continued by the next call.
+    """
+    stopper = _Stopper()
+    with show_progress("refreshing", run.progress) as report:
+
+        def watch(status: RefreshStatus) -> None:
+            n_checked = status.counts.n_checked
+            report(n_checked / max(1, status.n_pages), f"{n_checked:,} pages checked")
+
+        def work() -> Crawl:
+            options = replace(run.options, watch=watch, progress=report, on_start=stopper.started)
+            return Crawl(run.folder, refreshed=run.start(options))
+
+        return _result_of(_in_thread(work), stopper)
+
+
 class _Stopper:
     """Stops a crawl that runs in another thread, now or as soon as it has started."""
 
@@ -339,37 +400,48 @@ class _Stopper:
 
 
 def _start(run: CrawlRun, stopper: _Stopper, report: Progress) -> Future[Crawl]:
-    """Run the crawl in a thread of its own, where no other event loop is running."""
-    future: Future[Crawl] = Future()
-
     def watch(status: CrawlStatus) -> None:
         report(min(1.0, status.n_pages / status.page_budget), f"{status.n_pages:,} pages")
 
-    def work() -> None:
+    def work() -> Crawl:
+        options = replace(run.options, watch=watch, progress=report, on_start=stopper.started)
+        return Crawl(run.folder, run.start(options))
+
+    return _in_thread(work)
+
+
+def _in_thread(work: Callable[[], Crawl]) -> Future[Crawl]:
+    """Work in a thread of its own, where no other event loop is running."""
+    future: Future[Crawl] = Future()
+
+    def run() -> None:
         try:
-            options = replace(run.options, watch=watch, progress=report, on_start=stopper.started)
-            future.set_result(Crawl(run.folder, run.start(options)))
+            future.set_result(work())
         except BaseException as error:  # noqa: BLE001 - raised where the result is read
             future.set_exception(error)
 
-    threading.Thread(target=work, name="scenthound-crawl", daemon=True).start()
+    threading.Thread(target=run, name="scenthound-crawl", daemon=True).start()
     return future
 
 
 def _run_in_thread(run: CrawlRun) -> Crawl:
     stopper = _Stopper()
     with show_progress("crawling", run.progress) as report:
-        future = _start(run, stopper, report)
-        try:
-            return future.result()
-        except (KeyboardInterrupt, SystemExit):
-            while not future.done():
-                try:
-                    stopper()
-                    future.exception()
-                except KeyboardInterrupt:
-                    continue  # Another interrupt stops the crawl at once.
-            raise
+        return _result_of(_start(run, stopper, report), stopper)
+
+
+def _result_of(future: Future[Crawl], stopper: _Stopper) -> Crawl:
+    """Wait for the result; an interrupt ends the crawl properly before."""
+    try:
+        return future.result()
+    except (KeyboardInterrupt, SystemExit):
+        while not future.done():
+            try:
+                stopper()
+                future.exception()
+            except KeyboardInterrupt:
+                continue  # Another interrupt stops the crawl at once.
+        raise
 
 
 #: The columns of a table of pages when it is printed.
@@ -379,12 +451,16 @@ PRINTED_OF_PAGES = ("visit", "relevance", "status", "url", "title")
 class Crawl(Result):
     """A crawl folder: its pages, skipped pages and time series, as tables that are read when they are used."""
 
-    def __init__(self, folder: PathLike, summary: CrawlSummary | None = None) -> None:
+    def __init__(
+        self, folder: PathLike, summary: CrawlSummary | None = None, *, refreshed: RefreshSummary | None = None
+    ) -> None:
         from scenthound.store.crawl_folder import CrawlAbout
 
         self.folder = folder_of(folder, "crawl")
         #: How the run ended that returned this; None for a crawl that was opened.
         self.summary = summary
+        #: How the refresh ended that returned this.
+        self.refreshed = refreshed
         self._settings = CrawlAbout.read(self.folder).settings
 
     @property
@@ -438,7 +514,7 @@ class Crawl(Result):
 
     @property
     def pages(self) -> Table[VisitRecord]:
-        """The pages that were visited, in order."""
+        """The pages that were visited, in order; those that a refresh found changed in their latest version."""
         from scenthound.store.crawl_records import VisitRecord
 
         visits = self._reader(lambda stored: stored.visits())
@@ -463,6 +539,28 @@ class Crawl(Result):
 
         rows = self._reader(lambda stored: stored.skipped())
         return Table.of(SkippedRecord, rows, "skipped pages", printed=("reason", "url", "detail"))
+
+    @property
+    def checks(self) -> Table[CheckRecord]:
+        """What refreshes found: a row for each page and refresh, in the order of the checks."""
+        from scenthound.store.crawl_records import CheckRecord
+        from scenthound.ui.reports.crawl_summary import format_time
+
+        rows = self._reader(lambda stored: stored.checks())
+        printed = ("time_s", "outcome", "status", "url")
+        return Table.of(CheckRecord, rows, "checks", formats={"time_s": format_time}, printed=printed)
+
+    @property
+    def refreshes(self) -> Table[RefreshRecord]:
+        """The refreshes of the crawl."""
+        from scenthound.store.crawl_records import RefreshRecord
+        from scenthound.ui.reports.crawl_summary import format_time
+
+        formats: dict[str, Callable[[Any], str]] = {
+            **dict.fromkeys(("began_s", "started_s", "ended_s"), format_time),
+            "process": str,
+        }
+        return Table.of(RefreshRecord, self._reader(lambda stored: stored.refreshes()), "refreshes", formats=formats)
 
     @property
     def samples(self) -> Table[Sample]:
@@ -500,6 +598,10 @@ class Crawl(Result):
     def resume(self, **options: Any) -> Crawl:
         """Continue the crawl; see `scenthound.resume`."""
         return resume(self, **options)
+
+    def refresh(self, **options: Any) -> Crawl:
+        """Check the pages again; see `scenthound.refresh`."""
+        return refresh(self, **options)
 
     @public
     def explain(self, url: str) -> Explanation:

@@ -1,4 +1,4 @@
-"""`scenthound crawl`: starts or resumes a crawl, displays its progress, and prints a summary."""
+"""`scenthound crawl`: starts, resumes or refreshes a crawl, displays its progress, and prints a summary."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 #: Options that may differ when a crawl is resumed; all others are settings of the crawl.
 RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
+REFRESH_OPTIONS = ("pages", "time", "log_json", "as_json")
 
 
 @panels(
@@ -37,7 +38,7 @@ RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
         "What to crawl for": "file topics topic keywords seed contact",
         "When to stop": "pages time min_harvest",
         "Scope": "allow_domain deny_domain include exclude max_depth",
-        "Output": "out resume force log_json as_json",
+        "Output": "out resume refresh force log_json as_json",
         "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
@@ -99,6 +100,14 @@ def crawl(
         Path | None,
         typer.Option(
             metavar="DIR", help="Continue the crawl in this folder, however it ended; the folder has its settings."
+        ),
+    ] = None,
+    refresh: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Check the pages of the crawl in this folder again, those most likely to have changed first; only "
+            "changed ones are downloaded. --pages is then how many are checked.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier crawl in the folder.")] = False,
@@ -229,11 +238,19 @@ def crawl(
     scenthound crawl --topics topics.toml --pages 5000 --time 2h --out balloons
 
     scenthound crawl --resume balloons
+
+    scenthound crawl --refresh balloons
     """
     from scenthound.api.crawls import resumed_run
     from scenthound.reasons import EndReason
     from scenthound.ui.endings import failure_text
 
+    if refresh is not None:
+        from scenthound.cli.refresh import refresh_crawl
+
+        refuse_settings(context, "crawl", refresh, REFRESH_OPTIONS, option="refresh")
+        refresh_crawl(refresh, pages=pages, time=time, log_json=log_json, as_json=as_json)
+        return
     if resume is not None:
         refuse_settings(context, "crawl", resume, RUN_OPTIONS)
         run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest)

@@ -21,16 +21,18 @@ from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import columns_of, to_json
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
-from scenthound.store.crawl_records import PageVisit, share_given_up
+from scenthound.store.crawl_records import CheckOutcome, PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
 from scenthound.ui.topic_notes import seed_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scenthound.crawler.explain import Explanation, Parent
     from scenthound.crawler.start import CrawlSummary
-    from scenthound.store.crawl_records import ArchiveLocation, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import ArchiveLocation, CheckRecord, SkippedRecord, VisitRecord
 
 NAME = "scenthound"
 MAX_ANCHOR_CHARACTERS = 60
@@ -159,12 +161,23 @@ def _print_visit(page: Explanation, visit: VisitRecord) -> None:
         "response": f"{visit.status}, {visit.content_bytes:,} bytes{', truncated' if visit.truncated else ''}",
         "links": f"{len(visit.links):,}",
         "stored in": _location(visit.location),
+        **_checked(page.checks),
     }
     if page.requested_url not in (None, visit.url):
         facts["redirect"] = f"requested as {printable(page.requested_url)}, redirected to {printable(visit.url)}"
     if visit.noindex:
         facts["noindex"] = "the page must not be indexed; exports omit it without --include-noindex"
     print_facts(facts)
+
+
+def _checked(checks: Sequence[CheckRecord]) -> dict[str, str]:
+    """What refreshes found, if there were any."""
+    if not checks:
+        return {}
+    n_changes, last = sum(check.outcome is CheckOutcome.CHANGED for check in checks), checks[-1]
+    reason = f" ({last.reason.text})" if last.reason is not None else ""
+    changed = f"found changed {counted(n_changes, 'time')}, " if n_changes else ""
+    return {"checked": f"{counted(len(checks), 'time')}, {changed}last on {_time(last.time_s)}: {last.outcome}{reason}"}
 
 
 def _print_skipped(row: SkippedRecord) -> None:

@@ -150,16 +150,18 @@ def api_arguments(context: typer.Context, *left_out: str, **renamed: str) -> dic
     }
 
 
-def refuse_settings(context: typer.Context, what: str, folder: Path, allowed: Iterable[str]) -> None:
-    """UsageError for an option that would change the settings of a crawl or a search that is resumed."""
+def refuse_settings(
+    context: typer.Context, what: str, folder: Path, allowed: Iterable[str], *, option: str = "resume"
+) -> None:
+    """UsageError for an option that would change the settings of a crawl or a search that is resumed or refreshed."""
     options = {each.name or "": "FILE" if each.name == "file" else each.opts[0] for each in context.command.params}
-    for name, option in options.items():
+    for name, refused in options.items():
         source = context.get_parameter_source(name)
-        if name not in ("resume", *allowed) and source is not None and source.name == "COMMANDLINE":
+        if name not in (option, *allowed) and source is not None and source.name == "COMMANDLINE":
             *first, last = [options[each] for each in allowed]
             raise UsageError(
-                f"{option} cannot be changed when a {what} is resumed; {printable(folder)} has its settings. Use only "
-                f"{', '.join(first)} and {last} with --resume."
+                f"{refused} cannot be changed when a {what} is {option.removesuffix('e')}ed; {printable(folder)} has "
+                f"its settings. Use only {', '.join(first)} and {last} with --{option}."
             )
 
 

@@ -49,7 +49,7 @@ READ_BACK_TIMEOUT_S = 60.0
 _SAMPLE_PAGES = b"<p>x</p>", b"<p>x<svg></svg>"
 
 
-def _open_web(path: str | Path) -> RecordedWeb:
+def open_recording(path: str | Path) -> RecordedWeb:
     # Loading the readers of all input formats takes time, and few crawls use a recorded web.
     from scenthound.store.record import open_web
 
@@ -59,7 +59,7 @@ def _open_web(path: str | Path) -> RecordedWeb:
 def with_digests(settings: CrawlSettings) -> CrawlSettings:
     """The settings with absolute paths and digests of what the crawl reads. UsageError for unused training pages."""
     if settings.web is not None:
-        web = _open_web(settings.web)
+        web = open_recording(settings.web)
         settings = replace(settings, web=str(Path(settings.web).resolve()), web_fingerprint=web.fingerprint)
     if settings.train_from is not None:
         _check_trains(settings)
@@ -115,7 +115,9 @@ def check_inputs(settings: CrawlSettings) -> None:
     """InvalidInput if something that the crawl reads has changed since it started."""
     if settings.web is not None:
         web_digest = settings.web_fingerprint
-        _check_unchanged("The recorded web", Path(settings.web), web_digest, lambda path: _open_web(path).fingerprint)
+        _check_unchanged(
+            "The recorded web", Path(settings.web), web_digest, lambda path: open_recording(path).fingerprint
+        )
     if settings.train_from is not None:
         _check_unchanged("The training pages", Path(settings.train_from), settings.train_digest, training_digest)
     if (file := strategy_file(settings.strategy)) is not None:
@@ -141,8 +143,8 @@ class CrawlParts:
 
     def __init__(self, settings: CrawlSettings, store: CrawlStore) -> None:
         check_inputs(settings)
-        recorded = None if settings.web is None else _open_web(settings.web)
-        self._scanner = scanner = _scanner(store, recorded)
+        recorded = None if settings.web is None else open_recording(settings.web)
+        self._scanner = scanner = scanner_of(store, recorded)
         self._strategy = strategy = STRATEGIES.make(settings.strategy)
         relevance = relevance_of(settings, scanner)
         is_large = settings.page_budget >= MANY_PAGES
@@ -207,7 +209,7 @@ def _model_id(settings: CrawlSettings) -> str:
     return f"{relevance_model_of(settings)} {settings.train_digest or settings.train_from or ''}"
 
 
-def _scanner(store: CrawlStore, recorded: RecordedWeb | None) -> WordScanner:
+def scanner_of(store: CrawlStore, recorded: RecordedWeb | None) -> WordScanner:
     """With the vocabulary of the crawl, which starts with that of the recorded web."""
     scanner = WordScanner()
     stems = store.stems()

@@ -17,7 +17,7 @@ from scenthound.errors import UsageError, printable
 from scenthound.model import IntArray
 from scenthound.reasons import SkipReason
 from scenthound.records import from_json
-from scenthound.store.crawl_records import SkippedRecord, VisitRecord
+from scenthound.store.crawl_records import CheckRecord, SkippedRecord, VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.parse import anchors_of
 from scenthound.web.urls import canonical
@@ -63,7 +63,8 @@ class Explanation:
     outcome: Outcome
     requested_url: str | None = None  #: before redirects
     is_seed: bool = False
-    visit: VisitRecord | None = None
+    visit: VisitRecord | None = None  #: in its latest version
+    checks: tuple[CheckRecord, ...] = ()  #: what refreshes found, in order
     skipped: SkippedRecord | None = None
     parents: tuple[Parent, ...] = ()
     n_parents: int = 0
@@ -113,7 +114,8 @@ class _Explainer:
         visit = None if page is None else self._crawl.visit_of_page(page)
         visit = visit or self._crawl.visit_of_url(url)
         if visit is not None:
-            return self.with_parents(Explanation(url, Outcome.VISITED, visit=visit), visit.page)
+            checks = tuple(self._crawl.checks_of(visit.visit))
+            return self.with_parents(Explanation(url, Outcome.VISITED, visit=visit, checks=checks), visit.page)
         if page is None:
             return None
         row = self._crawl.skipped_page(page)

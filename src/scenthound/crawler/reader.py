@@ -15,8 +15,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 import numpy as np
 
@@ -48,6 +46,7 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import charset_of
 from scenthound.strategies.base import Strategy
 from scenthound.text.vectors import word_norm
+from scenthound.web.conditions import http_date_s
 from scenthound.web.content_coding import codings_of, decode_all
 from scenthound.web.fetch import NotFetched, Response, header_values, location_of
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
@@ -68,8 +67,6 @@ PAGES_PER_REPORT = 20
 #: The longest wait that a Retry-After header can ask for: ten years.
 MAX_RETRY_AFTER_S = 10 * 365.25 * 86_400.0
 _SECONDS = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?")
-#: Longer than any date: parsing very long ones takes time.
-_MAX_DATE_CHARACTERS = 100
 
 #: Receives the result of a task, and the facts of its page, if it has one.
 OnRead = Callable[[TaskResult, PageFacts | None], None]
@@ -368,19 +365,14 @@ def _redirected(response: Response) -> TaskResult:
 def retry_after_seconds(value: str, now_s: float) -> float | None:
     """The wait that a Retry-After header asks for; None if it cannot be read.
 
-    RFC 9110 (10.2.3) allows a number of seconds or a date, in any of three forms (5.6.7); servers also send fractions.
+    RFC 9110 (10.2.3) allows a number of seconds or a date; servers also send fractions.
     """
     value = value.strip()
     seconds = None
     if _SECONDS.fullmatch(value):
         seconds = float(value)
-    elif len(value) <= _MAX_DATE_CHARACTERS:
-        try:
-            date = parsedate_to_datetime(value)
-            # HTTP dates are in GMT (RFC 9110 section 5.6.7), also in the form that does not name it.
-            seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now_s
-        except (ValueError, TypeError, IndexError, OverflowError):
-            return None
+    elif (date_s := http_date_s(value)) is not None:
+        seconds = date_s - now_s
     return None if seconds is None else min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
 
 

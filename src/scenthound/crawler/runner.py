@@ -22,10 +22,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from scenthound.crawler.checkpointing import Checkpointer
-from scenthound.crawler.live_crawl import LiveCrawl, RawResult
+from scenthound.crawler.engine import Engine
+from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import Kind, Task
@@ -76,10 +77,31 @@ def execute(task: Task, fetcher: Fetcher, resolver: Resolver, loop: asyncio.Abst
             fetcher.start(Request(task.url, task.addresses), on_done)
 
 
+class RunnableCrawl(Protocol):
+    """What a run needs: a crawl, or a refresh of one, whose pages are counted as visits."""
+
+    engine: Engine
+    harvest: Harvest
+    host_statistics: HostStatisticsTable
+    reasons: dict[SkipReason, int]
+    n_out_of_scope: int
+    n_acknowledged: int  #: visits on disk
+
+    def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]: ...
+
+    def complete(
+        self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_completed: Callable[[], None]
+    ) -> None: ...
+
+    def begin_commit(self) -> None: ...
+
+    def write_commits(self) -> None: ...
+
+
 class CommitWriter:
     """Writes one commit at a time in its thread; `on_done` receives the error, if any, on the loop."""
 
-    def __init__(self, crawl: LiveCrawl, on_done: Callable[[BaseException | None], None]) -> None:
+    def __init__(self, crawl: RunnableCrawl, on_done: Callable[[BaseException | None], None]) -> None:
         self._crawl = crawl
         self._on_done = on_done
         self._thread = ThreadPoolExecutor(1, "commit")
@@ -201,7 +223,7 @@ class LiveRun:
 
     def __init__(
         self,
-        crawl: LiveCrawl,
+        crawl: RunnableCrawl,
         fetcher: Fetcher,
         resolver: Resolver,
         limits: RunLimits,

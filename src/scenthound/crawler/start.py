@@ -2,10 +2,8 @@
 
 import asyncio
 import os
-import signal
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +12,7 @@ from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_re
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
+from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
 from scenthound.crawler.replay import started
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
@@ -22,16 +21,12 @@ from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
 from scenthound.errors import FilesFailure, RunFailure
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
-from scenthound.signals import restored_signals
 from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, ArchiveSettings
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
-from scenthound.web.curl_fetcher import CurlFetcher
-from scenthound.web.dns import Lookup, SystemResolver, system_lookup
-from scenthound.web.open_files import can_open_files, reserve_connections
-from scenthound.web.proxies import Proxies
+from scenthound.web.open_files import reserve_connections
 
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
@@ -128,7 +123,7 @@ def _run_crawl(
             parts.crawl.engine.resume(clock())
         row, samples = _record_start(store, retrained, conditions, clock())
         run = _run(parts, settings, store, limits, options, access=access, clock=clock, row=row, samples=samples)
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
             ended, status = runner.run(run)
         return CrawlSummary(
             folder=store.folder,
@@ -190,8 +185,7 @@ async def _run(
 ) -> tuple[EndReason, CrawlStatus]:
     """Why the run ended, and its last status."""
     loop = asyncio.get_running_loop()
-    lookup = _no_address if settings.only_hosts else _lookup_beside(access.proxies)
-    resolver = SystemResolver(loop, settings.hosts, lookup=lookup)
+    resolver = resolver_of(settings, access, loop)
     last: list[CrawlStatus] = []
 
     def watch(status: CrawlStatus) -> None:
@@ -207,7 +201,7 @@ async def _run(
     checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
     run = LiveRun(
         parts.crawl,
-        _fetcher(settings, access),
+        fetcher_of(settings, access),
         resolver,
         limits,
         clock=clock,
@@ -218,12 +212,11 @@ async def _run(
     reader = ControlReader(store.folder, row.run)
     controller = Controller(run, parts, settings, store, reader=reader, samples=samples, clock=clock)
     options.on_start(stop_from_any_thread)
-    with _signals_to(run.stop) if options.handle_signals else nullcontext():
+    with signals_to(run.stop) if options.handle_signals else nullcontext():
         try:
             ended = await run.run()
         except RunFailure as failure:
-            ended = EndReason.FILES if isinstance(failure, FilesFailure) else EndReason.PROXY
-            _record_end(store, row, ended, clock())
+            _record_end(store, row, end_reason_of(failure), clock())
             raise
         finally:
             resolver.close()
@@ -231,66 +224,10 @@ async def _run(
     return ended, last[-1]
 
 
+def end_reason_of(failure: RunFailure) -> EndReason:
+    return EndReason.FILES if isinstance(failure, FilesFailure) else EndReason.PROXY
+
+
 def _record_end(store: CrawlStore, row: RunRecord, ended: EndReason, now_s: float) -> None:
     store.add(replace(row, ended_s=now_s, ended=ended.value))
     store.commit()
-
-
-def _no_address(_host: str) -> tuple[str, ...]:
-    return ()
-
-
-def _lookup_beside(proxies: Proxies) -> Lookup:
-    """Look up a host with the system's resolver. A name that only a proxy can resolve stands for its address; the
-    fetcher refuses direct requests for it, as those of a scheme without a proxy."""
-
-    def look_up(host: str) -> Iterable[str]:
-        try:
-            return system_lookup(host)
-        except (OSError, UnicodeError):
-            if can_open_files() and any(proxies.for_url(f"{scheme}://{host}/") for scheme in ("http", "https")):
-                return [host]
-            raise
-
-    return look_up
-
-
-def _fetcher(settings: CrawlSettings, access: Access) -> CurlFetcher:
-    is_mail_address = "@" in settings.contact and "/" not in settings.contact
-    return CurlFetcher(
-        settings.limits,
-        user_agent=settings.user_agent,
-        from_address=settings.contact if is_mail_address else None,
-        allow_private=settings.allow_private,
-        also_allowed=settings.also_allowed,
-        ca_file=settings.ca_file,
-        access=access,
-        connections=settings.connections,
-    )
-
-
-@contextmanager
-def _signals_to(stop: Callable[[], None]) -> Iterator[None]:
-    """Signals stop the run; the handlers that were there before are restored. Only in the main thread."""
-    loop = asyncio.get_running_loop()
-    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    # The loop would leave the default handlers behind.
-    with restored_signals(*endings):
-        for ending in endings:
-            loop.add_signal_handler(ending, stop)
-        try:
-            yield
-        finally:
-            for ending in endings:
-                loop.remove_signal_handler(ending)
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """That of uvloop, if it is installed."""
-    if sys.platform == "win32":
-        return None
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop

@@ -37,6 +37,7 @@ class State(StrEnum):
     ENDED = "ended"
     STOPPED = "stopped"  #: by the user; it can be resumed
     FAILED = "failed"  #: it ended without a page, or because its proxy failed
+    REFRESHING = "refreshing"  #: it has ended, and its pages are being checked again
     DIED = "died"  #: its process is gone without a recorded end
     NOT_BEGUN = "not begun"
 
@@ -101,7 +102,8 @@ class CrawlState:
     @property
     def can_resume(self) -> bool:
         """Whether there may be more pages to visit."""
-        return not self.is_alive and self.ended is not EndReason.FRONTIER
+        is_busy = self.is_alive or self.state is State.REFRESHING
+        return not is_busy and self.ended is not EndReason.FRONTIER
 
 
 def crawl_state(crawl: StoredCrawl) -> CrawlState:
@@ -114,9 +116,21 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
         page_budget = status.page_budget
     if status is not None and page_budget is not None:
         status = replace(status, page_budget=page_budget)
-    state, ended = (_alive(run, status), None) if is_alive else _not_alive(run, n_pages, page_budget)
+    is_refreshing = is_alive and _is_refreshing(crawl, run)
+    if is_alive and not is_refreshing:
+        state, ended = _alive(run, status), None
+    else:
+        state, ended = _not_alive(run, n_pages, page_budget)
+    if is_refreshing:
+        state = State.REFRESHING
     ending = None if ended is None or status is None else ending_of(crawl, ended, status, n_pages)
     return CrawlState(state, ended, run, status, n_pages, page_budget, ending)
+
+
+def _is_refreshing(crawl: StoredCrawl, run: RunRecord | None) -> bool:
+    """Whether the process that writes to the crawl refreshes it."""
+    last = crawl.refreshes()[-1:]
+    return bool(last) and last[0].ended is None and (run is None or last[0].started_s > run.began_s)
 
 
 def ending_of(crawl: StoredCrawl, ended: EndReason, status: CrawlStatus, n_pages: int) -> Ending:

@@ -8,8 +8,6 @@ so that a cached crawl is never stale. A file that is damaged counts as missing.
 import hashlib
 import io
 import json
-import os
-import secrets
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,6 +24,7 @@ from scenthound.by_value import digest, is_importable, package_digest
 from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, random_seed_of
+from scenthound.files import part_file
 from scenthound.model import Topic
 from scenthound.reasons import EndReason
 from scenthound.relevance.base import RELEVANCE
@@ -192,9 +191,9 @@ class TraceCache:
         np.savez(content, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        unfinished.write_bytes(content.getvalue())
-        os.replace(unfinished, path)
+        with part_file(path.parent) as part:
+            part.file.write(content.getvalue())
+            part.become(path, sync=False)
 
     def _path(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.npz"

@@ -22,6 +22,7 @@ from scenthound.store.warc_format import (
     WarcRecord,
     record_of,
     response_record,
+    revisit_record,
     unpacked,
     unpacked_records,
     warcinfo_record,
@@ -83,12 +84,15 @@ class ArchiveWriter:
         self._records_begin = end.offset
         self._opened: tuple[int, int] | None = None
 
-    def add(self, response: Response, time_s: float) -> ArchiveLocation:
+    def add(self, response: Response, time_s: float, revisit_of: WarcRecord | None = None) -> ArchiveLocation:
+        """Add a response, without its body if it is that of an earlier record."""
         if self._offset >= self._max_file_bytes:
             self._end_part()
             self._file, self._offset, self._records_begin = self._file + 1, 0, 0
         if not self._offset:
             self._append(warcinfo_record(self._record_id(), time_s, file_name(self._file), self._fields))
+        if revisit_of is not None:
+            return self._append(revisit_record(self._record_id(), time_s, response, revisit_of))
         return self._append(response_record(self._record_id(), time_s, response))
 
     def take(self) -> ArchiveBatch:

@@ -5,6 +5,8 @@ Rules
 - Links and their scores are stored in one row per commit (`visit_arrays`), so scanning all links reads a few long rows.
 - Numbered strings and events are stored in one row per commit too, compressed where it helps.
 - Runs, samples, status and relevance models are for display only.
+- Visits stay as they were fetched first: a crawl is resumed from them. What a refresh found is in tables of its own,
+  made when they are needed, and readers see the latest version of each page (`LATEST_VISITS`).
 - Commits are counted in `user_version`, and in the file `acknowledged` beside the database once they are on disk.
   After a kill the latest commits are only in the write-ahead log; if that is lost, SQLite opens an earlier state
   without an error. A database with fewer commits than acknowledged is therefore refused. Readers read the file first,
@@ -23,10 +25,13 @@ from typing import Any
 from isal import isal_zlib
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import regular_bytes
+from scenthound.files import NO_LINK_NO_PIPE, regular_bytes
 from scenthound.reasons import CODES_OF_0_6
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_records import (
+    CheckOutcome,
+    CheckRecord,
+    RefreshRecord,
     RelevanceRecord,
     RobotsRecord,
     RunRecord,
@@ -42,6 +47,10 @@ SKIPPED: Table[SkippedRecord] = Table("skipped", SkippedRecord, "page", replaces
 RUNS: Table[RunRecord] = Table("run", RunRecord, "run", replaces=True)
 SAMPLES: Table[Sample] = Table("sample", Sample)
 RELEVANCE_MODELS: Table[RelevanceRecord] = Table("relevance_model", RelevanceRecord)
+CHECKS: Table[CheckRecord] = Table("page_check", CheckRecord)
+REFRESHES: Table[RefreshRecord] = Table("refresh", RefreshRecord, "refresh", replaces=True)
+#: The visits, with the latest version of each page.
+LATEST_VISITS = "latest_visit"
 
 SCHEMA = f"""
 CREATE TABLE archive_end (one INTEGER PRIMARY KEY CHECK (one = 1), file INTEGER, offset INTEGER, last_record INTEGER);
@@ -60,11 +69,28 @@ CREATE TABLE status (one INTEGER PRIMARY KEY CHECK (one = 1), text BLOB);
 {RELEVANCE_MODELS.schema()}
 """
 
+REFRESH_SCHEMA = (
+    CHECKS.schema(),
+    f"CREATE INDEX IF NOT EXISTS page_check_visit ON {CHECKS.name} (visit, outcome)",
+    REFRESHES.schema(),
+)
+
+_VERSIONED = set(VISITS.columns) & set(CHECKS.columns) - {"visit"}
+_LATEST_COLUMNS = ", ".join(
+    f"iif(latest.number IS NULL, first.{name}, latest.{name}) AS {name}" if name in _VERSIONED else f"first.{name}"
+    for name in VISITS.columns
+)
+#: Adds `LATEST_VISITS` to a connection to a database with checks.
+LATEST_VISITS_SCHEMA = (
+    "PRAGMA temp_store = MEMORY",
+    f"CREATE TEMP VIEW IF NOT EXISTS {LATEST_VISITS} AS SELECT {_LATEST_COLUMNS} FROM main.visit AS first "
+    f"LEFT JOIN main.{CHECKS.name} AS latest ON latest.number = (SELECT max(number) FROM main.{CHECKS.name} "
+    f"WHERE visit = first.visit AND outcome = '{CheckOutcome.CHANGED.value}')",
+)
+
 ACKNOWLEDGED_FILE = "acknowledged"
 _WIDTH = 19
 _MAX_ACKNOWLEDGED_BYTES = 1_000
-#: Neither through a link nor into a pipe, which would block.
-_NO_LINK_NO_PIPE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 #: How long a reader waits for a program that locks the database. A crawl never does for long.
 _READER_WAITS_S = 1.0
 #: Shorter content is not compressed.
@@ -97,7 +123,7 @@ class Acknowledged:
     def __init__(self, path: Path, last: int) -> None:
         self._handle: int | None = None
         with suppress(OSError):
-            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | _NO_LINK_NO_PIPE, 0o644)
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | NO_LINK_NO_PIPE, 0o644)
         self.note(last)
 
     def note(self, commit: int) -> None:
@@ -183,7 +209,10 @@ class CrawlDatabase:
 
     def _insert(self, batch: CrawlBatch) -> None:
         run = self._connection.execute
-        tables: tuple[Table[Any], ...] = (VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS)
+        tables: tuple[Table[Any], ...] = (VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES)
+        if batch.rows[CheckRecord] or batch.rows[RefreshRecord]:
+            for statement in REFRESH_SCHEMA:
+                run(statement)
         for table in tables:
             if rows := batch.rows[table.record]:
                 self._connection.executemany(table.insert(), map(table.values, rows))

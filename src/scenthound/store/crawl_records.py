@@ -131,6 +131,54 @@ class SkippedRecord:
     status: int | None = column("HTTP status", default=None)
 
 
+class CheckOutcome(StrEnum):
+    """What became of a visited page when it was checked again."""
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    GONE = "gone"  #: not found any more, or merged into another page of the crawl
+    FAILED = "failed"  #: no usable response; the page is as it was, as far as is known
+    SKIPPED = "skipped"  #: not requested, for example because robots.txt disallows it now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRecord:
+    """A visited page that was checked again. If it has changed, `url` and the last fields are those of its new
+    version, whose response is at `location`; the record of an unchanged page is a revisit."""
+
+    visit: int = column(help="number of the visit")
+    refresh: int = column(help="number of the refresh, from 1")
+    time_s: float = column("checked", unit="s", help="when the page was checked, in seconds since 1970")
+    outcome: CheckOutcome = column()
+    url: str = column("URL", help="final URL, after redirects")
+    status: int | None = column("HTTP status", default=None)
+    reason: SkipReason | None = column(default=None, help="why the page is gone, or was not checked")
+    detail: str = column(default="")
+    location: ArchiveLocation | None = column(default=None, help="the record of the response")
+    body_bytes: int = column("received", unit="bytes", default=0, help="size of the body as it was sent")
+    relevance: float | None = column(default=None, help="score of the relevance model")
+    title: str = column(default="")
+    content_bytes: int = column("size", unit="bytes", default=0, help="size of the decoded body")
+    simhash: int = column(default=0)
+    noindex: bool = column(default=False, help="the page asks not to be indexed")
+    truncated: bool = column(default=False, help="the body was cut off at the size limit")
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshRecord:
+    """A refresh, which may take several runs. `ended` is that of the last one; None while it runs, or if its process
+    died. `is_complete`: all of its pages have been checked."""
+
+    refresh: int  #: 1, 2, 3, ...
+    began_s: float
+    started_s: float  #: the start of the last run
+    page_limit: int | None  #: check so many pages; None for all
+    process: int  #: process ID
+    ended_s: float | None = None
+    ended: str | None = None  #: a value of `EndReason`
+    is_complete: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class RobotsRecord:
     """The response to a request for robots.txt; `status` is None if there was none."""

@@ -25,7 +25,9 @@ from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION, ArchiveSettings, CrawlAbout
 from scenthound.store.crawl_records import (
     ArchiveLocation,
+    CheckRecord,
     CrawlPosition,
+    RefreshRecord,
     RelevanceRecord,
     RobotsRecord,
     RunRecord,
@@ -36,8 +38,14 @@ from scenthound.store.crawl_records import (
 from scenthound.store.folder import ResultFolder
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.store.warc_format import WarcRecord
 from scenthound.web.fetch import Response
 from scenthound.web.open_files import can_open_files
+
+#: What has a row of its own.
+StoredRecord = (
+    VisitRecord | SkippedRecord | RobotsRecord | RunRecord | Sample | RelevanceRecord | CheckRecord | RefreshRecord
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,10 @@ class Commit:
 
 
 class CrawlStore(StoredCrawl):
-    """A stored crawl that can be added to; reading returns what is acknowledged."""
+    """A stored crawl that can be added to; reading returns what is acknowledged, with pages as they were first
+    fetched."""
+
+    reads_latest = False
 
     def __init__(self, folder: Path, about: CrawlAbout) -> None:
         if about.version != VERSION:
@@ -109,11 +120,14 @@ class CrawlStore(StoredCrawl):
         """Discards what was not committed."""
         self._closing.close()
 
-    def archive_response(self, response: Response, time_s: float) -> ArchiveLocation:
-        return self._archive_writer.add(response, time_s)
+    def archive_response(
+        self, response: Response, time_s: float, revisit_of: WarcRecord | None = None
+    ) -> ArchiveLocation:
+        """Without its body if that is the one of an earlier record."""
+        return self._archive_writer.add(response, time_s, revisit_of)
 
-    def add(self, row: VisitRecord | SkippedRecord | RobotsRecord | RunRecord | Sample | RelevanceRecord) -> None:
-        """Of several rows for one skipped page or one run the last one counts."""
+    def add(self, row: StoredRecord) -> None:
+        """Of several rows for one skipped page, one run or one refresh the last one counts."""
         if isinstance(row, VisitRecord):
             assert row.visit == self._next_visit, f"visit {row.visit} follows visit {self._next_visit - 1}"
             self._next_visit += 1

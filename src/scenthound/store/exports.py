@@ -1,17 +1,17 @@
 """Exports of a crawl: its pages as JSON Lines or Parquet, its archive as WARC, or a CDXJ index of the archive.
 
 An export contains what the crawl has committed, also while it is running, and appears complete or not at all. Pages
-that ask not to be indexed are left out, unless they are included explicitly.
+are exported in their latest version, archives with all versions. Pages that ask not to be indexed are left out, unless
+they are included explicitly.
 """
 
 import gzip
 import json
 import os
 import re
-import secrets
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BufferedIOBase
@@ -31,16 +31,16 @@ from scenthound.errors import (
     UsageError,
     printable,
 )
-from scenthound.files import sync_folder
+from scenthound.files import part_file
 from scenthound.model import Progress, silent
 from scenthound.reasons import SkipReason
 from scenthound.records import columns_of
 from scenthound.store.archive import file_name
-from scenthound.store.crawl_records import ArchiveLocation, PageVisit, VisitRecord
+from scenthound.store.crawl_records import ArchiveLocation, CheckOutcome, PageVisit, VisitRecord
 from scenthound.store.folder import check_replaceable
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.tables import without_none
-from scenthound.store.warc_format import WarcRecord, unpacked
+from scenthound.store.warc_format import NOT_MODIFIED, WarcRecord, unpacked
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import header_values
@@ -61,6 +61,8 @@ GROUP_CHARACTERS = 32 << 20
 #: Suffixes of compressed files, and those that each kind of export supports. Parquet is compressed internally.
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".br", ".lz4", ".zip")
 SUPPORTED_SUFFIXES: dict[str, tuple[str, ...]] = {"cdxj": (), "jsonl": (".gz", ".zst"), "parquet": (), "warc": (".gz",)}
+#: Kinds of WARC records that are exported and counted.
+_RESPONSES = frozenset({"response", "revisit"})
 #: Exports of pages; the others are of responses.
 PAGE_KINDS = frozenset({"jsonl", "parquet"})
 #: The facts of a visit in exported pages, with their types.
@@ -186,25 +188,18 @@ def new_file(out: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A file to write to. It appears at its path when the block ends without an error; otherwise nothing is left."""
     check_replaceable(out, None, force=force)
     target = Path(os.path.realpath(out))
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        file = part.open("xb")
-    except OSError as reason:
-        raise InvalidInput(f"Cannot create {printable(out)}: {reason.strerror}. Choose another path.") from None
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        check_replaceable(out, None, force=force)
-        part.replace(target)
-        sync_folder(target.parent)
-    except OSError as reason:
-        why = printable(reason.strerror or reason)
-        raise Failure(f"Cannot write {printable(out)}: {why}. Nothing was written.") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with ExitStack() as cleanup:
+        try:
+            part = cleanup.enter_context(part_file(target.parent))
+        except OSError as reason:
+            raise InvalidInput(f"Cannot create {printable(out)}: {reason.strerror}. Choose another path.") from None
+        try:
+            yield part.file
+            check_replaceable(out, None, force=force)
+            part.become(target)
+        except OSError as reason:
+            why = printable(reason.strerror or reason)
+            raise Failure(f"Cannot write {printable(out)}: {why}. Nothing was written.") from None
 
 
 # Pages, as JSON Lines or Parquet. `scenthound record` reads both.
@@ -295,7 +290,8 @@ def write_parquet(export: Export) -> ExportSummary:
 #
 # A crawl archives every response: redirects, errors, robots.txt, and pages that it skipped. A record is left out if it
 # asks not to be indexed, by an X-Robots-Tag header or a meta element. For visited pages the crawl knows that already;
-# other pages are parsed again. A page that cannot be parsed is not left out.
+# other pages are parsed again. A page that cannot be parsed is not left out. A revisit is treated like the page that it
+# found unchanged.
 
 
 def exported_records(export: Export) -> Iterator[tuple[ArchiveLocation, WarcRecord]]:
@@ -308,7 +304,7 @@ def exported_records(export: Export) -> Iterator[tuple[ArchiveLocation, WarcReco
                 export.left_out += 1
                 continue
             yield location, record
-            if record.kind == "response":
+            if record.kind in _RESPONSES:
                 # All files but the last have the same size.
                 share = (location.file + location.offset / crawl.about.archive.most_file_bytes) / (end.file + 1)
                 export.count(share if end.file else location.offset / end.offset, "record")
@@ -317,23 +313,36 @@ def exported_records(export: Export) -> Iterator[tuple[ArchiveLocation, WarcReco
 class _NoindexDetector:
     def __init__(self, crawl: StoredCrawl) -> None:
         self._agent = str(crawl.about.settings.get("agent", DEFAULT_AGENT))
-        self._visited = {row.location: row.noindex for row in crawl.visits()}
+        self._visited = _noindex_by_location(crawl)
         self._parser = GuardedParser(WordScanner(), agent=self._agent)
 
     def close(self) -> None:
         self._parser.close()
 
     def is_noindex(self, location: ArchiveLocation, record: WarcRecord) -> bool:
-        if record.kind != "response":
-            return False
         if location in self._visited:
             return self._visited[location]
+        if record.kind != "response":
+            return False
         if header_directives(header_values(record.head, "X-Robots-Tag"), self._agent)[0]:
             return True
         if not _is_html(record):
             return False
         parsed = self._parser.parse_now(record.content, record.url, record.charset)
         return not isinstance(parsed, SkipReason) and parsed.noindex
+
+
+def _noindex_by_location(crawl: StoredCrawl) -> dict[ArchiveLocation, bool]:
+    """Whether each response with a visited page, or a check of it, has a page that asks not to be indexed."""
+    found = {row.location: row.noindex for row in crawl.visits() if row.location is not None}
+    (first,) = crawl.numbers(("noindex",), crawl.n_visits())
+    noindex = dict(enumerate(map(bool, first.tolist())))
+    for check in crawl.checks():
+        if check.outcome is CheckOutcome.CHANGED:
+            noindex[check.visit] = check.noindex
+        if check.location is not None and check.outcome in (CheckOutcome.CHANGED, CheckOutcome.UNCHANGED):
+            found[check.location] = noindex.get(check.visit, False)
+    return found
 
 
 def _is_html(record: WarcRecord) -> bool:
@@ -353,17 +362,24 @@ def write_warc(export: Export) -> ExportSummary:
 
 def write_cdxj(export: Export) -> ExportSummary:
     """A sorted line for each response: key of the URL, time to the second, and where the record is in the `archive`
-    folder. Lines are sorted in memory, about 300 bytes each."""
+    folder. Lines are sorted in memory, about 300 bytes each. Responses of status 304 have none: pywb would replay them
+    as they are, instead of the page."""
     records = exported_records(export)
-    lines = sorted(_cdxj_line(location, record) for location, record in records if record.kind == "response")
+    lines = sorted(_cdxj_line(location, record) for location, record in records if _is_replayed(record))
     export.file.writelines(lines)
     return export.summary("record")
 
 
+def _is_replayed(record: WarcRecord) -> bool:
+    return record.kind in _RESPONSES and record.status != NOT_MODIFIED
+
+
 def _cdxj_line(location: ArchiveLocation, record: WarcRecord) -> bytes:
+    mime = re.split(r"[;, ]", record.header("Content-Type") or "")[0] or "unk"
     fields = {
         "url": record.url,
-        "mime": re.split(r"[;, ]", record.header("Content-Type") or "")[0] or "unk",
+        # Replay programs find the original by its digest.
+        "mime": "warc/revisit" if record.kind == "revisit" else mime,
         "status": str(record.status),
         "digest": record.payload_digest.removeprefix("sha1:"),
         "length": str(location.length),

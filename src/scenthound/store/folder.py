@@ -295,6 +295,9 @@ def remove_leftovers(out: Path) -> None:
     for leftover in _entries(out.parent):
         if not (leftover.name.startswith(beginning) and WORKING_NAME.fullmatch(leftover.name, len(beginning))):
             continue
+        if leftover.is_symlink() or not leftover.is_dir():
+            # Not made here: a link must not be moved to the path, and its target must not be locked.
+            continue
         if leftover.suffix == ".old" and not os.path.lexists(out):
             # Killed between the two renames: the new folder never appeared, so the old one is still valid.
             leftover.rename(out)

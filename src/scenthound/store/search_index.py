@@ -128,6 +128,7 @@ class PageSearch:
         with self._transaction() as is_ours:
             if not is_ours:
                 return False
+            self._restart_if_refreshed(crawl)
             first = last = self._writer.execute("SELECT pages FROM about").fetchone()[0]
             for row in islice(crawl.visits(first), max_pages):
                 # The first line of the text is the title again.
@@ -136,6 +137,14 @@ class PageSearch:
                 last += 1
             self._writer.execute("UPDATE about SET pages = ?", (last,))
             return bool(last - first == max_pages)
+
+    def _restart_if_refreshed(self, crawl: StoredCrawl) -> None:
+        """Index all pages again if a refresh has found changed ones. Single pages cannot be removed from the index."""
+        n_versions = crawl.n_versions()
+        if self._writer.execute("PRAGMA user_version").fetchone()[0] != n_versions:
+            self._writer.execute("INSERT INTO page (page) VALUES ('delete-all')")
+            self._writer.execute("UPDATE about SET pages = 0")
+            self._writer.execute(f"PRAGMA user_version = {n_versions}")
 
     def search(self, typed: str, limit: int = 20, offset: int = 0) -> list[Hit]:
         """The best pages after the first `offset`."""

@@ -4,6 +4,8 @@ Rules
 - Each query sees the state of one commit; a later query may see a later one. For the same visits in several queries,
   read `n_visits` once and stop there.
 - No query stays open between two calls: that would keep the write-ahead log of a running crawl from being checkpointed.
+- Pages that a refresh found changed are read in their latest version, except for `numbers` and links, which describe
+  the course of the crawl.
 """
 
 import sqlite3
@@ -22,6 +24,10 @@ from scenthound.reasons import SkipReason
 from scenthound.records import from_json
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
 from scenthound.store.crawl_database import (
+    CHECKS,
+    LATEST_VISITS,
+    LATEST_VISITS_SCHEMA,
+    REFRESHES,
     RELEVANCE_MODELS,
     RUNS,
     SAMPLES,
@@ -34,10 +40,13 @@ from scenthound.store.crawl_database import (
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_records import (
+    CheckOutcome,
+    CheckRecord,
     CrawlCounts,
     CrawlPosition,
     CrawlStatus,
     JoinedArrays,
+    RefreshRecord,
     RelevanceRecord,
     RobotsRecord,
     RunRecord,
@@ -49,7 +58,7 @@ from scenthound.store.tables import Row, Table
 from scenthound.web.parse import readable_text
 
 Reader = TypeVar("Reader", bound="StoredCrawl")
-NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "queue_size", "rank"]
+NumberColumn = Literal["page", "time_s", "relevance", "score", "regret", "queue_size", "rank", "noindex"]
 ListOrder = Literal["latest", "first", "best", "worst"]
 
 #: Rows read at a time, if they are long or short.
@@ -71,11 +80,15 @@ class SkippedExamples:
 class StoredCrawl:
     """The crawl in a folder, read-only."""
 
+    #: Whether pages are read in their latest version.
+    reads_latest = True
+
     def __init__(self, folder: Path, about: CrawlAbout) -> None:
         self.folder = folder
         self.about = about
         self.archive = ArchiveReader(folder / ARCHIVE_FOLDER)
         self._connection = reading_connection(folder / DATABASE_FILE)
+        self._has_versions = False
 
     @classmethod
     def open(cls: type[Reader], folder: str | Path) -> Reader:
@@ -119,7 +132,7 @@ class StoredCrawl:
     def visits(self, first: int = 0) -> Iterator[VisitRecord]:
         """All visits from number `first` on, in order."""
         while (arrays := self._arrays_with(first)) is not None:
-            sql = f"SELECT {VISITS.selected} FROM visit WHERE visit BETWEEN ? AND ? ORDER BY visit"
+            sql = f"SELECT {VISITS.selected} FROM {self._visits} WHERE visit BETWEEN ? AND ? ORDER BY visit"
             for values in self._all(sql, first, arrays.end - 1):
                 yield self._visit_row(values, arrays)
             first = arrays.end
@@ -130,7 +143,7 @@ class StoredCrawl:
 
     def visit_of_url(self, url: str) -> VisitRecord | None:
         """The visit whose final URL this is; scans all visits."""
-        found = self._one("SELECT max(visit) FROM visit WHERE url = ?", url)[0]
+        found = self._one(f"SELECT max(visit) FROM {self._visits} WHERE url = ?", url)[0]
         return None if found is None else next(self.visits(found))
 
     def parents_of(self, page: int) -> IntArray:
@@ -233,6 +246,48 @@ class StoredCrawl:
         """The relevance models that were retrained while the crawl ran, in order."""
         return self._select(RELEVANCE_MODELS, "ORDER BY number") if self._has(RELEVANCE_MODELS.name) else []
 
+    def refreshes(self) -> list[RefreshRecord]:
+        """In order."""
+        return self._select(REFRESHES, "ORDER BY refresh") if self._has(REFRESHES.name) else []
+
+    def checks(self) -> Iterator[CheckRecord]:
+        """What refreshes found, in the order of the checks."""
+        if self._has(CHECKS.name):
+            for _, *values in self._batches(CHECKS.name, "number", f"number, {CHECKS.selected}"):
+                yield self._record(CHECKS, tuple(values))
+
+    def checks_of(self, visit: int) -> list[CheckRecord]:
+        """Those of one page."""
+        return self._select(CHECKS, "WHERE visit = ? ORDER BY number", visit) if self._has(CHECKS.name) else []
+
+    def check_counts(self, refresh: int) -> dict[CheckOutcome, int]:
+        """How many pages a refresh found in each state."""
+        sql = f"SELECT outcome, count(*) FROM {CHECKS.name} WHERE refresh = ? GROUP BY outcome"
+        counted = dict(self._all(sql, refresh)) if self._has(CHECKS.name) else {}
+        return {outcome: counted.get(outcome.value, 0) for outcome in CheckOutcome}
+
+    def check_reasons(self, refresh: int) -> dict[SkipReason, int]:
+        """How many pages of a refresh are gone, failed or were skipped for each reason, the most frequent first."""
+        sql = (
+            f"SELECT reason, count(*) FROM {CHECKS.name} WHERE refresh = ? AND reason IS NOT NULL "
+            "GROUP BY reason ORDER BY count(*) DESC, reason"
+        )
+        counted = self._all(sql, refresh) if self._has(CHECKS.name) else []
+        return {SkipReason(reason): count for reason, count in counted}
+
+    def check_body_bytes(self, refresh: int) -> int:
+        """The bytes of all bodies that a refresh received for checked pages."""
+        sql = f"SELECT coalesce(sum(body_bytes), 0) FROM {CHECKS.name} WHERE refresh = ?"
+        return int(self._one(sql, refresh)[0]) if self._has(CHECKS.name) else 0
+
+    def n_versions(self) -> int:
+        """How many changed pages the refreshes found that have ended."""
+        sql = (
+            f"SELECT count(*) FROM {CHECKS.name} JOIN {REFRESHES.name} USING (refresh) "
+            f"WHERE outcome = ? AND {REFRESHES.name}.ended IS NOT NULL"
+        )
+        return int(self._one(sql, CheckOutcome.CHANGED.value)[0]) if self._has(CHECKS.name) else 0
+
     def change_counter(self) -> int:
         """A number that changes with each commit."""
         return int(self._one("PRAGMA user_version")[0])
@@ -282,13 +337,13 @@ class StoredCrawl:
         ("latest"; 0 for the end). By relevance it is an offset, and all visits are scanned."""
         on_host, values = _host_condition(host)
         if order in _BY_RELEVANCE:
-            sql = f"SELECT visit FROM visit WHERE {on_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
+            sql = f"SELECT visit FROM {self._visits} WHERE {on_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
             found = self._all(sql, *values, limit, start)
         elif order == "first":
-            sql = f"SELECT visit FROM visit WHERE visit >= ? AND {on_host} ORDER BY visit LIMIT ?"
+            sql = f"SELECT visit FROM {self._visits} WHERE visit >= ? AND {on_host} ORDER BY visit LIMIT ?"
             found = self._all(sql, start, *values, limit)
         else:
-            sql = f"SELECT visit FROM visit WHERE visit < ? AND {on_host} ORDER BY visit DESC LIMIT ?"
+            sql = f"SELECT visit FROM {self._visits} WHERE visit < ? AND {on_host} ORDER BY visit DESC LIMIT ?"
             found = self._all(sql, start or self.n_visits(), *values, limit)
         return self.visits_numbered(visit for (visit,) in found)
 
@@ -296,7 +351,7 @@ class StoredCrawl:
         """The visits with these numbers, in this order, without those that are missing."""
         rows, arrays = [], None
         for number in numbers:
-            values = self._one(f"SELECT {VISITS.selected} FROM visit WHERE visit = ?", number)
+            values = self._one(f"SELECT {VISITS.selected} FROM {self._visits} WHERE visit = ?", number)
             if arrays is None or not arrays.first <= number < arrays.end:
                 arrays = self._arrays_with(number)
             if values is not None and arrays is not None:
@@ -308,6 +363,15 @@ class StoredCrawl:
         if reason is None:
             return self._select(SKIPPED, "WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
         return self._select(SKIPPED, "WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?", start, reason.value, limit)
+
+    @property
+    def _visits(self) -> str:
+        """The table of visits to read. A refresh may start while the crawl is open here."""
+        if self.reads_latest and not self._has_versions and self._has(CHECKS.name):
+            for statement in LATEST_VISITS_SCHEMA:
+                self._all(statement)
+            self._has_versions = True
+        return LATEST_VISITS if self._has_versions else VISITS.name
 
     def _column_batches(self, columns: str, first: int, end: int) -> Iterator[list[tuple[Any, ...]]]:
         sql = f"SELECT {columns} FROM visit WHERE visit >= ? AND visit < ? ORDER BY visit"

@@ -6,7 +6,7 @@ of two crawls are comparable if their `scored_by` is the same, which it never is
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from heapq import nsmallest
 from pathlib import Path
@@ -19,7 +19,14 @@ from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.errors import ScenthoundError
 from scenthound.model import BoolArray, FloatArray
-from scenthound.store.crawl_records import RelevanceRecord, RunRecord, VisitRecord, shares_given_up
+from scenthound.store.crawl_records import (
+    CheckOutcome,
+    RefreshRecord,
+    RelevanceRecord,
+    RunRecord,
+    VisitRecord,
+    shares_given_up,
+)
 from scenthound.store.layout import AnyArray
 from scenthound.store.stored_crawl import SkippedExamples, StoredCrawl
 from scenthound.ui.crawl_curves import CrawlCurves, Pause, crawl_curves, display_curves, working_time
@@ -164,6 +171,14 @@ def _added(before: AnyArray, more: AnyArray) -> AnyArray:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedPages:
+    """A refresh, and how many pages it found in each state."""
+
+    refresh: RefreshRecord
+    counts: Mapping[CheckOutcome, int]
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlOverview:
     """`relevance` and `given_up`, the share of the best queued score, are those of every page, in order of visits;
     unknown values are NaN. The crawl started with `relevance_model`; `relevance_models` were trained during the
@@ -193,6 +208,7 @@ class CrawlOverview:
     n_hosts: int
     skipped: tuple[SkippedExamples, ...]
     graph: CrawlGraph
+    refreshes: tuple[CheckedPages, ...] = ()
 
     @property
     def n_pages(self) -> int:
@@ -274,6 +290,7 @@ def overview_of(folder: str | Path) -> CrawlOverview:
             hosts=tuple(hosts.top(MAX_LISTED)),
             n_hosts=hosts.n_hosts,
             skipped=tuple(crawl.skipped_examples()),
+            refreshes=tuple(CheckedPages(each, crawl.check_counts(each.refresh)) for each in crawl.refreshes()),
             graph=crawl_graph(crawl),
         )
 

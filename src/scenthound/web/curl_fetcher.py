@@ -266,7 +266,7 @@ class CurlFetcher:
             addresses = tuple(filter(is_address, addresses))
             proxy = proxy if addresses else proxy.for_name()
         handle = self._idle.pop() if self._idle else CurlHandle(self._settings)
-        headers = self._access.headers.for_url(request.url)
+        headers = (*self._access.headers.for_url(request.url), *request.headers)
         self._deadlines.add(handle, handle.begin(request, on_done, proxy, headers))
         pins = self._pins.pin(handle.authority, addresses)
         if proxy is not None:

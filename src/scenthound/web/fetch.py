@@ -58,6 +58,8 @@ class Request:
     html_only: bool = True
     #: Overrides the limit.
     body_bytes: int | None = None
+    #: Further header lines, such as conditions.
+    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

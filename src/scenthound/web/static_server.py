@@ -2,7 +2,8 @@
 
 - It listens on loopback addresses only, so it is not reachable from other machines.
 - Many hosts share one port: the Host header selects the host, whatever the address.
-- It supports HTTP/1.1 with GET, HEAD and keep-alive. Requests with a body and invalid requests are rejected.
+- It supports HTTP/1.1 with GET, HEAD and keep-alive, and conditional requests for pages that have an ETag or
+  Last-Modified header. Requests with a body and invalid requests are rejected.
 - A request is counted, and logged if there is a log, before its response is sent. The log consists of complete lines
   `seconds URL`, which other processes can read at any time.
 """
@@ -17,13 +18,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from urllib.parse import urlsplit
 
 from scenthound.errors import Failure, InvalidParameter, printable
+from scenthound.web.conditions import http_date_s
 
 _HTML = "text/html; charset=utf-8"
 _CONTENT_TYPES = {".txt": "text/plain; charset=utf-8", ".xml": "application/xml", ".gz": "application/gzip"}
@@ -118,7 +120,8 @@ def read_request_log(file: Path) -> list[LoggedRequest]:
 
 
 class StaticServer:
-    """A context manager that serves in a thread. `requests` counts requests by URL, including the port.
+    """A context manager that serves in a thread. `requests` counts requests by URL, including the port, and
+    `body_bytes` the bytes of bodies sent.
 
     Without a `port`, one that is free on all addresses is chosen.
     """
@@ -132,6 +135,7 @@ class StaticServer:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.requests: Counter[str] = Counter()
+        self.body_bytes: Counter[str] = Counter()
         self.port = port
         self._page_of = page_of
         self._addresses = [_loopback(address) for address in addresses]
@@ -180,13 +184,29 @@ class StaticServer:
     def _connection(self) -> "_Connection":
         return _Connection(self._respond, self._connections)
 
-    def _respond(self, authority: str, path: str) -> StaticPage:
+    def _respond(self, authority: str, path: str, headers: Mapping[str, str]) -> StaticPage:
         url = f"http://{authority}{path}"
         self.requests[url] += 1
         if self._log_file is not None:
             # One write per line, so that no reader sees a part of it.
             os.write(self._log_file, f"{self._clock():.6f} {url}\n".encode("latin-1"))
-        return self._page_of(authority.partition(":")[0], path) or _NOT_FOUND
+        page = self._page_of(authority.partition(":")[0], path) or _NOT_FOUND
+        if page.status == HTTPStatus.OK and _is_not_modified(page, headers):
+            page = replace(page, body=b"", status=HTTPStatus.NOT_MODIFIED)
+        self.body_bytes[url] += len(page.body)
+        return page
+
+
+def _is_not_modified(page: StaticPage, headers: Mapping[str, str]) -> bool:
+    """Whether the condition of a request is that the page is another one (RFC 9110, 13.2.2)."""
+    own = {name.lower(): value for name, value in page.headers}
+    if "if-none-match" in headers:
+        tags = {tag.strip().removeprefix("W/") for tag in headers["if-none-match"].split(",")}
+        return "etag" in own and own["etag"].removeprefix("W/") in tags
+    modified_s, since_s = (
+        http_date_s(each) for each in (own.get("last-modified", ""), headers.get("if-modified-since", ""))
+    )
+    return modified_s is not None and since_s is not None and modified_s <= since_s
 
 
 class _Connection(asyncio.Protocol):
@@ -194,7 +214,9 @@ class _Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, respond: Callable[[str, str], StaticPage], all_open: "set[_Connection]") -> None:
+    def __init__(
+        self, respond: Callable[[str, str, Mapping[str, str]], StaticPage], all_open: "set[_Connection]"
+    ) -> None:
         self._respond = respond
         self._all_open = all_open
         self._received = b""
@@ -230,7 +252,7 @@ class _Connection(asyncio.Protocol):
         if method not in ("GET", "HEAD"):
             return self._reject(HTTPStatus.METHOD_NOT_ALLOWED)
         keep = minor_version == "1" and headers.get("connection", "").lower() != "close"
-        return self._send(self._respond(host[0].lower(), path), with_body=method == "GET", keep=keep)
+        return self._send(self._respond(host[0].lower(), path, headers), with_body=method == "GET", keep=keep)
 
     def _reject(self, status: HTTPStatus) -> None:
         self._send(StaticPage(b"", status), with_body=True, keep=False)
@@ -239,7 +261,7 @@ class _Connection(asyncio.Protocol):
         lines = [
             f"HTTP/1.1 {page.status:d} {_phrase(page.status)}",
             f"Content-Type: {page.content_type}",
-            f"Content-Length: {len(page.body)}",
+            *([] if page.status == HTTPStatus.NOT_MODIFIED else [f"Content-Length: {len(page.body)}"]),
             *(f"{name}: {value}" for name, value in page.headers),
             *([] if keep else ["Connection: close"]),
         ]

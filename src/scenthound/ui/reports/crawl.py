@@ -14,9 +14,9 @@ from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.experiments.results import versions
 from scenthound.model import FloatArray
-from scenthound.store.crawl_records import HostState, VisitRecord
+from scenthound.store.crawl_records import CheckOutcome, HostState, RefreshRecord, VisitRecord
 from scenthound.ui.crawl_curves import WINDOW, CrawlCurves
-from scenthound.ui.crawl_overview import CrawlOverview, overview_of
+from scenthound.ui.crawl_overview import CheckedPages, CrawlOverview, overview_of
 from scenthound.ui.document import (
     Block,
     Cell,
@@ -99,6 +99,7 @@ def _other_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
     files = tuple(CodeBlock(name, text) for name, text in _repeat(crawl).files)
     return (
         Section("Skipped pages", skipped),
+        Section("Refreshes", (refreshes_table(crawl),) if crawl.refreshes else ()),
         Section("Resume or repeat", tuple(_commands(crawl))),
         Section("Files that the command reads", files, collapsed=True),
         Section("Settings and versions", tuple(_settings(crawl)), collapsed=True),
@@ -378,6 +379,28 @@ def _runs_table(crawl: CrawlOverview) -> Table:
         crawl.runs,
         n_text_columns=4,
     )
+
+
+def refreshes_table(crawl: CrawlOverview) -> Table:
+    return Table.build(
+        "refreshes",
+        "Pages that were checked again, by what was found",
+        {
+            "started": lambda each: format_time(each.refresh.began_s),
+            "ended": lambda each: _refresh_ending(each.refresh),
+            **{outcome.value: _count_of(outcome) for outcome in CheckOutcome},
+        },
+        crawl.refreshes,
+        n_text_columns=2,
+    )
+
+
+def _refresh_ending(refresh: RefreshRecord) -> str:
+    return "complete" if refresh.is_complete else printable(refresh.ended or "not recorded")
+
+
+def _count_of(outcome: CheckOutcome) -> Callable[[CheckedPages], str]:
+    return lambda each: f"{each.counts[outcome]:,}"
 
 
 def scope_text(scope: Scope) -> str:

@@ -221,6 +221,7 @@ _NOT_ENDED = {
     State.RUNNING: "It was running when this report was made.",
     State.ENDING: "It was running when this report was made.",
     State.PAUSED: "It was paused when this report was made.",
+    State.REFRESHING: "Its pages were being checked again when this report was made.",
     State.DIED: "Its process died unexpectedly. What it had stored is safe.",
     State.NOT_BEGUN: "It was not started, or ended before its first page.",
 }

@@ -11,6 +11,7 @@ export const STATES = {
   ended: { sign: "✓", text: "The crawl has ended." },
   stopped: { sign: "■", text: "The crawl was stopped and can be resumed." },
   failed: { sign: "✕", text: "The crawl failed." },
+  refreshing: { sign: "↻", text: "The crawl has ended, and its pages are being checked again." },
   died: { sign: "✕", text: "The crawl's process died." },
   "not begun": { sign: "○", text: "The crawl has not started." },
 };

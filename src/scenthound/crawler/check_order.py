@@ -1,0 +1,98 @@
+"""The pages of a crawl with what is known of their changes, and the order in which a refresh checks them.
+
+Rules
+- Pages come in the order of the probability that they have changed since they were last seen (`expected_change`); of
+  equal ones the more relevant come first.
+- Pages that were gone at the last check come last: few come back.
+- Checks that failed say nothing about changes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from scenthound.crawler.expected_change import ChangeHistory, change_probability, change_rate, host_rates
+from scenthound.crawler.page_checks import StoredPage
+from scenthound.model import Progress, silent
+from scenthound.store.crawl_records import ArchiveLocation, CheckOutcome, CheckRecord, VisitRecord
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.web.conditions import last_modified_s
+from scenthound.web.urls import host_of
+
+#: Outcomes that say whether a page has changed.
+SEEN = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.CHANGED})
+#: Pages between two reports of progress.
+PAGES_PER_REPORT = 100
+
+
+@dataclass(slots=True)
+class KnownPage:
+    """A page, with the outcome of its checks so far. `known_s` is when it was last known whether the page had changed,
+    and `checked_in` the refresh that checked it last, or 0."""
+
+    page: StoredPage
+    known_s: float
+    history: ChangeHistory = field(default_factory=ChangeHistory)
+    is_gone: bool = False
+    checked_in: int = 0
+
+
+def known_pages(crawl: StoredCrawl, progress: Progress = silent) -> list[KnownPage]:
+    """The pages of the crawl that can be checked again, in the order of their visits."""
+    (first_s,) = crawl.numbers(("time_s",), crawl.n_visits())
+    known = {
+        row.visit: KnownPage(_stored_page(row, row.location), float(first_s[row.visit]))
+        for row in crawl.visits()
+        if row.location is not None and row.visit < len(first_s)
+    }
+    last: dict[int, CheckRecord] = {}
+    for check in crawl.checks():
+        if check.visit in known:
+            _add_check(known[check.visit], check)
+            if check.outcome in SEEN:
+                last[check.visit] = check
+    for visit, check in last.items():
+        page = known[visit].page
+        known[visit].page = StoredPage(
+            visit, page.url, page.relevance, page.location, check.location or page.location, check.time_s
+        )
+    for number, (visit, each) in enumerate(known.items()):
+        if number % PAGES_PER_REPORT == 0:
+            progress(number / len(known), f"{number:,} of {len(known):,} pages read")
+        _add_last_change(crawl, each, float(first_s[visit]))
+    return list(known.values())
+
+
+def _stored_page(row: VisitRecord, location: ArchiveLocation) -> StoredPage:
+    return StoredPage(row.visit, row.url, row.relevance, location, location, row.time_s)
+
+
+def _add_check(known: KnownPage, check: CheckRecord) -> None:
+    known.checked_in = check.refresh
+    if check.outcome is CheckOutcome.GONE:
+        known.is_gone = True
+    elif check.outcome in SEEN:
+        known.is_gone = False
+        known.history.add_check(check.time_s - known.known_s, changed=check.outcome is CheckOutcome.CHANGED)
+        known.known_s = check.time_s
+
+
+def _add_last_change(crawl: StoredCrawl, known: KnownPage, first_s: float) -> None:
+    """The last change before the first visit, if the page has not changed since."""
+    if not known.history.changed_s:
+        modified_s = last_modified_s(crawl.archive.record(known.page.location).head)
+        if modified_s is not None:
+            known.history.add_last_change(first_s - modified_s)
+
+
+def in_order(known: Sequence[KnownPage], now_s: float) -> list[StoredPage]:
+    """The pages in the order in which they are checked."""
+    hosts = [host_of(each.page.url) for each in known]
+    rates = host_rates([each.history for each in known], hosts)
+
+    def key(number: int) -> tuple[bool, float, float, int]:
+        each = known[number]
+        rate = change_rate(each.history, rates[hosts[number]])
+        probability = change_probability(rate, now_s - each.known_s)
+        return each.is_gone, -probability, -each.page.relevance, each.page.visit
+
+    return [known[number].page for number in sorted(range(len(known)), key=key)]
