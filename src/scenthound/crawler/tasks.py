@@ -16,7 +16,7 @@ from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.web.urls import host_of, registrable_domain
 
-NO_PAGE = -1
+NO_PAGE = NO_HOST = -1
 
 
 class Kind(StrEnum):
@@ -31,7 +31,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A unit of work. `page` is the strategy's number of the page, and `requested_url` its URL before redirects."""
+    """A unit of work. `page` is the strategy's number of the page, and `requested_url` its URL before redirects;
+    `owner` is the host that a sitemap is read for."""
 
     number: int
     kind: Kind
@@ -40,6 +41,7 @@ class Task:
     addresses: tuple[str, ...] = ()
     page: int = NO_PAGE
     requested_url: str = ""
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,12 @@ class RobotsFetched:
 
 @dataclass(frozen=True, slots=True)
 class SitemapFetched:
-    """The pages and the further sitemaps that a sitemap lists."""
+    """The pages of its owner and the further sitemaps that a sitemap lists. `n_elsewhere` counts pages of other
+    hosts."""
 
     urls: tuple[str, ...]
     sitemaps: tuple[str, ...]
+    n_elsewhere: int = 0
     elapsed_s: float = 0.0
 
 
@@ -126,6 +130,7 @@ class Job:
     host: int
     page: int = NO_PAGE
     origin: str = ""  #: whose robots.txt this is for
+    owner: int = NO_HOST  #: the host that a sitemap is read for
     n_tries: int = 0
     passed: list[str] = field(default_factory=list)  #: the URLs that redirected
     n_followers: int = 0  #: jobs that wait for the outcome of this one
@@ -200,6 +205,9 @@ class Hosts:
 
     def of_url(self, url: str) -> int:
         return self._numbered(host_of(url))
+
+    def name(self, host: int) -> str:
+        return self._names[host]
 
     def find(self, name: str) -> int | None:
         """The number of a host; None if it has none."""
