@@ -1,10 +1,9 @@
-"""Parts of a live crawl: journal, hosts, sitemap links, harvest, writer of completed tasks."""
+"""Parts of a live crawl: journal, hosts, harvest, writer of completed tasks."""
 
 from datetime import datetime
 from math import inf
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,14 +11,6 @@ from hypothesis import strategies as st
 from scenthound.crawler import live_crawl, live_web
 from scenthound.crawler.journal import Event, Journal, Resumed, TaskCompleted, Turn, checksum_of, read_journal
 from scenthound.crawler.live_crawl import CompletedTask, CrawlWriter, Harvest, LiveCrawl
-from scenthound.crawler.live_web import (
-    LINKS_PER_PAGE,
-    MAX_SITEMAP_LINKS,
-    MAX_SITEMAPS,
-    MAX_WAITING_LINKS,
-    SitemapLinks,
-    with_sitemap_links,
-)
 from scenthound.crawler.reader import PageFilter
 from scenthound.crawler.tasks import (
     AddressesResolved,
@@ -28,7 +19,6 @@ from scenthound.crawler.tasks import (
     Hosts,
     Job,
     Kind,
-    PageText,
     Redirected,
     RobotsFetched,
     SitemapFetched,
@@ -51,7 +41,7 @@ texts = st.text(max_size=20)
 results = st.one_of(
     st.builds(AddressesResolved, st.tuples(texts), seconds),
     st.builds(Redirected, texts, st.integers(300, 399), seconds),
-    st.builds(SitemapFetched, st.tuples(texts, texts), st.tuples(texts), seconds),
+    st.builds(SitemapFetched, st.tuples(texts, texts), st.tuples(texts), st.integers(0, 9), seconds),
     st.builds(
         Failed,
         st.sampled_from(list(SkipReason)),
@@ -101,6 +91,12 @@ def test_results_in_records_are_not_in_the_journal() -> None:
     assert checksum_of(page) != checksum_of(robots)
 
 
+def test_a_journal_without_the_latest_fields_is_read() -> None:
+    line = b'["s", 1.5, 4, 17, 0.25, ["http://a.test/b"], []]'
+    sitemap = SitemapFetched(("http://a.test/b",), (), elapsed_s=0.25)
+    assert list(read_journal(line)) == [TaskCompleted(1.5, 4, 17, sitemap, 0.25)]
+
+
 def test_hosts_of_redirects_and_links_have_the_same_numbers() -> None:
     table = UrlTable()
     table.add_all(["http://a.test/1", "https://b.test:8080/", "http://www.b.test/"])
@@ -109,55 +105,6 @@ def test_hosts_of_redirects_and_links_have_the_same_numbers() -> None:
     assert [hosts.of_strategy(host) for host in (0, 1, 2)] == [1, 0, 2]
     assert hosts.domain(0) == hosts.domain(2) != hosts.domain(1)
     assert len(hosts) == 3
-
-
-def test_sitemap_links_come_in_batches_and_the_number_of_sitemaps_is_limited() -> None:
-    links = SitemapLinks()
-    links.completed(3, [f"http://a.test/{i}" for i in range(LINKS_PER_PAGE + 5)])
-    assert len(links.next_links(3)) == LINKS_PER_PAGE
-    assert links.next_links(3) == [f"http://a.test/{LINKS_PER_PAGE + i}" for i in range(5)]
-    assert links.next_links(3) == links.next_links(4) == []
-    links.name(1, ["a", "b"])
-    links.name(1, ["c"] * MAX_SITEMAPS)
-    requested = []
-    while (url := links.next_request(1)) is not None:
-        requested.append(url)
-        assert links.next_request(1) is None, "one at a time"
-        links.completed(1)
-    assert requested == ["a", "b", *["c"] * (MAX_SITEMAPS - 2)]
-
-
-def test_the_next_sitemap_is_requested_when_the_links_of_the_others_are_used_up() -> None:
-    links = SitemapLinks()
-    links.name(1, ["a", "b"])
-    assert links.next_request(1) == "a"
-    links.completed(1, [f"http://a.test/{i}" for i in range(LINKS_PER_PAGE)])
-    assert links.next_request(1) is None
-    links.next_links(1)
-    assert links.next_request(1) == "b"
-
-
-def test_huge_sitemaps_take_bounded_memory() -> None:
-    links = SitemapLinks()
-    for host in range(2 * MAX_WAITING_LINKS // MAX_SITEMAP_LINKS):
-        links.completed(host, [f"http://h{host}.test/{i}" for i in range(2 * MAX_SITEMAP_LINKS)])
-    assert sum(map(len, links._links.values())) == MAX_WAITING_LINKS
-    assert max(map(len, links._links.values())) == MAX_SITEMAP_LINKS
-
-
-@pytest.mark.parametrize(("own", "score"), [([0.5, 0.125], 0.125), ([], 0.0)])
-def test_sitemap_links_score_as_low_as_the_lowest_link_of_the_page(own: list[float], score: float) -> None:
-    positions = np.arange(len(own), dtype=np.int32)
-    text = PageText(np.array([4, 5, 6], np.int32), positions, positions)
-    urls = [f"http://a.test/{i}" for i in range(len(own))]
-    fetched = Fetched("http://a.test/", 0.75, urls, np.array(own), np.array(own), text)
-    more = with_sitemap_links(fetched, ["http://a.test/c"])
-    assert more.links == [*urls, "http://a.test/c"]
-    assert more.predicted is not None
-    assert more.anchors is not None
-    assert more.text is not None
-    assert more.predicted.tolist() == more.anchors.tolist() == [*own, score]
-    assert more.text.link_start.tolist() == more.text.link_end.tolist() == [*positions, 3]
 
 
 def test_waiting_jobs_are_queued_by_host() -> None:

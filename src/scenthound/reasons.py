@@ -32,6 +32,8 @@ class SkipReason(StrEnum):
     TRAP_QUERY = "trap-query", "crawler trap: endless queries"
     NOT_RECORDED = "not-recorded", "not in the recording"
     MAX_DEPTH = "max-depth", "further from the seeds than the maximum depth"
+    SITEMAP_ELSEWHERE = "sitemap-elsewhere", "sitemap on a third host"
+    SITEMAP_REPEATED = "sitemap-repeated", "sitemap read often enough for other hosts"
 
     # The request failed.
     DNS_NOT_FOUND = "dns-not-found", "host not found"
@@ -53,7 +55,7 @@ class SkipReason(StrEnum):
     # The response was not a page.
     REDIRECT_LOOP = "redirect-loop", "too many redirects"
     REDIRECT_FORBIDDEN = "redirect-forbidden", "redirect to a forbidden URL"
-    OUT_OF_SCOPE = "out-of-scope", "redirect to a URL out of scope"
+    OUT_OF_SCOPE = "out-of-scope", "URL out of scope"
     CLIENT_ERROR = "client-error", "client error (4xx)"
     SERVER_ERROR = "server-error", "server error (5xx)"
     RATE_LIMITED = "rate-limited", "too many requests (429/503)"

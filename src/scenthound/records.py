@@ -47,12 +47,13 @@ def column(
     unit: str = "",
     help: str = "",  # noqa: A002 - named like the attribute it becomes
     default: Any = MISSING,
+    default_factory: Any = MISSING,
     aliases: tuple[str, ...] = (),
     **options: Any,
 ) -> Any:
     """A dataclass field with a title, a unit and a description; `options` are for the module that reads them."""
     metadata = {"title": title, "unit": unit, "help": help, "aliases": aliases, "options": options}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+    return field(default=default, default_factory=default_factory, metadata=metadata)
 
 
 @cache

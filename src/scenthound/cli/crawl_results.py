@@ -23,7 +23,7 @@ from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_records import CheckOutcome, PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
-from scenthound.ui.formats import counted
+from scenthound.ui.formats import counted, sitemaps_text
 from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
 from scenthound.ui.topic_notes import seed_texts
 
@@ -40,6 +40,7 @@ MAX_ANCHOR_CHARACTERS = 60
 
 def print_summary(summary: CrawlSummary) -> None:
     status = summary.status
+    sitemaps = sitemaps_text(status.skipped_sitemaps, status.n_sitemap_links_elsewhere)
     typer.echo(f"The crawl ended: {summary.ended}.")
     if summary.ending.is_failure:
         typer.echo("No page was visited.")
@@ -55,6 +56,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "hosts": progress.all_hosts(status),
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
+            **({"sitemaps": sitemaps} if sitemaps else {}),
             **_taken_over(summary),
             "compiled code": "yes" if summary.is_compiled else "no",
         }

@@ -19,10 +19,11 @@ from itertools import zip_longest
 from random import Random
 
 from scenthound.crawler.journal import Journal
-from scenthound.crawler.live_web import LiveWeb, with_sitemap_links
+from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.scheduler import Scheduler
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.sitemap_links import SitemapLinks, with_sitemap_links
 from scenthound.crawler.tasks import (
     AddressesResolved,
     Failed,
@@ -177,6 +178,10 @@ class Engine:
     def hosts(self) -> Hosts:
         return self._scheduler.hosts
 
+    @property
+    def sitemaps(self) -> SitemapLinks:
+        return self._scheduler.sitemaps
+
     def task(self, number: int) -> Task | None:
         """A task without a result."""
         return self._scheduler.outstanding[number][0] if number in self._scheduler.outstanding else None
@@ -191,7 +196,7 @@ class Engine:
     @property
     def wants_turn(self) -> bool:
         """Whether another turn would give tasks at once."""
-        return self._has_more_to_ask or bool(self._to_send)
+        return self._has_more_to_ask or bool(self._to_send) or self._scheduler.has_new_jobs
 
     def take_skipped(self) -> list[SkippedRecord]:
         """The pages skipped since the last call."""

@@ -121,5 +121,7 @@ def _result(kind: type[Any], values: list[Any], elapsed_s: float) -> TaskResult 
         return None
     if kind is Failed:
         values[0] = SkipReason(values[0])
-    result: TaskResult = kind(*(tuple(value) if isinstance(value, list) else value for value in values), elapsed_s)
+    # Older journals lack the fields that were added at the end.
+    named = zip(_FIELDS[kind], (tuple(value) if isinstance(value, list) else value for value in values), strict=False)
+    result: TaskResult = kind(**dict(named), elapsed_s=elapsed_s)
     return result

@@ -5,19 +5,18 @@ in both. Memory for visited pages is bounded; other pages are read back from the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from scenthound.crawler.bounded_cache import BoundedCache
 from scenthound.crawler.link_depths import LinkDepths
-from scenthound.crawler.tasks import Fetched, PageText
+from scenthound.crawler.tasks import PageText
 from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import Failure, LeakageError
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
-from scenthound.saved_state import State, restore_attributes, saved_attributes
+from scenthound.saved_state import State
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_records import RobotsRecord
 from scenthound.web.urls import registrable_domain
@@ -27,14 +26,6 @@ LINK_CACHE_BYTES = 32_000_000
 TEXT_CACHE_BYTES = 32_000_000
 #: What a value takes besides its arrays.
 OBJECT_BYTES = 500
-#: Sitemaps requested per host, including those that an index lists.
-MAX_SITEMAPS = 5
-#: Links of sitemaps that are added to one page, so that they do not outnumber its own; the next page brings the next
-#: ones.
-LINKS_PER_PAGE = 20
-#: Links read from one sitemap, and links of all hosts that wait for a page.
-MAX_SITEMAP_LINKS = 1_000
-MAX_WAITING_LINKS = 100_000
 
 #: The numbers of a visited page's links, their predicted relevance and that of their anchors.
 StoredLinks = tuple[IntArray, FloatArray | None, FloatArray | None]
@@ -255,94 +246,3 @@ class LiveSeen:
     def _check_visited(self, page: int) -> None:
         if page not in self._web.visits:
             raise LeakageError(f"Page {page} has not been visited: only its URL and the links to it are known.")
-
-
-class SitemapLinks:
-    """Sitemaps by host, and the links that they list.
-
-    A strategy learns of links from visits only. So the links of a host's sitemaps are appended to the links of the next
-    pages that are visited on that host, a few to each. Sitemaps are requested one after the other, the next one when
-    the links of the others are used up: most hosts list more than a crawl needs.
-    """
-
-    _SAVED = "_n_named", "_to_request", "_in_flight", "_links", "_n_links"
-
-    def __init__(self) -> None:
-        self._n_named: dict[int, int] = {}
-        self._to_request: dict[int, list[str]] = {}
-        self._in_flight: set[int] = set()
-        self._links: dict[int, list[str]] = {}
-        self._n_links = 0
-
-    def state(self) -> State:
-        """A checkpoint for `restore`."""
-        return saved_attributes(self, self._SAVED)
-
-    def restore(self, state: State) -> None:
-        """Continue from a checkpoint."""
-        restore_attributes(self, self._SAVED, state)
-
-    def name(self, host: int, urls: Sequence[str]) -> None:
-        """Further sitemaps of a host; their number is limited."""
-        n_named = self._n_named.get(host, 0)
-        new = list(urls[: MAX_SITEMAPS - n_named])
-        if new:
-            self._n_named[host] = n_named + len(new)
-            self._to_request.setdefault(host, []).extend(new)
-
-    def next_request(self, host: int) -> str | None:
-        """The sitemap to request now, if links are needed; `completed` must follow."""
-        waiting = self._to_request.get(host)
-        if not waiting or host in self._in_flight or len(self._links.get(host, ())) >= LINKS_PER_PAGE:
-            return None
-        self._in_flight.add(host)
-        return waiting.pop(0)
-
-    def completed(self, host: int, urls: Sequence[str] = ()) -> None:
-        """The requested sitemap lists these links, or could not be read."""
-        self._in_flight.discard(host)
-        new = list(urls[: min(MAX_SITEMAP_LINKS, MAX_WAITING_LINKS - self._n_links)])
-        if new:
-            self._links.setdefault(host, []).extend(new)
-            self._n_links += len(new)
-
-    def next_links(self, host: int) -> list[str]:
-        """The links for the next page; they are not returned again."""
-        waiting = self._links.get(host)
-        if not waiting:
-            return []
-        links, rest = waiting[:LINKS_PER_PAGE], waiting[LINKS_PER_PAGE:]
-        self._n_links -= len(links)
-        if rest:
-            self._links[host] = rest
-        else:
-            del self._links[host]
-        return links
-
-
-def with_sitemap_links(fetched: Fetched, links: list[str]) -> Fetched:
-    """A page with links appended to its own. They have no context: they score as low as the lowest of its own links."""
-    if not links or isinstance(fetched.links, np.ndarray):
-        return fetched
-    all_links = fetched.links + links if isinstance(fetched.links, list) else fetched.links.followed_by(links)
-    return replace(
-        fetched,
-        links=all_links,
-        predicted=_filled(fetched.predicted, len(links)),
-        anchors=_filled(fetched.anchors, len(links)),
-        text=fetched.text and with_positions_at_end(fetched.text, len(all_links)),
-    )
-
-
-def with_positions_at_end(text: PageText, n_links: int) -> PageText:
-    """The text of a page whose further links are positioned after its last word."""
-    if len(text.link_start) >= n_links:
-        return text
-    end = np.full(n_links - len(text.link_start), len(text.words), np.int32)
-    return PageText(text.words, np.concatenate((text.link_start, end)), np.concatenate((text.link_end, end)))
-
-
-def _filled(scores: FloatArray | None, n_more: int) -> FloatArray | None:
-    if scores is None:
-        return None
-    return np.concatenate((scores, np.full(n_more, scores.min() if len(scores) else 0.0)))

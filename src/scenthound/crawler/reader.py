@@ -18,10 +18,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from scenthound.crawler.live_web import MAX_SITEMAP_LINKS, StoredLinks, with_positions_at_end
+from scenthound.crawler.live_web import StoredLinks
 from scenthound.crawler.scheduler import out_of_scope
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.sitemap_links import MAX_SITEMAP_LINKS, with_positions_at_end
 from scenthound.crawler.tasks import (
     Failed,
     Fetched,
@@ -342,8 +343,8 @@ def _result_without_page(task: Task, response: Response, now_s: float) -> TaskRe
     if task.kind is Kind.ROBOTS:
         return RobotsFetched(status, response.content, response.elapsed_s)
     if task.kind is Kind.SITEMAP and status in PAGES:
-        sitemap = read_sitemap(response.content, response.url, MAX_SITEMAP_LINKS)
-        return SitemapFetched(sitemap.urls, sitemap.sitemaps, response.elapsed_s)
+        sitemap = read_sitemap(response.content, response.url, MAX_SITEMAP_LINKS, task.owner)
+        return SitemapFetched(sitemap.urls, sitemap.sitemaps, sitemap.n_elsewhere, response.elapsed_s)
     is_client_error = task.kind is Kind.SITEMAP or 400 <= status < 500
     return _failed(SkipReason.CLIENT_ERROR if is_client_error else SkipReason.UNEXPECTED_STATUS, response)
 

@@ -504,6 +504,8 @@ class LiveRun:
             n_out_of_scope=self._crawl.n_out_of_scope,
             ending=self._ending,
             n_evicted=engine.strategy.n_evicted,
+            skipped_sitemaps=dict(engine.sitemaps.skipped),
+            n_sitemap_links_elsewhere=engine.sitemaps.n_elsewhere,
         )
 
 

@@ -7,14 +7,14 @@ Rules
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from math import inf
 
-from scenthound.crawler.live_web import SitemapLinks
 from scenthound.crawler.robots_cache import RobotsCache, origin_of, robots_url
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.sitemap_links import SitemapLinks
 from scenthound.crawler.tasks import (
     NO_PAGE,
     AddressesResolved,
@@ -36,7 +36,6 @@ from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.store.crawl_records import RobotsRecord
 from scenthound.web.traps import TrapCosts
-from scenthound.web.urls import resolve
 
 #: Redirects that are followed for robots.txt, at least (RFC 9309, 2.3.1.2).
 ROBOTS_REDIRECTS = 5
@@ -77,7 +76,7 @@ class Scheduler:
         *("now_s", "_n_awaiting_robots", "_crawl_delays", "_resolving", "_n_tasks", "_last_issued_s"),
         *("n_pages_issued", "n_waiting_long"),
     )
-    _PARTS = "hosts", "politeness", "sitemaps", "_limits", "_robots", "_traps"
+    _PARTS = "hosts", "politeness", "_limits", "_robots", "_traps"
 
     def __init__(
         self,
@@ -92,10 +91,12 @@ class Scheduler:
         self._on_failed = on_failed
         self.hosts = hosts
         self.politeness = Politeness(settings.politeness)
-        self.sitemaps = SitemapLinks()
+        self.sitemaps = SitemapLinks(hosts, scope)
         self.waiting = WaitingJobs()
         self.outstanding: dict[int, tuple[Task, Job]] = {}
         self.now_s = 0.0
+        #: Whether jobs came during the turn, which another turn may issue.
+        self.has_new_jobs = False
         self._limits = PageLimits(settings.politeness)
         self._robots = RobotsCache(settings.agent, load_robots)
         self._traps = TrapCosts()
@@ -105,6 +106,8 @@ class Scheduler:
         #: Jobs that wait for an origin's robots.txt, and how many of each host.
         self._awaiting_robots: dict[str, list[Job]] = {}
         self._n_awaiting_robots: Counter[int] = Counter()
+        #: Start pages that wait for a sitemap on another host, by their host.
+        self._awaiting_sitemap: dict[int, list[Job]] = {}
         self._crawl_delays: dict[int, dict[str, float]] = {}
         self._resolving: set[int] = set()
         self._n_tasks = 0
@@ -126,9 +129,11 @@ class Scheduler:
             **saved_attributes(self, self._SAVED),
             "parts": {name.lstrip("_"): state for name, state in parts.items()},
             "throttle": None if self._throttle is None else self._throttle.state(),
+            "sitemaps": self.sitemaps.state(saved),
             "waiting": self.waiting.state(saved),
             "outstanding": [[asdict(task), saved.number(job)] for task, job in self.outstanding.values()],
             "awaiting_robots": [[origin, saved.numbers(jobs)] for origin, jobs in awaiting.items()],
+            "awaiting_sitemap": [[host, saved.numbers(jobs)] for host, jobs in self._awaiting_sitemap.items()],
         }
 
     def restore(self, state: State, saved: SavedJobs) -> None:
@@ -138,26 +143,28 @@ class Scheduler:
             getattr(self, name).restore(state["parts"][name.lstrip("_")])
         if self._throttle is not None:
             self._throttle.restore(state["throttle"])
+        self.sitemaps.restore(state["sitemaps"], saved)
         self.waiting.restore(state["waiting"], saved)
         tasks = ((Task.restored(task), saved.job(number)) for task, number in state["outstanding"])
         self.outstanding = {task.number: (task, job) for task, job in tasks}
         self._awaiting_robots = {origin: saved.jobs(numbers) for origin, numbers in state["awaiting_robots"]}
+        self._awaiting_sitemap = {host: saved.jobs(numbers) for host, numbers in state["awaiting_sitemap"]}
 
     def take_page_jobs(self, now_s: float, n_robots: int) -> list[Job]:
         """Forget everything in flight; returns the jobs for pages. The crawl has `n_robots` robots.txt files."""
         jobs = [job for _, job in self.outstanding.values()]
         for host in self.waiting.hosts():
             jobs += self.waiting.take_all(host)
-        for waiting in self._awaiting_robots.values():
+        for waiting in (*self._awaiting_robots.values(), *self._awaiting_sitemap.values()):
             jobs += waiting
         for job in jobs:
             self.settle(job, visited=False)
             if self._throttle is not None:
                 self._throttle.ended(job)
-            if job.kind is Kind.SITEMAP:
-                self.sitemaps.completed(job.host)
+        self.sitemaps.forget_requests()
         self.outstanding.clear()
         self._awaiting_robots.clear()
+        self._awaiting_sitemap.clear()
         self._n_awaiting_robots.clear()
         self._resolving.clear()
         self.now_s, self.n_pages_issued, self.n_waiting_long = now_s, 0, 0
@@ -173,6 +180,7 @@ class Scheduler:
     def begin_turn(self, now_s: float, pages_left: int) -> list[Task]:
         """Start a turn in which at most `pages_left` pages may be issued. The list grows with the tasks."""
         self.now_s = now_s
+        self.has_new_jobs = False
         self._pages_left = pages_left
         self._issued = []
         return self._issued
@@ -228,6 +236,8 @@ class Scheduler:
 
     def issue_waiting(self, room: int) -> None:
         """Issue jobs that waited for their hosts, as far as there is room."""
+        for owner in list(self._awaiting_sitemap):
+            self._release_start_pages(owner)
         self.n_waiting_long = 0
         for host in self.waiting.hosts():
             if self.politeness.is_disabled(host):
@@ -269,7 +279,9 @@ class Scheduler:
 
     def issue(self, kind: Kind, job: Job) -> None:
         requested = job.passed[0] if job.passed else job.url
-        task = Task(self._n_tasks, kind, job.url, self.now_s, self.hosts.addresses(job.host), job.page, requested)
+        owner = self.hosts.name(job.owner) if job.kind is Kind.SITEMAP else ""
+        addresses = self.hosts.addresses(job.host)
+        task = Task(self._n_tasks, kind, job.url, self.now_s, addresses, job.page, requested, owner)
         self._n_tasks += 1
         self.outstanding[task.number] = task, job
         self._issued.append(task)
@@ -323,6 +335,10 @@ class Scheduler:
         return True
 
     def _issue_page(self, job: Job) -> bool:
+        # A start page may be the only page of its host that can bring the links of a sitemap.
+        if job.page < len(self._settings.seeds) and self._awaits_sitemap(job.host):
+            self._awaiting_sitemap.setdefault(job.host, []).append(job)
+            return True
         if self._pages_left <= 0:
             self.waiting.add(job, first=True)
             return False
@@ -387,10 +403,7 @@ class Scheduler:
         if len(job.passed) > limit or redirect.url in job.passed:
             self.drop(job, Failed(SkipReason.REDIRECT_LOOP, f"to {redirect.url}", redirect.status))
             return False
-        if job.kind is Kind.SITEMAP and host != job.host:
-            self.drop(job, Failed(SkipReason.REDIRECT_FORBIDDEN))
-            return False
-        excluded_by = self._scope.exclusion(redirect.url) if job.kind is Kind.PAGE else None
+        excluded_by = self._redirect_exclusion(job, redirect.url, host)
         if excluded_by is not None:
             self.drop(job, out_of_scope(redirect.url, excluded_by, redirect.status))
             return False
@@ -401,6 +414,13 @@ class Scheduler:
         if job.kind is not Kind.PAGE:
             self.waiting.add(job, first=True)
         return True
+
+    def _redirect_exclusion(self, job: Job, url: str, host: int) -> str | None:
+        """The option that excludes the target of a redirect; None if it is in scope."""
+        if job.kind is Kind.PAGE:
+            return self._scope.exclusion(url)
+        is_elsewhere = job.kind is Kind.SITEMAP and host != job.owner
+        return self._scope.domain_exclusion(url) if is_elsewhere else None
 
     def fail(self, job: Job, failure: Failed) -> None:
         """Retry later if the failure is temporary, else drop the job."""
@@ -420,8 +440,8 @@ class Scheduler:
             self._robots.set_failed(job.origin, self.now_s, failure.reason)
             self._release(job.origin)
         elif job.kind is Kind.SITEMAP:
-            self.sitemaps.completed(job.host)
-            self._request_sitemap(job.host)
+            self.sitemaps.skip(job, failure.reason)
+            self._request_sitemap(job.owner)
         else:
             self._on_failed(job, failure)
 
@@ -435,13 +455,16 @@ class Scheduler:
             delays[job.origin] = rules.crawl_delay_s
             self._crawl_delays[host] = delays
         self.politeness.set_crawl_delay(host, max(delays.values(), default=None))
-        self._release(job.origin)
         if self._settings.sitemaps:
-            self._name_sitemaps(host, robots_url(job.origin), rules.sitemaps)
+            self.sitemaps.name(host, robots_url(job.origin), rules.sitemaps)
+            # A host that only has a sitemap of another host may have no page in this crawl.
+            if any(each.kind is Kind.PAGE or each.owner == host for each in self._awaiting_robots.get(job.origin, ())):
+                self._request_sitemap(host)
+        self._release(job.origin)
 
     def note_sitemap(self, job: Job, fetched: SitemapFetched) -> None:
-        self.sitemaps.completed(job.host, [url for url in fetched.urls if self._scope.exclusion(url) is None])
-        self._name_sitemaps(job.host, job.url, fetched.sitemaps)
+        self.sitemaps.completed(job, fetched)
+        self._request_sitemap(job.owner)
 
     def next_sitemap_links(self, host: int) -> list[str]:
         """Links of sitemaps for a page that is visited now."""
@@ -462,14 +485,21 @@ class Scheduler:
             self._n_awaiting_robots[job.host] -= 1
             self.waiting.add(job)
 
-    def _name_sitemaps(self, host: int, base: str, references: Sequence[str]) -> None:
-        """Only those on the host itself are requested."""
-        urls = (resolve(base, reference) for reference in references)
-        self.sitemaps.name(host, [url for url in urls if url is not None and self.hosts.of_url(url) == host])
-        self._request_sitemap(host)
+    def _request_sitemap(self, owner: int) -> None:
+        """On its own host before the pages that wait there, because the next page brings its links."""
+        job = self.sitemaps.next_job(owner)
+        if job is not None:
+            self.waiting.add(job, first=job.host == owner)
+            self.has_new_jobs = True
+        self._release_start_pages(owner)
 
-    def _request_sitemap(self, host: int) -> None:
-        """Before the pages that wait for the host: the next page brings its links."""
-        url = self.sitemaps.next_request(host)
-        if url is not None:
-            self.waiting.add(Job(Kind.SITEMAP, url, host), first=True)
+    def _awaits_sitemap(self, owner: int) -> bool:
+        """Whether the first links of a host will come from a sitemap on another host soon."""
+        host = self.sitemaps.awaited_host(owner)
+        return host is not None and not self._waits_long(host)
+
+    def _release_start_pages(self, owner: int) -> None:
+        if not self._awaits_sitemap(owner):
+            for job in self._awaiting_sitemap.pop(owner, ()):
+                self.waiting.add(job)
+                self.has_new_jobs = True

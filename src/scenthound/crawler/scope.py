@@ -4,8 +4,8 @@ Rules
 - A domain covers its subdomains. A URL is in scope if its host is covered by an allowed domain, if there are any, and
   by no denied one; and if it matches an `include` pattern, if there are any, and no `exclude` pattern.
 - Links out of scope are hidden from the strategy, like links marked nofollow: they are counted, not queued or skipped.
-  A redirect out of scope is a skip reason. robots.txt files and sitemaps are not subject to the scope, the links of
-  sitemaps are.
+  A redirect out of scope is a skip reason. The robots.txt file and the sitemaps of a host are not subject to the scope,
+  the links of sitemaps are. Of a sitemap on another host the domain must be in scope.
 - `max_depth` is the link distance from the nearest seed (`crawler.link_depths`).
 - Seeds are in scope: `check_seeds` rejects others before a crawl starts.
 """
@@ -108,12 +108,16 @@ class ScopeFilter:
         """The option that excludes a canonical URL; None if the URL is in scope."""
         if self.is_open:
             return None
+        return self.domain_exclusion(url) or (self._pattern_exclusion(url) if self._has_patterns else None)
+
+    def domain_exclusion(self, url: str) -> str | None:
+        """The same by domains only, whatever the patterns say."""
         host = host_of(url).rstrip(".")
         if host not in self._of_host:
             if len(self._of_host) >= MAX_HOSTS:
                 self._of_host.clear()
             self._of_host[host] = self._host_exclusion(host)
-        return self._of_host[host] or (self._pattern_exclusion(url) if self._has_patterns else None)
+        return self._of_host[host]
 
     def _host_exclusion(self, host: str) -> str | None:
         denied = next((domain for domain in self._denied if is_covered(host, domain)), None)

@@ -17,7 +17,7 @@ from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.web.urls import host_of, registrable_domain
 
-NO_PAGE = -1
+NO_PAGE = NO_HOST = -1
 
 
 class Kind(StrEnum):
@@ -32,7 +32,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A unit of work. `page` is the strategy's number of the page, and `requested_url` its URL before redirects."""
+    """A unit of work. `page` is the strategy's number of the page, and `requested_url` its URL before redirects;
+    `owner` is the host that a sitemap is read for."""
 
     number: int
     kind: Kind
@@ -41,6 +42,7 @@ class Task:
     addresses: tuple[str, ...] = ()
     page: int = NO_PAGE
     requested_url: str = ""
+    owner: str = ""
 
     @classmethod
     def restored(cls, values: State) -> "Task":
@@ -67,10 +69,12 @@ class RobotsFetched:
 
 @dataclass(frozen=True, slots=True)
 class SitemapFetched:
-    """The pages and the further sitemaps that a sitemap lists."""
+    """The pages of its owner and the further sitemaps that a sitemap lists. `n_elsewhere` counts pages of other
+    hosts."""
 
     urls: tuple[str, ...]
     sitemaps: tuple[str, ...]
+    n_elsewhere: int = 0
     elapsed_s: float = 0.0
 
 
@@ -132,6 +136,7 @@ class Job:
     host: int
     page: int = NO_PAGE
     origin: str = ""  #: whose robots.txt this is for
+    owner: int = NO_HOST  #: the host that a sitemap is read for
     n_tries: int = 0
     passed: list[str] = field(default_factory=list)  #: the URLs that redirected
     n_followers: int = 0  #: jobs that wait for the outcome of this one
@@ -252,6 +257,9 @@ class Hosts:
 
     def of_url(self, url: str) -> int:
         return self._numbered(host_of(url))
+
+    def name(self, host: int) -> str:
+        return self._names[host]
 
     def find(self, name: str) -> int | None:
         """The number of a host; None if it has none."""

@@ -320,6 +320,12 @@ class CrawlStatus(Sample):
     problem: str = column(help="why the last command could not be carried out", default="")
     n_out_of_scope: int = column("links out of scope", help="links of visited pages that are out of scope", default=0)
     failure: str = column(help="why the run failed, if its proxy did", default="")
+    skipped_sitemaps: dict[SkipReason, int] = column(
+        help="sitemaps that were not read, by skip reason", default_factory=dict
+    )
+    n_sitemap_links_elsewhere: int = column(
+        "sitemap links elsewhere", help="URLs in sitemaps of hosts that the sitemap is not for", default=0
+    )
 
 
 @dataclass(frozen=True, slots=True)

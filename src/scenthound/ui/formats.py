@@ -1,4 +1,4 @@
-"""Numbers, settings and versions as text, and JSON for other programs."""
+"""Numbers, settings, versions and counts of sitemaps as text, and JSON for other programs."""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from math import isnan
 from typing import Any
 
 from scenthound.experiments.results import versions
+from scenthound.reasons import SkipReason
 from scenthound.records import to_json
 
 #: Stands for a missing number.
@@ -48,6 +49,16 @@ def plural(number: int, noun: str) -> str:
 def counted(number: int, noun: str, many: str = "") -> str:
     """`1 page`, `2,000 pages`; `many` is the plural if it is irregular, such as `pages were` of `page was`."""
     return f"{number:,} {(many or plural(number, noun)) if number != 1 else noun}"
+
+
+def sitemaps_text(skipped: Mapping[SkipReason, int], n_elsewhere: int) -> str:
+    """What was not read of the sitemaps of a crawl; empty if everything was."""
+    by_count = sorted(skipped.items(), key=lambda each: (-each[1], each[0]))
+    reasons = ", ".join(f"{reason.text} {count:,}" for reason, count in by_count)
+    parts = [f"{sum(skipped.values()):,} skipped ({reasons})"] if skipped else []
+    if n_elsewhere:
+        parts.append(f"{counted(n_elsewhere, 'URL')} of other hosts left out")
+    return "; ".join(parts)
 
 
 def json_text(values: Any, indent: int | None = None) -> str:

@@ -4,7 +4,7 @@ Rules
 - Damaged files are read as far as possible. Tags are found by name, whatever their namespace; only their prefix must be
   that of the root, which distinguishes `loc` from `image:loc`. An XML parser would stop at the first bare ampersand,
   the most common error in such files, and could be made to expand or to fetch entities.
-- URLs are canonical and unique, in the order of the file; those of other hosts are omitted.
+- URLs are canonical and unique, in the order of the file. Pages of other hosts are counted, but omitted.
 - At most `READ_BYTES` of a file, decompressed if it is gzip, and `max_urls` URLs are read. Reading ends after twice as
   many references, or `MAX_TAGS` tags. A URL truncated by the end of the file is dropped, and so is a very long one.
 - Time is linear in the length of the file: patterns are possessive ("*+") and never read past a character at which
@@ -50,24 +50,30 @@ _URL = re.compile(r"https?://\S", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """The URLs of pages and of further sitemaps in a file."""
+    """The URLs of pages and of further sitemaps in a file. `n_elsewhere` counts references to pages of other hosts."""
 
     urls: tuple[str, ...]
     sitemaps: tuple[str, ...]
+    n_elsewhere: int = 0
 
 
-def read_sitemap(body: bytes, url: str, max_urls: int = MAX_URLS, host: str | None = None) -> Sitemap:
-    """Read the file at `url`. Only URLs of `host` are kept, by default the host of the file: a robots.txt may name
-    sitemaps on other hosts."""
+def read_sitemap(body: bytes, url: str, max_urls: int = MAX_URLS, host: str = "") -> Sitemap:
+    """Read the file at `url`. Only pages of `host` are kept, by default the host of the file: a robots.txt may name
+    sitemaps on other hosts. Further sitemaps may be on any host."""
     kept = {True: dict[str, None](), False: dict[str, None]()}
+    n_elsewhere = 0
     owner = host or host_of(url)
     for is_sitemap, reference in islice(_references(_text(body)), 2 * max_urls):
         if len(kept[True]) + len(kept[False]) >= max_urls:
             break
         listed = _resolve(url, reference.strip())
-        if listed is not None and host_of(listed) == owner:
+        if listed is None:
+            continue
+        if is_sitemap or host_of(listed) == owner:
             kept[is_sitemap][listed] = None
-    return Sitemap(tuple(kept[False]), tuple(kept[True]))
+        else:
+            n_elsewhere += 1
+    return Sitemap(tuple(kept[False]), tuple(kept[True]), n_elsewhere)
 
 
 def _resolve(base: str, reference: str) -> str | None:

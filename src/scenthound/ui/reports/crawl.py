@@ -14,7 +14,7 @@ from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.experiments.results import versions
 from scenthound.model import FloatArray
-from scenthound.store.crawl_records import CheckOutcome, HostState, RefreshRecord, VisitRecord
+from scenthound.store.crawl_records import CheckOutcome, CrawlStatus, HostState, RefreshRecord, VisitRecord
 from scenthound.ui.crawl_curves import WINDOW, CrawlCurves
 from scenthound.ui.crawl_overview import CheckedPages, CrawlOverview, overview_of
 from scenthound.ui.document import (
@@ -31,7 +31,7 @@ from scenthound.ui.document import (
     Series,
     Table,
 )
-from scenthound.ui.formats import NO_VALUE, counted, format_versions
+from scenthound.ui.formats import NO_VALUE, counted, format_versions, sitemaps_text
 from scenthound.ui.reports.crawl_summary import (
     duration,
     format_time,
@@ -96,6 +96,8 @@ def _other_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
     skipped: tuple[Block, ...] = (Paragraphs(("No requested page was skipped.",)),) if crawl.n_pages else ()
     if crawl.skipped:
         skipped = (skipped_table(crawl),)
+    if sitemaps := _sitemaps(crawl.state.status):
+        skipped = (*skipped, Paragraphs((sitemaps,)))
     files = tuple(CodeBlock(name, text) for name, text in _repeat(crawl).files)
     return (
         Section("Skipped pages", skipped),
@@ -104,6 +106,11 @@ def _other_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
         Section("Files that the command reads", files, collapsed=True),
         Section("Settings and versions", tuple(_settings(crawl)), collapsed=True),
     )
+
+
+def _sitemaps(status: CrawlStatus | None) -> str:
+    text = "" if status is None else sitemaps_text(status.skipped_sitemaps, status.n_sitemap_links_elsewhere)
+    return text and f"Sitemaps: {text}."
 
 
 def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
