@@ -10,6 +10,7 @@ import pytest
 
 from scenthound.cli.crawl_results import print_summary
 from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.replay import start_or_replay
 from scenthound.crawler.scope import Scope, ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.sitemap_links import (
@@ -21,7 +22,7 @@ from scenthound.crawler.sitemap_links import (
     SitemapLinks,
     with_sitemap_links,
 )
-from scenthound.crawler.start import crawl, resume, start_or_replay
+from scenthound.crawler.start import crawl, resume
 from scenthound.crawler.tasks import Fetched, Hosts, Job, PageText, SitemapFetched
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.frontier.url_table import UrlTable
