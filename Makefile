@@ -11,7 +11,7 @@ help:
 	@echo "make demo         crawl a small web on this machine, live, and compare the crawls with simulated ones"
 	@echo "make test         linters, types, import contract and all tests (also alone: make lint, make pytest)"
 	@echo "make bench        the benchmarks; those of real collections need ../shared/data"
-	@echo "make bench-live   live crawls over loopback: CPU time compared with Scrapy, politeness, resuming, forty kills (-9)"
+	@echo "make bench-live   live crawls over loopback: CPU time compared with Scrapy, politeness, resuming, forty kills (-9), 100,000 pages"
 	@echo "make clean        remove the virtual environment and what the tools left"
 
 install: $(STAMP)
@@ -52,6 +52,7 @@ bench-live: install
 	$(BIN)/python -m benchmarks.live_politeness
 	$(BIN)/python -m benchmarks.live_resume
 	$(BIN)/python -m benchmarks.live_kills
+	$(BIN)/python -m benchmarks.live_large
 
 clean:
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

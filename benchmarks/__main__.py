@@ -35,6 +35,7 @@ SEPARATE_NAMES = (
     "live_politeness",
     "live_resume",
     "live_kills",
+    "live_large",
     "codebase",
     "beside",
 )

@@ -22,8 +22,8 @@ from scenthound.store.crawl_records import RobotsRecord
 from scenthound.web.urls import registrable_domain
 
 #: Memory for the links and the words of recently used pages.
-LINK_CACHE_BYTES = 32_000_000
-TEXT_CACHE_BYTES = 32_000_000
+LINK_CACHE_BYTES = 16_000_000
+TEXT_CACHE_BYTES = 8_000_000
 #: What a value takes besides its arrays.
 OBJECT_BYTES = 500
 
