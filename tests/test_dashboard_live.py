@@ -16,7 +16,8 @@ from scenthound.errors import InvalidInput
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.ui.dashboard import live as live_module
 from scenthound.ui.dashboard.folders import FoundFolder
-from scenthound.ui.dashboard.live import LiveReader, LiveUpdates, Subscriber
+from scenthound.ui.dashboard.live import LiveUpdates, Subscriber
+from scenthound.ui.dashboard.live_reader import LiveReader
 from scenthound.ui.dashboard.problems import TooBusy, Workers
 from scenthound.ui.dashboard.responses import Live
 from stored_crawls import NOON_S
