@@ -11,7 +11,18 @@ import numpy as np
 import orjson
 import pytest
 
-from dashboard_client import HOST, Client, begin_crawl, ended_crawl, run_row, sample, scope, status_values, store_page
+from dashboard_client import (
+    HOST,
+    TOKEN,
+    Client,
+    begin_crawl,
+    ended_crawl,
+    run_row,
+    sample,
+    scope,
+    status_values,
+    store_page,
+)
 from scenthound.errors import InvalidInput
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.ui.dashboard import live as live_module
@@ -212,7 +223,7 @@ class Stream:
     def __init__(self, client: Client, path: str = "/api/crawls/crawl/events") -> None:
         self.messages: list[Any] = []
         self.disconnected = asyncio.Event()
-        headers = [(b"host", HOST.encode())]
+        headers = [(b"host", HOST.encode()), (b"authorization", f"Bearer {TOKEN}".encode())]
         self.task = asyncio.create_task(client.dashboard.app(scope("GET", path, headers), self._receive, self._send))
 
     async def _receive(self) -> Any:

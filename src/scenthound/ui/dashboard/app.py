@@ -30,7 +30,7 @@ from scenthound.ui.dashboard.openapi import api_page, openapi
 from scenthound.ui.dashboard.problems import JSON_TYPE, NotFound, Workers, as_json, describe, problem_response
 from scenthound.ui.dashboard.prometheus import CONTENT_TYPE, metrics_text
 from scenthound.ui.dashboard.queries import query_string_values, read_query
-from scenthound.ui.dashboard.security import Guard
+from scenthound.ui.dashboard.security import ASSETS_PATH, Guard, Token
 from scenthound.ui.dashboard.services import HostCounts, SearchIndexes, Services
 
 _MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -85,7 +85,7 @@ def _contents(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
 class Dashboard:
     """Serves the pages and the API. A server runs `app`."""
 
-    def __init__(self, folders: list[Path], *, port: int, token: str) -> None:
+    def __init__(self, folders: list[Path], *, port: int, token: Token, open_to_all: bool = False) -> None:
         self._fast = Workers("fast", n_threads=4, max_queued=200)
         self._slow = Workers("slow", n_threads=3, max_queued=60)
         index = FolderIndex(folders, monotonic)
@@ -93,9 +93,11 @@ class Dashboard:
         self.services = Services(index, FolderOverview(index), HostCounts(), indexes)
         self._assets = Assets()
         self.live = LiveUpdates(self._fast)
+        self._open_to_all = open_to_all
         handlers = {HTTPException: _http_error, ScenthoundError: _error, OSError: _error, Exception: _error}
         # Outermost, so that no response lacks its headers.
-        self.app = Guard(Starlette(routes=self._routes(), exception_handlers=handlers), port=port, token=token)
+        routed = Starlette(routes=self._routes(), exception_handlers=handlers)
+        self.app = Guard(routed, port=port, token=token, open_to_all=open_to_all)
 
     def _routes(self) -> list[Route]:
         return [
@@ -105,7 +107,7 @@ class Dashboard:
             Route("/api", self._api_page),
             Route("/metrics", self._metrics),
             Route("/report/{id}", self._report),
-            Route("/assets/{name:path}", self._asset),
+            Route(f"{ASSETS_PATH}{{name:path}}", self._asset),
             *(Route(page, self._page) for page in PAGES),
         ]
 
@@ -143,10 +145,10 @@ class Dashboard:
         return HTMLResponse(self._assets.page)
 
     async def _openapi(self, _request: Request) -> Response:
-        return Response(orjson.dumps(openapi()), media_type=JSON_TYPE)
+        return Response(orjson.dumps(openapi(self._open_to_all)), media_type=JSON_TYPE)
 
     async def _api_page(self, _request: Request) -> Response:
-        return HTMLResponse(api_page())
+        return HTMLResponse(api_page(self._open_to_all))
 
 
 async def _error(request: Request, error: Exception) -> Response:

@@ -3,6 +3,7 @@
 // A hidden tab disconnects, because a browser has only six connections to a server. The first event of a connection has
 // the complete curves, later ones the new points.
 
+import { checkConnection } from "./api.js";
 import { extended, noCurves } from "./curves.js";
 
 const REFRESH_MS = 2000;
@@ -53,7 +54,18 @@ export class Listener {
     this.#onConnection(LOST);
     if (this.#source?.readyState !== EventSource.CLOSED) return;
     this.#disconnect();
-    this.#retry = setTimeout(() => this.#connect(), REFRESH_MS);
+    this.#retry = setTimeout(() => this.#reconnect(), REFRESH_MS);
+  }
+
+  // The source does not tell which error response it was; another request does.
+  async #reconnect() {
+    try {
+      await checkConnection();
+      this.#connect();
+    } catch (problem) {
+      this.#onConnection(problem.message);
+      this.#retry = setTimeout(() => this.#reconnect(), REFRESH_MS);
+    }
   }
 
   #disconnect() {
