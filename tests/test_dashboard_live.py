@@ -25,6 +25,7 @@ from dashboard_client import (
 )
 from scenthound.errors import InvalidInput
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard import live as live_module
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.live import LiveUpdates, Subscriber
@@ -204,6 +205,37 @@ def test_pauses_are_left_out_as_in_the_complete_curves(tmp_path: Path) -> None:
         complete = reader.read(complete=True, check=False).complete
         assert complete is not None
         assert complete.new["seconds"][-4:] == read.new["seconds"]
+    reader.close()
+
+
+@pytest.mark.parametrize("n_calls", range(4))
+def test_no_update_is_lost_if_the_crawl_commits_while_a_subscriber_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_calls: int
+) -> None:
+    """It commits after the reader has looked that many times whether it did."""
+    change_counter = StoredCrawl.change_counter
+    calls = 0
+
+    def committing(crawl: StoredCrawl) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == n_calls + 1:
+            add_commit(store, 5, 5.0)
+        return change_counter(crawl)
+
+    reader = LiveReader(found(tmp_path / "crawl"))
+    with begin_crawl(tmp_path / "crawl") as store:
+        reader.read(complete=True, check=False)
+        monkeypatch.setattr(StoredCrawl, "change_counter", committing)
+        first = reader.read(complete=True, check=False)
+        updates = [first, *(reader.read(complete=False, check=True) for _ in range(3))]
+        news = [update.new for update in updates if update.new is not None]
+        # Those who were there, and the one who came, have all points once.
+        assert [number for new in news for number in new.new["pages"]] == [5]
+        assert news[-1].latest[0].url == "http://a.test/new5"
+        assert first.complete is not None
+        later = [update.new.new["pages"] for update in updates[1:] if update.new is not None]
+        assert sum(later, first.complete.new["pages"]) == (1, 2, 3, 4, 5)
     reader.close()
 
 

@@ -61,15 +61,24 @@ class LiveReader:
         nothing is checked too. InvalidInput if it cannot be read, or was replaced."""
         with self._lock:
             crawl = self._opened(check or complete)
-            counter = crawl.change_counter()
-            is_new = counter != self._counter
+            counter, state, last, recent = self._counter, self._state, self._last, self._recent
+            # The crawl may commit at any time. Therefore all points come first, and new ones end with the last of them.
+            everything = self._complete(crawl) if complete else None
+            if not complete:
+                self._counter = crawl.change_counter()
+            is_new = self._counter != counter
             if check and not is_new:
-                is_new = crawl_state(crawl).state != self._state
-            if not is_new and not complete:
-                return Updates(None, None)
-            new = self._live(crawl, self._new_points(crawl)) if self._counter >= 0 and is_new else None
-            self._counter = counter
-            return Updates(new, self._complete(crawl) if complete else None)
+                is_new = crawl_state(crawl).state != state
+            if counter < 0 or not is_new:
+                return Updates(None, everything)
+            points, latest, known = _new_points(crawl, last, recent, self._last_number if complete else None)
+            if not complete:
+                self._last, self._recent = latest, known
+            return Updates(self._live(crawl, points), everything)
+
+    @property
+    def _last_number(self) -> int:
+        return -1 if self._last is None else self._last.number
 
     def close(self) -> None:
         with self._lock:
@@ -92,7 +101,7 @@ class LiveReader:
         for _ in range(_MAX_READS):
             before = crawl.change_counter()
             curves = curves_response(display_curves(crawl, is_alive=crawl_state(crawl).is_alive))
-            samples = crawl.samples(-1 if self._last is None else self._last.number - 1)
+            samples = crawl.samples(self._last_number - 1)
             if crawl.change_counter() == before:
                 break
         seconds, pages = (np.nan_to_num(np.array(curves[name], np.float64)).tolist() for name in ("seconds", "pages"))
@@ -103,23 +112,26 @@ class LiveReader:
         self._recent = _recent(list(zip(seconds, pages, strict=True)))
         return self._live(crawl, curves)
 
-    def _new_points(self, crawl: StoredCrawl) -> Curves:
-        began_s = {run.run: run.began_s for run in crawl.runs()}
-        points: list[tuple[Sample, float]] = []
-        last = self._last
-        for number, sample in crawl.samples(-1 if last is None else last.number):
-            seconds = _worked_s(last, sample, began_s) + (0.0 if last is None else last.seconds)
-            points.append((sample, seconds))
-            last = _Point(number, sample.run, sample.time_s, seconds, sample.paused)
-        self._last = last
-        known = [*self._recent, *((seconds, sample.n_pages) for sample, seconds in points)]
-        self._recent = _recent(known)
-        return _curves(points, known)
-
     def _live(self, crawl: StoredCrawl, new: Curves) -> Live:
         response = crawl_response(self._found, crawl)
         self._state = response.state
         return Live(response, new, visited_pages(crawl.listed("latest", N_LATEST_PAGES), crawl, labels_of(crawl)))
+
+
+def _new_points(
+    crawl: StoredCrawl, last: _Point | None, recent: list[tuple[float, float]], until: int | None
+) -> tuple[Curves, _Point | None, list[tuple[float, float]]]:
+    """The points after `last`, up to number `until` if it is given; the last of them, and the recent ones."""
+    began_s = {run.run: run.began_s for run in crawl.runs()}
+    points: list[tuple[Sample, float]] = []
+    for number, sample in crawl.samples(-1 if last is None else last.number):
+        if until is not None and number > until:
+            break
+        seconds = _worked_s(last, sample, began_s) + (0.0 if last is None else last.seconds)
+        points.append((sample, seconds))
+        last = _Point(number, sample.run, sample.time_s, seconds, sample.paused)
+    known = [*recent, *((seconds, sample.n_pages) for sample, seconds in points)]
+    return _curves(points, known), last, _recent(known)
 
 
 def _worked_s(last: _Point | None, sample: Sample, began_s: dict[int, float]) -> float:
