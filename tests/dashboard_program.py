@@ -17,11 +17,11 @@ COMMAND = ("-m", "scenthound", "dashboard")
 
 
 def patched(*changes: str, open_to_all: bool = False) -> tuple[str, ...]:
-    """The program with other constants, such as `server._IDLE_S = 0.5`; its argument is a folder."""
+    """The program with other constants, such as `connections.REQUEST_S = 0.5`; its argument is a folder."""
     lines = [
         "import socket, sys",
         "from pathlib import Path",
-        "from scenthound.ui.dashboard import server",
+        "from scenthound.ui.dashboard import connections, server",
         *changes,
         "report = lambda url: print(url, flush=True)",
         f"server.serve([Path(sys.argv[1])], None, report, open_to_all={open_to_all})",

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import scenthound as sh
 from dashboard_client import begin_crawl, ended_crawl
 from dashboard_program import patched, started
 from scenthound.ui.dashboard import server
+from scenthound.ui.dashboard.security import Token
 from timing import WAIT_S
 
 Program = Callable[..., tuple[int, str, str]]
@@ -35,7 +37,7 @@ def test_ctrl_c_ends_it_during_live_updates_and_changes_need_the_token(tmp_path:
 
 
 def test_idle_connections_are_closed_but_not_event_streams(tmp_path: Path) -> None:
-    program = patched("server._IDLE_S = 0.5")
+    program = patched("connections.REQUEST_S = connections.IDLE_S = 0.5")
     ended_crawl(tmp_path / "crawl")
     with started(tmp_path, program=program) as running, running.get(EVENTS) as events:
         for sent in (b"", b"GET / HTTP/1.1\r\nHost: a"):
@@ -74,6 +76,20 @@ def test_the_token_can_be_kept_in_a_file(tmp_path: Path, scenthound: Program) ->
     for path in (tmp_path, tmp_path / "nowhere" / "token"):
         code, _, errors = scenthound("dashboard", tmp_path, "--token-file", path)
         assert (code, errors.count("\n"), str(path) in errors) == (2, 1, True)
+
+
+def test_the_browser_gets_a_url_that_works_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls: list[str] = []
+    accepted: list[bool] = []
+
+    def run(_dashboard: object, token: Token, _listener: object) -> None:
+        printed, opened = (url.partition("/?token=")[2] for url in urls)
+        accepted.extend(map(token.accept, (opened, opened, printed, printed)))
+
+    monkeypatch.setattr(server.webbrowser, "open", urls.append)
+    monkeypatch.setattr(server, "_run", run)
+    sh.dashboard(tmp_path, open_browser=True, on_start=urls.append)
+    assert accepted == [True, False, True, True]
 
 
 def test_the_next_free_port_on_loopback_is_used() -> None:

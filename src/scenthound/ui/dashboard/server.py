@@ -6,7 +6,6 @@ Rules
 - Ctrl-C ends it at once, also while pages show live crawls.
 """
 
-import asyncio
 import errno
 import os
 import re
@@ -18,12 +17,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
 
 if TYPE_CHECKING:
     from scenthound.ui.dashboard.app import Dashboard
+    from scenthound.ui.dashboard.security import Token
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8787
@@ -31,8 +31,8 @@ DEFAULT_PORT = 8787
 _N_PORTS = 20
 #: How long requests in progress may take at the end.
 _SHUTDOWN_S = 1
-#: Connections without a request are closed after this time.
-_IDLE_S = 3
+#: Connections that the system keeps until they are accepted.
+_MAX_QUEUED = 1024
 
 
 #: Characters that need no quoting in URLs and headers.
@@ -66,7 +66,7 @@ def serve(
         report(url + value)
         if one_time is not None:
             webbrowser.open(url + one_time)
-        _run(Dashboard(folders, port=number, token=token, open_to_all=open_to_all), listener)
+        _run(Dashboard(folders, port=number, token=token, open_to_all=open_to_all), token, listener)
 
 
 def _new_token() -> str:
@@ -107,32 +107,30 @@ def require_server() -> None:
         raise MissingExtra.named("dashboard", "The dashboard")
 
 
-def _run(dashboard: "Dashboard", listener: socket.socket) -> None:
+def _run(dashboard: "Dashboard", token: "Token", listener: socket.socket) -> None:
     import uvicorn
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    from scenthound.ui.dashboard import connections
 
     class Server(uvicorn.Server):
-        """Ends event streams first, because they would not end by themselves."""
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            # The backlog of the configuration is also the number of connections that are accepted at once.
+            listener.listen(_MAX_QUEUED)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Event streams would not end by themselves.
             dashboard.live.end()
             await super().shutdown(sockets)
 
-    class Connection(H11Protocol):
-        """Closes idle connections, which count against the limit."""
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self.loop.call_later(_IDLE_S, self._close_if_idle)
-
-        def _close_if_idle(self) -> None:
-            request: Any = self.scope
-            if request is None:
-                self.transport.close()
+    class Connection(connections.Connection):
+        limits = connections.ConnectionLimits(token)
 
     config = uvicorn.Config(
         dashboard.app,
         http=Connection,
+        # Others accept connections in another way.
+        loop="asyncio",
         ws="none",
         lifespan="off",
         log_level="critical",
@@ -140,8 +138,8 @@ def _run(dashboard: "Dashboard", listener: socket.socket) -> None:
         # Anybody can send such headers.
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=200,
-        timeout_keep_alive=_IDLE_S,
+        backlog=connections.ACCEPTED_AT_ONCE,
+        timeout_keep_alive=connections.IDLE_S,
         timeout_graceful_shutdown=_SHUTDOWN_S,
     )
     try:
