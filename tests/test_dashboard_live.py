@@ -28,10 +28,10 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard import live as live_module
 from scenthound.ui.dashboard.folders import FoundFolder
-from scenthound.ui.dashboard.live import LiveUpdates, Subscriber
+from scenthound.ui.dashboard.live import OWNER, LiveUpdates, Subscriber
 from scenthound.ui.dashboard.live_reader import LiveReader
 from scenthound.ui.dashboard.problems import TooBusy, Workers
-from scenthound.ui.dashboard.responses import Live
+from scenthound.ui.dashboard.responses import Live, Problem
 from stored_crawls import NOON_S
 from timing import WAIT_S, until
 
@@ -163,17 +163,61 @@ def test_a_removed_crawl_ends_the_stream_with_its_problem(tmp_path: Path) -> Non
 
 
 def test_the_number_of_subscribers_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_module, "MAX_SUBSCRIBERS", 2)
+    monkeypatch.setattr(live_module, "MAX_SUBSCRIBERS", 5)
+    monkeypatch.setattr(live_module, "MAX_OF_CLIENT", 3)
 
     async def test(updates: LiveUpdates) -> None:
         crawl = found(ended_crawl(tmp_path / "crawl"))
-        both = [updates.subscribe(crawl), updates.subscribe(crawl)]
+        subscribed = [updates.subscribe(crawl, "127.0.0.1") for _ in range(3)]
         with pytest.raises(TooBusy):
-            updates.subscribe(crawl)
-        updates.unsubscribe(both[0])
-        both[0] = updates.subscribe(crawl)
-        for each in both:
+            updates.subscribe(crawl, "127.0.0.1")
+        subscribed += [updates.subscribe(crawl, "127.0.0.2") for _ in range(2)]
+        with pytest.raises(TooBusy):
+            updates.subscribe(crawl, "127.0.0.3")
+        updates.unsubscribe(subscribed.pop(0))
+        subscribed.append(updates.subscribe(crawl, "127.0.0.3"))
+        for each in subscribed:
             updates.unsubscribe(each)
+
+    run_with_updates(test)
+
+
+def test_subscribers_with_the_token_replace_those_without_it_and_then_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "MAX_SUBSCRIBERS", 4)
+    monkeypatch.setattr(live_module, "MAX_OF_CLIENT", 3)
+
+    async def test(updates: LiveUpdates) -> None:
+        crawl = found(ended_crawl(tmp_path / "crawl"))
+        first, second = (updates.subscribe(crawl, OWNER) for _ in range(2))
+        others = [updates.subscribe(crawl, "127.0.0.1") for _ in range(2)]
+        third = updates.subscribe(crawl, OWNER)
+        replaced = [each.is_replaced for each in (first, second, *others, third)]
+        assert replaced == [False, False, True, False, False]
+        fourth = updates.subscribe(crawl, OWNER)
+        assert [each.is_replaced for each in (first, second, others[1], third, fourth)] == [True, *[False] * 4]
+        assert isinstance(await first.fetch(WAIT_S), Problem)
+        # Its stream unsubscribes again.
+        updates.unsubscribe(first)
+        assert (await next_live(fourth)).new["pages"] == (1, 2, 3, 4)
+        for each in (second, others[1], third, fourth):
+            updates.unsubscribe(each)
+        assert updates.n_pollers == 0
+
+    run_with_updates(test)
+
+
+def test_the_end_of_a_stream_is_sent_also_to_a_busy_client(tmp_path: Path) -> None:
+    async def test(updates: LiveUpdates) -> None:
+        subscriber = updates.subscribe(found(ended_crawl(tmp_path / "crawl")))
+        stream = live_module.events(subscriber)
+        assert [(await anext(stream))[:6] for _ in range(2)] == [b"retry:", b"event:"]
+        # While the client receives the second one.
+        subscriber.is_replaced = True
+        subscriber.end(Problem("Too many."))
+        updates.unsubscribe(subscriber)
+        assert [event.partition(b"\n")[0] async for event in stream] == [b"event: replaced"]
 
     run_with_updates(test)
 

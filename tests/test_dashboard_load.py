@@ -1,7 +1,9 @@
 """The dashboard under load: clients that stall, do not read, or are many, do not keep the owner out."""
 
+import asyncio
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -10,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from dashboard_client import begin_crawl, ended_crawl, store_page
+from dashboard_client import Client, begin_crawl, ended_crawl, store_page
 from dashboard_program import Program, patched, started
 from scenthound.store.crawl_store import CrawlStore
-from timing import WAIT_S, wait_until
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.dashboard import endpoints
+from scenthound.ui.link_graph import CrawlGraph, crawl_graph
+from timing import WAIT_S, until, wait_until
 
 EVENTS = "/api/crawls/crawl/events"
 #: On a busy machine. Without a reserve the owner would wait as long as the clients, which do not end by themselves.
@@ -130,6 +135,58 @@ def test_the_oldest_stalled_client_of_an_address_makes_room(tmp_path: Path, stac
     assert all(is_served(client) for client in (*second, *third))
 
 
+@pytest.mark.parametrize("open_to_all", [False, True])
+def test_hundreds_of_streams_leave_room_for_ordinary_requests(
+    tmp_path: Path, stack: ExitStack, open_to_all: bool
+) -> None:
+    """With the token, new streams replace old ones. Without it, the owner's replace them, or none is allowed."""
+    stack.enter_context(begin_crawl(tmp_path / "crawl"))
+    program = patched(NO_DEADLINES, open_to_all=open_to_all)
+    running = stack.enter_context(started(tmp_path, program=program))
+    anonymous = [stack.enter_context(running.get(EVENTS, has_token=False)) for _ in range(150)]
+    statuses = [response.status for response in anonymous]
+    assert statuses == ([200] * 20 + [503] * 130 if open_to_all else [401] * 150)
+    streams = []
+    for number in range(150):
+        streams.append(stack.enter_context(running.get(EVENTS)))
+        if number % 30 == 0:
+            started_s = time.monotonic()
+            assert running.status("/api/crawls/crawl") == 200
+            assert time.monotonic() < started_s + PROMPT_S
+    assert {stream.status for stream in streams} == {200}
+    for stream in streams[-20:]:
+        assert any(stream.readline().startswith(b"event: live") for _ in range(9))
+    # The streams that made room have ended; their reader is told not to reconnect.
+    replaced = streams[-30].read()
+    assert (replaced.count(b"event: replaced\n"), streams[-30].isclosed()) == (1, True)
+    assert [running.status(path) for path in ("/", "/api/folders", "/metrics")] == [200] * 3
+
+
+def test_slow_requests_without_the_token_do_not_delay_those_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(ended_crawl(tmp_path / "slow"), ended_crawl(tmp_path / "other"), open_to_all=True)
+    ready = threading.Event()
+
+    def graph(crawl: StoredCrawl) -> CrawlGraph:
+        if crawl.folder.name == "slow":
+            ready.wait(WAIT_S)
+        return crawl_graph(crawl)
+
+    async def test() -> None:
+        no_token = {"authorization": ""}
+        slow = [client.send("GET", "/api/crawls/slow/graph", no_token) for _ in range(100)]
+        waiting = [asyncio.create_task(each) for each in slow]
+        await until(lambda: any(each.done() for each in waiting), "a full queue")
+        reply = await asyncio.wait_for(client.send("GET", "/api/crawls/other/graph", {}), WAIT_S)
+        assert (reply.status, ready.is_set()) == (200, False)
+        ready.set()
+        assert {each.status for each in await asyncio.gather(*waiting)} == {200, 503}
+
+    monkeypatch.setattr(endpoints, "crawl_graph", graph)
+    asyncio.run(test())
+
+
 def add_pages(store: CrawlStore, first: int) -> None:
     """Pages that fill an event with more than all buffers on the way to a client."""
     for number in range(first, first + 20):
@@ -189,7 +246,7 @@ def test_a_closed_connection_does_not_wait_for_a_client_that_does_not_read(tmp_p
 def test_a_client_that_reads_slowly_gets_the_complete_response(tmp_path: Path, stack: ExitStack) -> None:
     """Although that takes longer than the next request may take."""
     add_pages(stack.enter_context(begin_crawl(tmp_path / "crawl")), 4)
-    program = patched(SMALL_BUFFER, "connections.REQUEST_S = connections.IDLE_S = 1")
+    program = patched(SMALL_BUFFER, "connections.REQUEST_S = 1", f"connections.IDLE_S = {10 * WAIT_S}")
     running = stack.enter_context(started(tmp_path, program=program))
     half = running.head("/api/crawls/crawl/pages", "GET", f"Authorization: token {running.token}")
     client = stack.enter_context(client_with_small_buffer(running, half))

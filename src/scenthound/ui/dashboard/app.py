@@ -1,7 +1,8 @@
 """The dashboard as an ASGI application.
 
-Blocking work runs in threads: fast requests in some, slow ones in others, indexing in one of its own. Errors become
-short messages (`problems`).
+Blocking work runs in threads: fast requests in some, slow ones in others, indexing in one of its own. Requests without
+the token have threads of their own, so that they do not delay those with it. Errors become short messages
+(`problems`).
 """
 
 import hashlib
@@ -25,7 +26,7 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard.endpoints import ENDPOINTS, EVENTS_PATH, Endpoint
 from scenthound.ui.dashboard.folder_views import FolderOverview
 from scenthound.ui.dashboard.folders import FolderIndex, FoundFolder
-from scenthound.ui.dashboard.live import EventStream, LiveUpdates
+from scenthound.ui.dashboard.live import OWNER, EventStream, LiveUpdates
 from scenthound.ui.dashboard.openapi import api_page, openapi
 from scenthound.ui.dashboard.problems import JSON_TYPE, NotFound, Workers, as_json, describe, problem_response
 from scenthound.ui.dashboard.prometheus import CONTENT_TYPE, metrics_text
@@ -82,17 +83,24 @@ def _contents(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Pools:
+    fast: Workers
+    slow: Workers
+
+
 class Dashboard:
     """Serves the pages and the API. A server runs `app`."""
 
     def __init__(self, folders: list[Path], *, port: int, token: Token, open_to_all: bool = False) -> None:
-        self._fast = Workers("fast", n_threads=4, max_queued=200)
-        self._slow = Workers("slow", n_threads=3, max_queued=60)
+        self._pools = {True: Pools(Workers("fast", 4, 200), Workers("slow", 3, 60))}
+        if open_to_all:
+            self._pools[False] = Pools(Workers("fast without token", 2, 100), Workers("slow without token", 1, 30))
         index = FolderIndex(folders, monotonic)
         indexes = SearchIndexes(Workers("indexing", n_threads=1, max_queued=20))
         self.services = Services(index, FolderOverview(index), HostCounts(), indexes)
         self._assets = Assets()
-        self.live = LiveUpdates(self._fast)
+        self.live = LiveUpdates(self._pools[True].fast)
         self._open_to_all = open_to_all
         handlers = {HTTPException: _http_error, ScenthoundError: _error, OSError: _error, Exception: _error}
         # Outermost, so that no response lacks its headers.
@@ -111,28 +119,34 @@ class Dashboard:
             *(Route(page, self._page) for page in PAGES),
         ]
 
+    def _pools_of(self, request: Request) -> Pools:
+        return self._pools[request.state.has_token]
+
     async def _api(self, endpoint: Endpoint, request: Request) -> Response:
         if endpoint.method == "POST":
             values = await _body(request)
         else:
             values = query_string_values(endpoint.query, list(request.query_params.multi_items()))
         query: Any = read_query(endpoint.query, dict(request.path_params), values)
-        workers = self._slow if endpoint.is_slow(query) else self._fast
+        pools = self._pools_of(request)
+        workers = pools.slow if endpoint.is_slow(query) else pools.fast
         content = await workers.run(lambda: _response_json(endpoint, self.services, query))
         return Response(content, media_type=JSON_TYPE)
 
     async def _events(self, request: Request) -> Response:
-        found = await self._fast.run(lambda: _readable(self.services, request.path_params["id"]))
+        found = await self._pools_of(request).fast.run(lambda: _readable(self.services, request.path_params["id"]))
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
-        return EventStream(self.live, self.live.subscribe(found))
+        address = "" if request.client is None else request.client.host
+        return EventStream(self.live, self.live.subscribe(found, OWNER if request.state.has_token else address))
 
     async def _report(self, request: Request) -> Response:
-        html, policy = await self._slow.run(lambda: _report(self.services, request.path_params["id"]))
+        slow = self._pools_of(request).slow
+        html, policy = await slow.run(lambda: _report(self.services, request.path_params["id"]))
         return HTMLResponse(html, headers={"content-security-policy": policy})
 
-    async def _metrics(self, _request: Request) -> Response:
-        text = await self._slow.run(lambda: metrics_text(self.services))
+    async def _metrics(self, request: Request) -> Response:
+        text = await self._pools_of(request).slow.run(lambda: metrics_text(self.services))
         return Response(text, headers={"content-type": CONTENT_TYPE})
 
     async def _asset(self, request: Request) -> Response:

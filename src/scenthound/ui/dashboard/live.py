@@ -5,7 +5,10 @@ Rules
   is cheap, whether the crawl has committed anything, and reads only if it has.
 - A subscriber first receives the complete curves, then new points. Points that a slow subscriber has not fetched are
   joined, so none is lost.
-- The number of subscribers is bounded.
+- The number of subscribers is limited, overall and for each client; all who have the token are one client. Above the
+  limit a subscriber with the token takes the place of the oldest without it, or of its client's oldest. Others are
+  rejected.
+- A subscriber that does not read is disconnected by `connections`, and delays no other.
 """
 
 import asyncio
@@ -27,6 +30,9 @@ POLL_INTERVAL_S = 1.0
 #: A crawl that committed nothing may have died or been replaced.
 CHECK_INTERVAL_S = 3.0
 MAX_SUBSCRIBERS = 50
+MAX_OF_CLIENT = 20
+#: The client of those who have the token. Others are known by their address.
+OWNER = "owner"
 #: After this time without an update a comment is sent, so that the connection is not closed as idle.
 HEARTBEAT_S = 10.0
 #: How long a browser waits before it connects again.
@@ -36,12 +42,15 @@ _HEARTBEAT = b": heartbeat\n\n"
 
 @dataclass(slots=True, eq=False)
 class Subscriber:
-    """A subscriber to a crawl, and the update that it has not fetched yet. After `is_ended` nothing more comes."""
+    """A subscriber to a crawl, and the update that it has not fetched yet. After `is_ended` nothing more comes;
+    `is_replaced` if that made room for another."""
 
     found: FoundFolder
+    client: str
     live: Live | None = None
     problem: Problem | None = None
     is_ended: bool = False
+    is_replaced: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def send(self, live: Live) -> None:
@@ -59,7 +68,8 @@ class Subscriber:
 
     async def fetch(self, timeout_s: float) -> Live | Problem | None:
         """The next update; None after the timeout, or if nothing more comes."""
-        await _wait(self.changed, timeout_s)
+        if not self.is_ended:
+            await _wait(self.changed, timeout_s)
         self.changed.clear()
         if self.problem is not None:
             return self.problem
@@ -74,27 +84,43 @@ class LiveUpdates:
         self._workers = workers
         self._interval_s = interval_s
         self._pollers: dict[str, _Poller] = {}
-        self._subscribers: set[Subscriber] = set()
+        #: Oldest first.
+        self._subscribers: dict[Subscriber, None] = {}
         self._is_ending = False
 
     @property
     def n_pollers(self) -> int:
         return len(self._pollers)
 
-    def subscribe(self, found: FoundFolder) -> Subscriber:
+    def subscribe(self, found: FoundFolder, client: str = OWNER) -> Subscriber:
         """TooBusy if there are too many subscribers. Each must be passed to `unsubscribe`."""
-        if len(self._subscribers) >= MAX_SUBSCRIBERS or self._is_ending:
-            raise TooBusy(f"{MAX_SUBSCRIBERS} pages show live crawls already: close some of them.")
+        if self._is_ending:
+            raise TooBusy("The dashboard is being stopped.")
+        self._make_room(client)
         poller = self._pollers.get(found.id)
         if poller is None or poller.is_ended:
             poller = self._pollers[found.id] = _Poller(found, self._workers, self._interval_s)
-        subscriber = Subscriber(found)
-        self._subscribers.add(subscriber)
+        subscriber = Subscriber(found, client)
+        self._subscribers[subscriber] = None
         poller.add(subscriber)
         return subscriber
 
+    def _make_room(self, client: str) -> None:
+        of_client = [each for each in self._subscribers if each.client == client]
+        is_client_full = len(of_client) >= MAX_OF_CLIENT
+        if not is_client_full and len(self._subscribers) < MAX_SUBSCRIBERS:
+            return
+        if client != OWNER:
+            raise TooBusy(f"{len(self._subscribers)} pages show live crawls already: close some of them.")
+        others = [each for each in self._subscribers if each.client != OWNER]
+        replaced = of_client[0] if is_client_full or not others else others[0]
+        replaced.is_replaced = True
+        replaced.end(Problem("Live updates stopped: too many pages show live crawls. Reload this page to continue."))
+        self.unsubscribe(replaced)
+
     def unsubscribe(self, subscriber: Subscriber) -> None:
-        self._subscribers.discard(subscriber)
+        """It may have been unsubscribed before."""
+        self._subscribers.pop(subscriber, None)
         poller = self._pollers.get(subscriber.found.id)
         if poller is not None and poller.remove(subscriber):
             del self._pollers[subscriber.found.id]
@@ -210,11 +236,14 @@ class EventStream(Response):
 
 async def events(subscriber: Subscriber) -> AsyncIterator[bytes]:
     yield _RETRY
-    while not subscriber.is_ended:
+    is_last = False
+    while not is_last:
         update = await subscriber.fetch(HEARTBEAT_S)
+        # Checked here, because the end may come while the client is slow to receive an update.
+        is_last = subscriber.is_ended
         if update is not None:
             yield _encoded(subscriber, update)
-        elif not subscriber.is_ended:
+        elif not is_last:
             yield _HEARTBEAT
 
 
@@ -222,15 +251,16 @@ def _encoded(subscriber: Subscriber, update: Live | Problem) -> bytes:
     """An update with invalid values is replaced by a problem, and is the last one."""
     try:
         with CorruptData.wrapping(subscriber.found.path):
-            return _event(update)
+            name = "live" if isinstance(update, Live) else "replaced" if subscriber.is_replaced else "problem"
+            return _event(name, update)
     except CorruptData as error:
         subscriber.end()
-        return _event(Problem(str(error)))
+        return _event("problem", Problem(str(error)))
 
 
-def _event(update: Live | Problem) -> bytes:
+def _event(name: str, update: Live | Problem) -> bytes:
     # JSON has no line breaks, so one line of data is enough.
-    return b"event: %s\ndata: %s\n\n" % (b"live" if isinstance(update, Live) else b"problem", as_json(update))
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), as_json(update))
 
 
 async def _disconnected(receive: Receive) -> None:

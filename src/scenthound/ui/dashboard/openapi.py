@@ -36,7 +36,8 @@ _OPEN = " This dashboard was started with --open: only changes need the token."
 _EVENTS = (
     "Server-sent events: `live`, whose data is a Live, about once a second while something changes. The first one of a "
     "connection has the complete curves in `new`, later ones only new points. `problem`, whose data is a Problem, if "
-    "the crawl cannot be read any more."
+    "the crawl cannot be read any more. `replaced`, whose data is a Problem, if newer streams took the place of this "
+    "one, which ends: do not reconnect."
 )
 
 
