@@ -123,7 +123,7 @@ def _measure_browser(folder: Path) -> None:
             with running_dashboard(folder) as dashboard:
                 crawl_id = dashboard.crawl_id(folder)
                 opened_s = time.monotonic()
-                page.goto(f"{dashboard.address}/crawls/{crawl_id}")
+                page.goto(dashboard.page(f"/crawls/{crawl_id}"))
                 page.wait_for_function(CURVE_DRAWN)
                 drawn_s = time.monotonic()
                 page.goto("about:blank")
@@ -209,7 +209,7 @@ class _Watching:
     def _watch(self, dashboard: RunningDashboard, folder: Path, ready: threading.Event, over: threading.Event) -> bool:
         """Whether the browser showed the number of pages of the crawl."""
         with browser_page(self.browser) as page:
-            page.goto(dashboard.address)
+            page.goto(dashboard.page("/"))
             ready.set()
             while (crawl_id := dashboard.crawl_id(folder)) is None and not over.is_set():
                 time.sleep(POLL_S)

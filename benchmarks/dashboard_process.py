@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from benchmarks.processes import ProcessStat
 from scenthound.errors import Failure
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S = 60.0
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_ADDRESS = re.compile(rb"(http://127\.0\.0\.1:\d+)\S*#token=\S+")
+_ADDRESS = re.compile(rb"(http://127\.0\.0\.1:\d+)/\?token=(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,17 @@ class RunningDashboard:
     """`address` has no trailing slash; `started_s` is the start of the process on the monotonic clock."""
 
     address: str
+    token: str
     process: int
     started_s: float
 
+    def page(self, path: str) -> str:
+        """The URL of a page, with the token."""
+        return f"{self.address}{path}?token={self.token}"
+
     def get(self, path: str) -> bytes:
-        with urlopen(f"{self.address}{path}", timeout=START_TIMEOUT_S) as response:
+        request = Request(f"{self.address}{path}", headers={"Authorization": f"Bearer {self.token}"})
+        with urlopen(request, timeout=START_TIMEOUT_S) as response:
             body: bytes = response.read()
         return body
 
@@ -54,13 +60,13 @@ class RunningDashboard:
 @contextmanager
 def running_dashboard(folder: Path) -> Iterator[RunningDashboard]:
     """Run a dashboard of a folder until the end of the block. Raises Failure if it does not start."""
-    command = [sys.executable, "-m", "scenthound", "dashboard", str(folder), "--no-open"]
+    command = [sys.executable, "-m", "scenthound", "dashboard", str(folder)]
     started_s = time.monotonic()
     # Wide enough that a long address is not wrapped.
     environment = {**os.environ, "COLUMNS": "1000"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment)
     try:
-        yield RunningDashboard(_address(process), process.pid, started_s)
+        yield RunningDashboard(*_address_and_token(process), process.pid, started_s)
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -69,11 +75,11 @@ def running_dashboard(folder: Path) -> Iterator[RunningDashboard]:
         process.communicate()
 
 
-def _address(process: "subprocess.Popen[bytes]") -> str:
+def _address_and_token(process: "subprocess.Popen[bytes]") -> tuple[str, str]:
     assert process.stdout is not None
     for line in process.stdout:
         if found := _ADDRESS.search(line):
-            return found[1].decode()
+            return found[1].decode(), found[2].decode()
     raise Failure("The dashboard did not start; its output is above.")
 
 

@@ -17,10 +17,12 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.ui.dashboard.app import Dashboard
+from scenthound.ui.dashboard.security import Token
 from stored_crawls import NOON_S, add_page, new_crawl, response
 
 PORT = 8787
 TOKEN = "test-token"
+ONE_TIME_TOKEN = "one-time-token"
 HOST = f"127.0.0.1:{PORT}"
 #: The relevance of each page of `begin_crawl`.
 RELEVANCE = (0.5, 0.9, 0.1, 0.7)
@@ -153,29 +155,30 @@ class Reply:
 
 
 class Client:
-    """Sends requests to a dashboard without a socket. `last_response` is also set if the request raised an error."""
+    """Sends requests, with the token, to a dashboard without a socket. `last_response` is also set if the request
+    raised an error."""
 
     last_response: Reply
 
-    def __init__(self, *folders: Path) -> None:
-        self.dashboard = Dashboard(list(folders), port=PORT, token=TOKEN)
+    def __init__(self, *folders: Path, open_to_all: bool = False) -> None:
+        token = Token(TOKEN, PORT, ONE_TIME_TOKEN)
+        self.dashboard = Dashboard(list(folders), port=PORT, token=token, open_to_all=open_to_all)
 
     def get(self, path: str, **headers: str) -> Reply:
         return self.request("GET", path, headers)
 
     def post(self, path: str, body: object = None, **headers: str) -> Reply:
         content = b"" if body is None else orjson.dumps(body)
-        return self.request(
-            "POST", path, {"x_scenthound_token": TOKEN, "content_type": "application/json", **headers}, content
-        )
+        return self.request("POST", path, {"content_type": "application/json", **headers}, content)
 
     def request(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Reply:
         """Names of headers are written with _; empty ones are left out."""
-        named = {"host": HOST, **headers}
-        pairs = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in named.items() if value]
-        return asyncio.run(self._request(method, path, pairs, body))
+        return asyncio.run(self.send(method, path, headers, body))
 
-    async def _request(self, method: str, path: str, headers: list[tuple[bytes, bytes]], body: bytes) -> Reply:
+    async def send(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Reply:
+        """The same in an event loop."""
+        named = {"host": HOST, "authorization": f"Bearer {TOKEN}", **headers}
+        pairs = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in named.items() if value]
         sent: list[Any] = []
         messages = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -188,7 +191,7 @@ class Client:
             sent.append(message)
 
         try:
-            await self.dashboard.app(scope(method, path, headers), receive, send)
+            await self.dashboard.app(scope(method, path, pairs), receive, send)
         finally:
             start, *body_parts = sent
             names = {name.decode(): value.decode("latin-1") for name, value in start["headers"]}

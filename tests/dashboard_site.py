@@ -35,7 +35,7 @@ HOSTILE_TITLES = (
 )
 #: The name of a folder.
 HOSTILE_NAME = "<img src=x onerror=hacked=1>"
-_ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)\S*#token=([\w.~-]+)")
+_ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)/\?token=([\w.~-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,15 @@ class Dashboard:
     token: str
     output: Path
 
-    def page(self, path: str) -> str:
+    def page(self, path: str, fragment: str = "") -> str:
         """The URL of a page, with the token."""
-        return f"{self.address}{path}#token={self.token}"
+        separator = "&" if "?" in path else "?"
+        return f"{self.address}{path}{separator}token={self.token}{fragment}"
 
     def get(self, path: str) -> Any:
         """The response of the API."""
-        with urlopen(Request(f"{self.address}{path}"), timeout=WAIT_S) as response:
+        request = Request(f"{self.address}{path}", headers={"Authorization": f"Bearer {self.token}"})
+        with urlopen(request, timeout=WAIT_S) as response:
             return json.load(response)
 
     def id_of(self, name: str) -> str:
@@ -140,9 +142,9 @@ class Dashboard:
 
 
 @contextmanager
-def dashboard(output: Path, *folders: Path) -> Iterator[Dashboard]:
+def dashboard(output: Path, *arguments: object) -> Iterator[Dashboard]:
     """A dashboard started from the command line."""
-    with running(output, "dashboard", *folders, "--no-open") as process:
+    with running(output, "dashboard", *arguments) as process:
 
         def printed() -> re.Match[str] | None:
             assert process.poll() is None, output.read_text()

@@ -42,10 +42,9 @@ from scenthound.ui.dashboard.responses import (
     TopHosts,
     VisitedPage,
 )
-from scenthound.ui.dashboard.security import HEADERS
+from scenthound.ui.dashboard.security import HEADERS, READ_ONLY_HEADER
 from timing import WAIT_S
 
-TOKEN = "test-token"
 HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
 HOSTILE_URL = "javascript:document.title='hacked'"
 NOON_S = 1_769_860_800.0
@@ -182,12 +181,14 @@ def served_pages() -> Iterator[str]:
 class MockDashboard:
     """`responses` by path: a value, a pair of status and value, bytes for an event stream that stays open, or
     a function that returns one of these. A request without a response waits for `release`. `changes` are the requested
-    ones: path, token and body."""
+    ones: path and body. Without the token, pages can only read; after a restart, not even that."""
 
     page: Page
     address: str
+    has_token: bool = True
+    is_restarted: bool = False
     responses: dict[str, Any] = field(default_factory=dict)
-    changes: list[tuple[str, str | None, Any]] = field(default_factory=list)
+    changes: list[tuple[str, Any]] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     _waiting: list[Route] = field(default_factory=list)
 
@@ -206,20 +207,22 @@ class MockDashboard:
         }
         self.page.route(f"{self.address}/api/**", self._respond)
 
-    def open(self, path: str, token: str | None = TOKEN) -> None:
-        self.page.goto(self.address + path + (f"#token={token}" if token else ""))
+    def open(self, path: str) -> None:
+        self.page.goto(self.address + path)
 
     def _respond(self, route: Route) -> None:
         self._record(route.request)
         path = urlsplit(route.request.url).path
         response = self.responses.get(path)
         response = response() if callable(response) else response
+        if self.is_restarted:
+            response = 401, Problem("The token is not valid.")
         if response is None:
             self._waiting.append(route)
         elif isinstance(response, bytes):
             route.continue_(url=f"{self.address}/events", method="POST", post_data=response)
         else:
-            _send(route, response)
+            _send(route, response, {} if self.has_token else {READ_ONLY_HEADER: "1"})
 
     def release(self, response: Any) -> None:
         """Respond to the waiting request, or to the next one. After events the connection breaks."""
@@ -233,12 +236,12 @@ class MockDashboard:
     def _record(self, request: PageRequest) -> None:
         address = request.url.removeprefix(self.address)
         if request.method == "POST":
-            self.changes.append((address, request.headers.get("x-scenthound-token"), request.post_data_json))
+            self.changes.append((address, request.post_data_json))
         else:
             self.requests.append(address)
 
 
-def _send(route: Route, response: Any) -> None:
+def _send(route: Route, response: Any, more_headers: dict[str, str] | None = None) -> None:
     if isinstance(response, bytes):
         # The browser reconnects at once.
         body = b"retry: 10\n\n" + response
@@ -246,4 +249,5 @@ def _send(route: Route, response: Any) -> None:
     else:
         default = 404 if isinstance(response, Problem) else 200
         status, value = response if isinstance(response, tuple) else (default, response)
-        route.fulfill(status=status, body=as_json(value), headers={**HEADERS, "content-type": "application/json"})
+        headers = {**HEADERS, "content-type": "application/json", **(more_headers or {})}
+        route.fulfill(status=status, body=as_json(value), headers=headers)

@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browsers import watched
-from mock_dashboard import TOKEN, MockDashboard, crawl, curves, live, served_pages, status, visited
+from mock_dashboard import MockDashboard, crawl, curves, live, served_pages, status, visited
 from scenthound.experiments.retraining import ModelQuality
+from scenthound.ui.dashboard.problems import as_json
 from scenthound.ui.dashboard.responses import Done, Labels, Problem, Retrained
 
 EVENTS = "/api/crawls/balloons/events"
@@ -57,7 +58,7 @@ def test_a_page_budget_that_ends_the_crawl_needs_confirmation(dashboard: MockDas
         if choice == "Keep crawling":
             expect(field).to_have_value("2000")
     expect(dashboard.page.get_by_text("It ends.")).to_be_visible()
-    assert dashboard.changes == [("/api/crawls/balloons/budget", TOKEN, {"pages": 1_234})]
+    assert dashboard.changes == [("/api/crawls/balloons/budget", {"pages": 1_234})]
 
 
 @pytest.mark.parametrize(("state", "pages"), [("running", 1_235), ("ended", 1_000)])
@@ -69,25 +70,21 @@ def test_other_page_budgets_are_set_at_once(dashboard: MockDashboard, state: str
     dashboard.page.get_by_label("Page budget").fill(str(pages))
     dashboard.page.get_by_role("button", name="Set").click()
     expect(dashboard.page.get_by_text("It is changed.")).to_be_visible()
-    assert dashboard.changes == [("/api/crawls/balloons/budget", TOKEN, {"pages": pages})]
+    assert dashboard.changes == [("/api/crawls/balloons/budget", {"pages": pages})]
 
 
 @pytest.fixture
 def restarted(browser: Browser, address: str) -> Iterator[MockDashboard]:
-    """A dashboard whose token is not that of its pages."""
-    with watched(browser, "403") as page:
-        dashboard = MockDashboard(page, address)
-        refusal = (403, Problem("Changes need the token."))
-        dashboard.responses |= {f"/api/crawls/balloons/{name}": refusal for name in ("pause", "retrain")}
-        yield dashboard
+    """A dashboard that a test can restart."""
+    with watched(browser, "401") as page:
+        yield MockDashboard(page, address)
 
 
 def test_after_a_restart_changes_are_rejected_and_controls_disabled(restarted: MockDashboard) -> None:
     page = restarted.page
-    restarted.open("/crawls/balloons#page=3", token=None)
-    page.evaluate("sessionStorage.setItem('scenthound-token', 'old')")
-    page.reload()
+    restarted.open("/crawls/balloons#page=3")
     expect(page.locator(".panel .labels button").first).to_be_enabled()
+    restarted.is_restarted = True
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".controls .message")).to_contain_text("restarted")
@@ -96,29 +93,50 @@ def test_after_a_restart_changes_are_rejected_and_controls_disabled(restarted: M
     for name in ("Pause", "Stop", "Set"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
     assert all(label.is_disabled() for label in page.locator("[data-label]").all())
-    assert page.evaluate("sessionStorage.length") == 0
+
+
+@pytest.mark.parametrize("has_token", [True, False])
+def test_after_a_restart_a_page_says_so_and_works_again_with_the_new_cookie(
+    restarted: MockDashboard, has_token: bool
+) -> None:
+    page = restarted.page
+    restarted.responses[EVENTS] = None
+    restarted.open("/crawls/balloons")
+    restarted.release((401, Problem("The token is not valid.")))
+    restarted.is_restarted = True
+    expect(page.locator(".connection")).to_contain_text("restarted")
+    expect(page.locator("#read-only")).to_contain_text("new URL")
+    restarted.has_token, restarted.is_restarted = has_token, False
+    restarted.responses[EVENTS] = live(crawl(), curves(10))
+    expect(page.locator(".connection")).to_be_empty()
+    if has_token:
+        expect(page.locator("#read-only")).to_be_hidden()
+        expect(page.get_by_role("button", name="Pause")).to_be_enabled()
+    else:
+        expect(page.locator("#read-only")).to_contain_text("token is missing")
+        expect(page.get_by_role("button", name="Pause")).to_be_disabled()
+
+
+def test_a_page_whose_stream_was_replaced_does_not_reconnect(dashboard: MockDashboard) -> None:
+    problem = Problem("Live updates stopped: reload.")
+    dashboard.responses[EVENTS] = live(crawl(), curves(10)) + b"event: replaced\ndata: " + as_json(problem) + b"\n\n"
+    dashboard.open("/crawls/balloons")
+    expect(dashboard.page.locator(".connection")).to_have_text(problem.message)
+    dashboard.page.wait_for_timeout(3_000)
+    assert dashboard.requests.count(EVENTS) == 1
+    assert dashboard.page.locator(".connection").inner_text() == problem.message
 
 
 def test_after_a_restart_the_model_cannot_be_retrained(restarted: MockDashboard) -> None:
     restarted.responses["/api/crawls/balloons/labels"] = Labels((), 4, 4, None)
     restarted.open("/crawls/balloons/pages")
     retrain = restarted.page.get_by_role("button", name="Retrain the relevance model")
+    expect(retrain).to_be_enabled()
+    restarted.is_restarted = True
     retrain.click()
     expect(restarted.page.locator("#retrain-reason")).to_contain_text("restarted")
     expect(retrain).to_be_disabled()
     assert restarted.page.locator("li.page [data-label]:enabled").count() == 0
-
-
-def test_a_token_pasted_into_the_url_is_used(dashboard: MockDashboard) -> None:
-    dashboard.responses["/api/crawls/balloons/pause"] = Done("It pauses.")
-    dashboard.open("/crawls/balloons", token=None)
-    expect(dashboard.page.get_by_role("button", name="Pause")).to_be_disabled()
-    dashboard.page.goto(f"{dashboard.address}/crawls/balloons#token=new")
-    dashboard.page.get_by_role("button", name="Pause").click()
-    expect(dashboard.page.get_by_text("It pauses.")).to_be_visible()
-    expect(dashboard.page.locator("#read-only")).to_be_hidden()
-    assert dashboard.changes == [("/api/crawls/balloons/pause", "new", {})]
-    assert "token" not in dashboard.page.url
 
 
 def test_controls_are_disabled_while_the_connection_is_lost(dashboard: MockDashboard) -> None:

@@ -50,6 +50,7 @@ class EndedCrawl:
 
     board: Dashboard
     site: Site
+    folder: Path
 
     def page(self, *further: str) -> str:
         return self.board.page(self.board.path_of(HOSTILE_NAME, *further))
@@ -71,7 +72,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndedCrawl]:
     ):
         assert crawling.wait(WAIT_S) == 0
         wait_until(lambda: len(board.get("/api/folders")["folders"]) == 3, "the folders")
-        yield EndedCrawl(board, site)
+        yield EndedCrawl(board, site, folder)
         assert "Traceback" not in board.output.read_text()
 
 
@@ -118,7 +119,7 @@ def test_search_finds_words_of_pages(watched_page: Page, ended: EndedCrawl) -> N
 
 
 def test_hostile_titles_are_shown_as_text(watched_page: Page, ended: EndedCrawl, screenshots: Path) -> None:
-    watched_page.goto(ended.page("pages").replace("#", "?order=first#"))
+    watched_page.goto(f"{ended.page('pages')}&order=first")
     titles = watched_page.locator("li.page a.title")
     expect(titles.nth(5)).to_be_visible()
     shown = titles.all_text_contents()
@@ -159,19 +160,51 @@ def test_unreadable_folders_are_explained(browser: Browser, ended: EndedCrawl, s
             assert "Traceback" not in page.content()
 
 
-def test_without_the_token_nothing_can_be_changed(browser: Browser, ended: EndedCrawl, screenshots: Path) -> None:
+def test_without_the_token_nothing_can_be_changed(
+    browser: Browser, ended: EndedCrawl, screenshots: Path, tmp_path: Path
+) -> None:
     labels = ended.board.path_of(HOSTILE_NAME, "labels")
-    with watched(browser, "status of 403") as page:
-        page.goto(ended.board.address + ended.board.path_of(HOSTILE_NAME, "pages"))
+    with (
+        dashboard(tmp_path / "output", ended.folder, "--open") as board,
+        watched(browser, "status of 401") as page,
+    ):
+        page.goto(board.address + board.path_of(HOSTILE_NAME, "pages"))
         for name in ("Relevant", "Not relevant", "No label"):
             expect(page.get_by_role("button", name=name, exact=True).first).to_be_disabled()
         expect(page.locator("#read-only")).to_contain_text("Read-only")
         page.screenshot(path=screenshots / "dashboard-read-only.png")
         for token in ("guessed", ""):
-            assert page.evaluate(POSTING, [f"/api{labels}", token]) == 403
-        page.goto(ended.board.address + ended.board.path_of(HOSTILE_NAME))
+            assert page.evaluate(POSTING, [f"/api{labels}", token]) == 401
+        page.goto(board.address + board.path_of(HOSTILE_NAME))
         expect(page.get_by_role("button", name="Set")).to_be_disabled()
+        page.goto(board.page(board.path_of(HOSTILE_NAME)))
+        expect(page.get_by_role("button", name="Set")).to_be_enabled()
+        expect(page.locator("#read-only")).to_be_hidden()
     assert ended.board.get(f"/api{labels}")["pages"] == []
+
+
+def test_without_the_token_nothing_can_be_read(browser: Browser, ended: EndedCrawl, screenshots: Path) -> None:
+    path = ended.board.path_of(HOSTILE_NAME, "pages")
+    with watched(browser, "status of 401") as page:
+        page.goto(f"{ended.board.address}{path}?order=first")
+        expect(page.get_by_label("Token")).to_be_focused()
+        assert page.evaluate(READING, f"/api{path}") == 401
+        page.screenshot(path=screenshots / "dashboard-no-token.png")
+        page.get_by_label("Token").fill("guessed")
+        page.get_by_role("button", name="Open").click()
+        expect(page.locator("main")).to_contain_text("not valid")
+        page.screenshot(path=screenshots / "dashboard-wrong-token.png")
+        page.get_by_label("Token").fill(ended.board.token)
+        page.keyboard.press("Enter")
+        expect(page.locator("li.page").first).to_be_visible()
+        assert page.url == f"{ended.board.address}{path}?order=first"
+        (cookie,) = page.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"], cookie["expires"]) == (True, "Strict", -1)
+        assert ended.board.token not in page.content() + cookie["value"]
+        # Other tabs have the cookie, too.
+        other = page.context.new_page()
+        other.goto(ended.board.address)
+        expect(other.get_by_text(HOSTILE_NAME).first).to_be_visible()
 
 
 def test_a_page_of_another_site_can_neither_read_nor_change(browser: Browser, ended: EndedCrawl) -> None:

@@ -32,6 +32,7 @@ class Crawls:
     """`balloons` runs, and one with a hostile name until it is killed."""
 
     board: Dashboard
+    folder: Path
     doomed: "subprocess.Popen[bytes]"
 
     def page(self, name: str, *further: str) -> str:
@@ -57,7 +58,7 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
         wait_until(lambda: len(board.get("/api/folders")["folders"]) == 2, "the folders")
         for name in ("balloons", HOSTILE_NAME):
             wait_until(lambda name=name: (board.crawl(name)["status"] or {}).get("n_pages", 0) >= N_FIRST_PAGES, name)
-        yield Crawls(board, doomed)
+        yield Crawls(board, folder, doomed)
         assert "Traceback" not in board.output.read_text()
 
 
@@ -146,12 +147,13 @@ def test_a_killed_crawl_is_shown_as_died_with_its_resume_command(
     watched_page.screenshot(path=screenshots / "dashboard-died.png")
 
 
-def test_without_the_token_a_crawl_can_only_be_viewed(watched_page: Page, crawls: Crawls) -> None:
-    watched_page.goto(crawls.board.address + crawls.board.path_of("balloons"))
-    wait_for_pages(watched_page, more_than=0)
-    for name in ("Pause", "Stop", "Set"):
-        expect(watched_page.get_by_role("button", name=name)).to_be_disabled()
-    expect(watched_page.locator("#controls-reason")).to_contain_text("Read-only")
+def test_without_the_token_a_crawl_can_only_be_viewed(watched_page: Page, crawls: Crawls, tmp_path: Path) -> None:
+    with dashboard(tmp_path / "output", crawls.folder, "--open") as board:
+        watched_page.goto(board.address + board.path_of("balloons"))
+        wait_for_pages(watched_page, more_than=0)
+        for name in ("Pause", "Stop", "Set"):
+            expect(watched_page.get_by_role("button", name=name)).to_be_disabled()
+        expect(watched_page.locator("#controls-reason")).to_contain_text("Read-only")
 
 
 def test_a_crawl_is_stopped_after_confirmation(watched_page: Page, crawls: Crawls) -> None:

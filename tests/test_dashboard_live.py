@@ -11,14 +11,27 @@ import numpy as np
 import orjson
 import pytest
 
-from dashboard_client import HOST, Client, begin_crawl, ended_crawl, run_row, sample, scope, status_values, store_page
+from dashboard_client import (
+    HOST,
+    TOKEN,
+    Client,
+    begin_crawl,
+    ended_crawl,
+    run_row,
+    sample,
+    scope,
+    status_values,
+    store_page,
+)
 from scenthound.errors import InvalidInput
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard import live as live_module
 from scenthound.ui.dashboard.folders import FoundFolder
-from scenthound.ui.dashboard.live import LiveReader, LiveUpdates, Subscriber
+from scenthound.ui.dashboard.live import OWNER, LiveUpdates, Subscriber
+from scenthound.ui.dashboard.live_reader import LiveReader
 from scenthound.ui.dashboard.problems import TooBusy, Workers
-from scenthound.ui.dashboard.responses import Live
+from scenthound.ui.dashboard.responses import Live, Problem
 from stored_crawls import NOON_S
 from timing import WAIT_S, until
 
@@ -150,17 +163,61 @@ def test_a_removed_crawl_ends_the_stream_with_its_problem(tmp_path: Path) -> Non
 
 
 def test_the_number_of_subscribers_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_module, "MAX_SUBSCRIBERS", 2)
+    monkeypatch.setattr(live_module, "MAX_SUBSCRIBERS", 5)
+    monkeypatch.setattr(live_module, "MAX_OF_CLIENT", 3)
 
     async def test(updates: LiveUpdates) -> None:
         crawl = found(ended_crawl(tmp_path / "crawl"))
-        both = [updates.subscribe(crawl), updates.subscribe(crawl)]
+        subscribed = [updates.subscribe(crawl, "127.0.0.1") for _ in range(3)]
         with pytest.raises(TooBusy):
-            updates.subscribe(crawl)
-        updates.unsubscribe(both[0])
-        both[0] = updates.subscribe(crawl)
-        for each in both:
+            updates.subscribe(crawl, "127.0.0.1")
+        subscribed += [updates.subscribe(crawl, "127.0.0.2") for _ in range(2)]
+        with pytest.raises(TooBusy):
+            updates.subscribe(crawl, "127.0.0.3")
+        updates.unsubscribe(subscribed.pop(0))
+        subscribed.append(updates.subscribe(crawl, "127.0.0.3"))
+        for each in subscribed:
             updates.unsubscribe(each)
+
+    run_with_updates(test)
+
+
+def test_subscribers_with_the_token_replace_those_without_it_and_then_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "MAX_SUBSCRIBERS", 4)
+    monkeypatch.setattr(live_module, "MAX_OF_CLIENT", 3)
+
+    async def test(updates: LiveUpdates) -> None:
+        crawl = found(ended_crawl(tmp_path / "crawl"))
+        first, second = (updates.subscribe(crawl, OWNER) for _ in range(2))
+        others = [updates.subscribe(crawl, "127.0.0.1") for _ in range(2)]
+        third = updates.subscribe(crawl, OWNER)
+        replaced = [each.is_replaced for each in (first, second, *others, third)]
+        assert replaced == [False, False, True, False, False]
+        fourth = updates.subscribe(crawl, OWNER)
+        assert [each.is_replaced for each in (first, second, others[1], third, fourth)] == [True, *[False] * 4]
+        assert isinstance(await first.fetch(WAIT_S), Problem)
+        # Its stream unsubscribes again.
+        updates.unsubscribe(first)
+        assert (await next_live(fourth)).new["pages"] == (1, 2, 3, 4)
+        for each in (second, others[1], third, fourth):
+            updates.unsubscribe(each)
+        assert updates.n_pollers == 0
+
+    run_with_updates(test)
+
+
+def test_the_end_of_a_stream_is_sent_also_to_a_busy_client(tmp_path: Path) -> None:
+    async def test(updates: LiveUpdates) -> None:
+        subscriber = updates.subscribe(found(ended_crawl(tmp_path / "crawl")))
+        stream = live_module.events(subscriber)
+        assert [(await anext(stream))[:6] for _ in range(2)] == [b"retry:", b"event:"]
+        # While the client receives the second one.
+        subscriber.is_replaced = True
+        subscriber.end(Problem("Too many."))
+        updates.unsubscribe(subscriber)
+        assert [event.partition(b"\n")[0] async for event in stream] == [b"event: replaced"]
 
     run_with_updates(test)
 
@@ -195,6 +252,37 @@ def test_pauses_are_left_out_as_in_the_complete_curves(tmp_path: Path) -> None:
     reader.close()
 
 
+@pytest.mark.parametrize("n_calls", range(4))
+def test_no_update_is_lost_if_the_crawl_commits_while_a_subscriber_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_calls: int
+) -> None:
+    """It commits after the reader has looked that many times whether it did."""
+    change_counter = StoredCrawl.change_counter
+    calls = 0
+
+    def committing(crawl: StoredCrawl) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == n_calls + 1:
+            add_commit(store, 5, 5.0)
+        return change_counter(crawl)
+
+    reader = LiveReader(found(tmp_path / "crawl"))
+    with begin_crawl(tmp_path / "crawl") as store:
+        reader.read(complete=True, check=False)
+        monkeypatch.setattr(StoredCrawl, "change_counter", committing)
+        first = reader.read(complete=True, check=False)
+        updates = [first, *(reader.read(complete=False, check=True) for _ in range(3))]
+        news = [update.new for update in updates if update.new is not None]
+        # Those who were there, and the one who came, have all points once.
+        assert [number for new in news for number in new.new["pages"]] == [5]
+        assert news[-1].latest[0].url == "http://a.test/new5"
+        assert first.complete is not None
+        later = [update.new.new["pages"] for update in updates[1:] if update.new is not None]
+        assert sum(later, first.complete.new["pages"]) == (1, 2, 3, 4, 5)
+    reader.close()
+
+
 def test_a_replaced_crawl_is_detected(tmp_path: Path) -> None:
     reader = LiveReader(found(ended_crawl(tmp_path / "crawl")))
     reader.read(complete=True, check=False)
@@ -211,7 +299,7 @@ class Stream:
     def __init__(self, client: Client, path: str = "/api/crawls/crawl/events") -> None:
         self.messages: list[Any] = []
         self.disconnected = asyncio.Event()
-        headers = [(b"host", HOST.encode())]
+        headers = [(b"host", HOST.encode()), (b"authorization", f"Bearer {TOKEN}".encode())]
         self.task = asyncio.create_task(client.dashboard.app(scope("GET", path, headers), self._receive, self._send))
 
     async def _receive(self) -> Any:

@@ -47,6 +47,22 @@ def test_the_description_is_valid(client: Client) -> None:
     assert description == openapi()
 
 
+def test_all_requests_need_the_token_and_in_an_open_dashboard_only_changes() -> None:
+    closed, opened = openapi(), openapi(open_to_all=True)
+    schemes = closed["components"]["securitySchemes"]
+    assert {(each["type"], each.get("scheme")) for each in schemes.values()} == {("http", "bearer"), ("apiKey", None)}
+    with_token = [{name: []} for name in schemes]
+    assert (closed["security"], opened["security"]) == (with_token, [*with_token, {}])
+    for description in (closed, opened):
+        OpenAPIV31SpecValidator(description).validate()
+        for methods in description["paths"].values():
+            # Operations without requirements of their own have those of the description.
+            assert {name: operation.get("security") for name, operation in methods.items()} == {
+                name: with_token if name == "post" else None for name in methods
+            }
+            assert all("401" in operation["responses"] for operation in methods.values())
+
+
 def test_schemas_have_the_docstrings_of_their_classes() -> None:
     schemas = openapi()["components"]["schemas"]
     assert schemas["CrawlStatus"]["description"].split() == (CrawlStatus.__doc__ or "").split()

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsers import watched
 from dashboard_pages import fits, points_drawn
-from mock_dashboard import HOSTILE, TOKEN, MockDashboard, crawl, curves, folder, live, served_pages, status, visited
+from mock_dashboard import HOSTILE, MockDashboard, crawl, curves, folder, live, served_pages, status, visited
 from scenthound.ui.dashboard.responses import Done, Folders, Labels, Pages, Problem
 
 MINUS = "\N{MINUS SIGN}"
@@ -36,9 +36,9 @@ def dashboard(watched_page: Page, address: str) -> MockDashboard:
 
 def test_hostile_texts_stay_texts_and_all_views_fit_a_phone(browser: Browser, address: str, screenshots: Path) -> None:
     with watched(browser, viewport={"width": 390, "height": 844}, color_scheme="dark") as page:
-        dashboard = MockDashboard(page, address)
+        dashboard = MockDashboard(page, address, has_token=False)
         for path in (*VIEWS, "/crawls/balloons#page=3"):
-            dashboard.open(path, token=None)
+            dashboard.open(path)
             expect(page.get_by_text(HOSTILE).first).to_be_visible()
             page.wait_for_timeout(100)
             assert fits(page), path
@@ -66,26 +66,28 @@ def test_only_web_urls_become_links(dashboard: MockDashboard) -> None:
     assert dashboard.page.evaluate(listening).startswith("Error: onclick ")
 
 
-def test_the_token_is_removed_from_the_url_and_sent_with_changes(dashboard: MockDashboard) -> None:
+def test_changes_are_sent_and_their_results_shown(dashboard: MockDashboard) -> None:
     dashboard.responses["/api/crawls/balloons/pause"] = Done("It pauses.")
     dashboard.responses["/api/crawls/balloons/budget"] = Done("It is changed.")
     dashboard.open("/crawls/balloons")
     dashboard.page.get_by_role("button", name="Pause").click()
     expect(dashboard.page.get_by_text("It pauses.")).to_be_visible()
-    assert dashboard.page.url == f"{dashboard.address}/crawls/balloons"
     dashboard.page.get_by_label("Page budget").fill("2500")
     dashboard.page.get_by_role("button", name="Set").click()
     expect(dashboard.page.get_by_text("It is changed.")).to_be_visible()
-    changes = [("/api/crawls/balloons/pause", TOKEN, {}), ("/api/crawls/balloons/budget", TOKEN, {"pages": 2500})]
-    assert dashboard.changes == changes
+    assert dashboard.changes == [
+        ("/api/crawls/balloons/pause", {}),
+        ("/api/crawls/balloons/budget", {"pages": 2500}),
+    ]
 
 
 def test_without_the_token_controls_are_disabled(dashboard: MockDashboard) -> None:
-    dashboard.open("/crawls/balloons/pages#page=3", token=None)
+    dashboard.has_token = False
+    dashboard.open("/crawls/balloons/pages#page=3")
     expect(dashboard.page.locator("#read-only")).to_contain_text("Read-only")
     expect(dashboard.page.locator(".panel .labels button")).to_have_count(3)
     assert all(not label.is_enabled() for label in dashboard.page.locator(".labels button").all())
-    dashboard.open("/crawls/balloons", token=None)
+    dashboard.open("/crawls/balloons")
     expect(dashboard.page.locator(".why-not").first).to_contain_text("Read-only")
     for name in ("Pause", "Stop", "Set"):
         expect(dashboard.page.get_by_role("button", name=name)).to_be_disabled()
@@ -99,7 +101,7 @@ def test_stopping_a_crawl_needs_confirmation(dashboard: MockDashboard) -> None:
         dashboard.page.get_by_role("button", name="Stop", exact=True).click()
         dashboard.page.get_by_role("button", name=choice).click()
     expect(dashboard.page.get_by_text("It stops.")).to_be_visible()
-    assert [path for path, _, _ in dashboard.changes] == ["/api/crawls/balloons/stop"]
+    assert [path for path, _ in dashboard.changes] == ["/api/crawls/balloons/stop"]
 
 
 def test_new_points_extend_the_curves_and_a_new_connection_replaces_them(dashboard: MockDashboard) -> None:
@@ -238,7 +240,7 @@ def test_a_label_is_shown_everywhere(dashboard: MockDashboard) -> None:
     pressed = dashboard.page.locator("li.page").first.locator("[aria-pressed='true']")
     expect(pressed).to_have_text("Not relevant")
     expect(dashboard.page.get_by_role("button", name="Retrain the relevance model")).to_be_enabled()
-    assert dashboard.changes == [("/api/crawls/balloons/labels", TOKEN, {"visit": 3, "relevant": False})]
+    assert dashboard.changes == [("/api/crawls/balloons/labels", {"visit": 3, "relevant": False})]
 
 
 def test_a_rejected_label_shows_the_reason(browser: Browser, address: str) -> None:
@@ -246,9 +248,9 @@ def test_a_rejected_label_shows_the_reason(browser: Browser, address: str) -> No
         dashboard = MockDashboard(page, address)
         dashboard.open("/crawls/balloons")
         dashboard.page.locator(".latest .title").first.click()
-        dashboard.responses["/api/crawls/balloons/labels"] = Problem("The token is wrong.")
+        dashboard.responses["/api/crawls/balloons/labels"] = Problem("There is no such visit.")
         page.locator(".panel").get_by_role("button", name="Not relevant").click()
-        expect(page.locator(".panel .labels")).to_contain_text("The token is wrong.")
+        expect(page.locator(".panel .labels")).to_contain_text("There is no such visit.")
         expect(page.locator(".panel [aria-pressed='true']")).to_have_text("No label")
 
 

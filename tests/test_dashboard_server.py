@@ -3,77 +3,93 @@
 import re
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dashboard_client import begin_crawl
+import scenthound as sh
+from dashboard_client import begin_crawl, ended_crawl
+from dashboard_program import patched, started
 from scenthound.ui.dashboard import server
+from scenthound.ui.dashboard.security import Token
 from timing import WAIT_S
 
 Program = Callable[..., tuple[int, str, str]]
-
-
-@contextmanager
-def started(
-    *arguments: object, program: tuple[str, ...] = ("-m", "scenthound", "dashboard")
-) -> Iterator[tuple["subprocess.Popen[str]", int, str]]:
-    """The program, its port and its token."""
-    command = [sys.executable, *program, *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/#token=(\S+)", line)
-        assert found is not None, line
-        yield process, int(found[1]), found[2]
-    finally:
-        process.kill()
-        process.communicate()
+EVENTS = "/api/crawls/crawl/events"
 
 
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_it_during_live_updates_and_changes_need_the_token(tmp_path: Path) -> None:
-    with begin_crawl(tmp_path / "crawl"), started(tmp_path) as (process, port, token):
-        watching = HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
-        watching.request("GET", "/api/crawls/crawl/events")
-        events = watching.getresponse()
+    with begin_crawl(tmp_path / "crawl"), started(tmp_path) as running, running.get(EVENTS) as events:
         assert events.readline() == b"retry: 2000\n"
-        connection = HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
-        for sent, status in (("wrong", 403), (token, 200)):
+        connection = running.connection()
+        for sent, status in (("wrong", 401), (running.token, 200)):
             headers = {"X-Scenthound-Token": sent, "Content-Type": "application/json"}
             connection.request("POST", "/api/crawls/crawl/pause", "{}", headers)
             response = connection.getresponse()
             assert (response.status, bool(response.read())) == (status, True)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=WAIT_S)
-        assert (process.returncode, errors) == (0, "")
-        watching.close()
+        running.process.send_signal(signal.SIGINT)
+        _, errors = running.process.communicate(timeout=WAIT_S)
+        assert (running.process.returncode, errors) == (0, "")
         connection.close()
 
 
 def test_idle_connections_are_closed_but_not_event_streams(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path; from scenthound.ui.dashboard import server; "
-        "server._IDLE_S = 0.5; "
-        "server.serve([Path(sys.argv[1])], None, lambda url: print(url, flush=True))"
-    )
-    with begin_crawl(tmp_path / "crawl"), started(tmp_path, program=("-c", program)) as (_, port, _):
-        watching = HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
-        watching.request("GET", "/api/crawls/crawl/events")
-        events = watching.getresponse()
+    program = patched("connections.REQUEST_S = connections.IDLE_S = 0.5")
+    ended_crawl(tmp_path / "crawl")
+    with started(tmp_path, program=program) as running, running.get(EVENTS) as events:
         for sent in (b"", b"GET / HTTP/1.1\r\nHost: a"):
-            with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as idle:
-                idle.sendall(sent)
+            with running.client(sent) as idle:
                 assert idle.recv(100) == b""
         assert events.readline() == b"retry: 2000\n"
         assert any(events.readline().startswith(b"event: live") for _ in range(9))
-        watching.close()
+
+
+@pytest.mark.parametrize("option", [(), ("--open",)])
+def test_reading_needs_the_token_unless_it_is_open(tmp_path: Path, option: tuple[str, ...]) -> None:
+    with begin_crawl(tmp_path / "crawl"), started(tmp_path, *option) as running:
+        for path in ("/", "/api/folders", "/metrics"):
+            assert running.status(path) == 200
+            assert running.status(path, has_token=False) == (200 if option else 401)
+        connection = running.connection()
+        connection.request("POST", "/api/crawls/crawl/pause", "{}", {"Content-Type": "application/json"})
+        assert connection.getresponse().status == 401
+        connection.close()
+        running.process.terminate()
+        output, errors = running.process.communicate(timeout=WAIT_S)
+        assert running.token not in output + errors
+
+
+def test_the_token_can_be_kept_in_a_file(tmp_path: Path, scenthound: Program) -> None:
+    file = tmp_path / "token"
+    with started(tmp_path, "--token-file", file) as first, started(tmp_path, "--token-file", file) as second:
+        assert (first.token, second.token) == (file.read_text().strip(),) * 2
+        assert second.status() == 200
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    for mode, content in ((0o644, first.token), (0o600, "short"), (0o600, "with spaces " * 3), (0o600, "é" * 20)):
+        file.write_text(content)
+        file.chmod(mode)
+        code, out, errors = scenthound("dashboard", tmp_path, "--token-file", file)
+        assert (code, out, errors.count("\n"), str(file) in errors, content in errors) == (2, "", 1, True, False)
+    for path in (tmp_path, tmp_path / "nowhere" / "token"):
+        code, _, errors = scenthound("dashboard", tmp_path, "--token-file", path)
+        assert (code, errors.count("\n"), str(path) in errors) == (2, 1, True)
+
+
+def test_the_browser_gets_a_url_that_works_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls: list[str] = []
+    accepted: list[bool] = []
+
+    def run(_dashboard: object, token: Token, _listener: object) -> None:
+        printed, opened = (url.partition("/?token=")[2] for url in urls)
+        accepted.extend(map(token.accept, (opened, opened, printed, printed)))
+
+    monkeypatch.setattr(server.webbrowser, "open", urls.append)
+    monkeypatch.setattr(server, "_run", run)
+    sh.dashboard(tmp_path, open_browser=True, on_start=urls.append)
+    assert accepted == [True, False, True, True]
 
 
 def test_the_next_free_port_on_loopback_is_used() -> None:

@@ -675,13 +675,26 @@ def export(
 
 @public
 def dashboard(
-    *folders: PathLike, port: int | None = None, open_browser: bool = False, on_start: Callable[[str], None] = print
+    *folders: PathLike,
+    port: int | None = None,
+    open_browser: bool = False,
+    open_to_all: bool = False,
+    token_file: PathLike | None = None,
+    on_start: Callable[[str], None] = print,
 ) -> None:
     """Show crawls and experiments, running or finished, on a local web page, until it is interrupted.
 
     `folders` are crawls, experiments, or folders that contain them; without any, the working folder. `on_start`
-    receives the address of the page.
+    receives the address of the page, which includes the token. With `open_to_all` everyone on this machine can read
+    without the token; changes always need it. Each start has a new token, unless `token_file` keeps it.
     """
     from scenthound.ui.dashboard.server import serve
 
-    serve([folder_of(each) for each in folders], port, on_start, open_browser=open_browser)
+    serve(
+        [folder_of(each) for each in folders],
+        port,
+        on_start,
+        open_browser=open_browser,
+        open_to_all=open_to_all,
+        token_file=None if token_file is None else path(token_file),
+    )

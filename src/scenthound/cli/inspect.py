@@ -115,22 +115,43 @@ def dashboard(
         int | None,
         typer.Option(metavar="PORT", help="Port on this machine.", show_default="8787, or the next free"),
     ] = None,
-    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
+    open_browser: Annotated[bool, typer.Option("--browser", help="Open the page in the web browser.")] = False,
+    open_to_all: Annotated[
+        bool, typer.Option("--open", help="Let everyone on this machine read without the token; changes need it.")
+    ] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the token in this file, which is made if it does not exist.",
+            show_default="a new token at each start",
+        ),
+    ] = None,
 ) -> None:
     """Show crawls and experiments, running or finished, on a local web page.
 
     scenthound dashboard balloons
 
-    scenthound dashboard --open
+    scenthound dashboard --browser
     """
     from scenthound.api.crawls import dashboard as serve
 
-    serve(*(folders or []), port=port, open_browser=open_browser, on_start=_print_address)
+    def print_address(address: str) -> None:
+        typer.echo(f"The dashboard is at {address}")
+        typer.echo(_OPEN if open_to_all else _CLOSED)
+
+    serve(
+        *(folders or []),
+        port=port,
+        open_browser=open_browser,
+        open_to_all=open_to_all,
+        token_file=token_file,
+        on_start=print_address,
+    )
 
 
-def _print_address(address: str) -> None:
-    typer.echo(f"The dashboard is at {address}")
-    typer.echo("Only this machine can reach it. Anyone with the full address can control crawls. Stop it with Ctrl-C.")
+_CLOSED = "Only this machine can reach it. Anyone with this address can read and control crawls. Stop it with Ctrl-C."
+_OPEN = "Everyone on this machine can read it. Anyone with this address can control crawls. Stop it with Ctrl-C."
 
 
 Names = Annotated[

@@ -1,7 +1,8 @@
 """The dashboard as an ASGI application.
 
-Blocking work runs in threads: fast requests in some, slow ones in others, indexing in one of its own. Errors become
-short messages (`problems`).
+Blocking work runs in threads: fast requests in some, slow ones in others, indexing in one of its own. Requests without
+the token have threads of their own, so that they do not delay those with it. Errors become short messages
+(`problems`).
 """
 
 import hashlib
@@ -25,12 +26,12 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard.endpoints import ENDPOINTS, EVENTS_PATH, Endpoint
 from scenthound.ui.dashboard.folder_views import FolderOverview
 from scenthound.ui.dashboard.folders import FolderIndex, FoundFolder
-from scenthound.ui.dashboard.live import EventStream, LiveUpdates
+from scenthound.ui.dashboard.live import OWNER, EventStream, LiveUpdates
 from scenthound.ui.dashboard.openapi import api_page, openapi
 from scenthound.ui.dashboard.problems import JSON_TYPE, NotFound, Workers, as_json, describe, problem_response
 from scenthound.ui.dashboard.prometheus import CONTENT_TYPE, metrics_text
 from scenthound.ui.dashboard.queries import query_string_values, read_query
-from scenthound.ui.dashboard.security import Guard
+from scenthound.ui.dashboard.security import ASSETS_PATH, Guard, Token
 from scenthound.ui.dashboard.services import HostCounts, SearchIndexes, Services
 
 _MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -82,20 +83,29 @@ def _contents(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Pools:
+    fast: Workers
+    slow: Workers
+
+
 class Dashboard:
     """Serves the pages and the API. A server runs `app`."""
 
-    def __init__(self, folders: list[Path], *, port: int, token: str) -> None:
-        self._fast = Workers("fast", n_threads=4, max_queued=200)
-        self._slow = Workers("slow", n_threads=3, max_queued=60)
+    def __init__(self, folders: list[Path], *, port: int, token: Token, open_to_all: bool = False) -> None:
+        self._pools = {True: Pools(Workers("fast", 4, 200), Workers("slow", 3, 60))}
+        if open_to_all:
+            self._pools[False] = Pools(Workers("fast without token", 2, 100), Workers("slow without token", 1, 30))
         index = FolderIndex(folders, monotonic)
         indexes = SearchIndexes(Workers("indexing", n_threads=1, max_queued=20))
         self.services = Services(index, FolderOverview(index), HostCounts(), indexes)
         self._assets = Assets()
-        self.live = LiveUpdates(self._fast)
+        self.live = LiveUpdates(self._pools[True].fast)
+        self._open_to_all = open_to_all
         handlers = {HTTPException: _http_error, ScenthoundError: _error, OSError: _error, Exception: _error}
         # Outermost, so that no response lacks its headers.
-        self.app = Guard(Starlette(routes=self._routes(), exception_handlers=handlers), port=port, token=token)
+        routed = Starlette(routes=self._routes(), exception_handlers=handlers)
+        self.app = Guard(routed, port=port, token=token, open_to_all=open_to_all)
 
     def _routes(self) -> list[Route]:
         return [
@@ -105,9 +115,12 @@ class Dashboard:
             Route("/api", self._api_page),
             Route("/metrics", self._metrics),
             Route("/report/{id}", self._report),
-            Route("/assets/{name:path}", self._asset),
+            Route(f"{ASSETS_PATH}{{name:path}}", self._asset),
             *(Route(page, self._page) for page in PAGES),
         ]
+
+    def _pools_of(self, request: Request) -> Pools:
+        return self._pools[request.state.has_token]
 
     async def _api(self, endpoint: Endpoint, request: Request) -> Response:
         if endpoint.method == "POST":
@@ -115,22 +128,25 @@ class Dashboard:
         else:
             values = query_string_values(endpoint.query, list(request.query_params.multi_items()))
         query: Any = read_query(endpoint.query, dict(request.path_params), values)
-        workers = self._slow if endpoint.is_slow(query) else self._fast
+        pools = self._pools_of(request)
+        workers = pools.slow if endpoint.is_slow(query) else pools.fast
         content = await workers.run(lambda: _response_json(endpoint, self.services, query))
         return Response(content, media_type=JSON_TYPE)
 
     async def _events(self, request: Request) -> Response:
-        found = await self._fast.run(lambda: _readable(self.services, request.path_params["id"]))
+        found = await self._pools_of(request).fast.run(lambda: _readable(self.services, request.path_params["id"]))
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
-        return EventStream(self.live, self.live.subscribe(found))
+        address = "" if request.client is None else request.client.host
+        return EventStream(self.live, self.live.subscribe(found, OWNER if request.state.has_token else address))
 
     async def _report(self, request: Request) -> Response:
-        html, policy = await self._slow.run(lambda: _report(self.services, request.path_params["id"]))
+        slow = self._pools_of(request).slow
+        html, policy = await slow.run(lambda: _report(self.services, request.path_params["id"]))
         return HTMLResponse(html, headers={"content-security-policy": policy})
 
-    async def _metrics(self, _request: Request) -> Response:
-        text = await self._slow.run(lambda: metrics_text(self.services))
+    async def _metrics(self, request: Request) -> Response:
+        text = await self._pools_of(request).slow.run(lambda: metrics_text(self.services))
         return Response(text, headers={"content-type": CONTENT_TYPE})
 
     async def _asset(self, request: Request) -> Response:
@@ -143,10 +159,10 @@ class Dashboard:
         return HTMLResponse(self._assets.page)
 
     async def _openapi(self, _request: Request) -> Response:
-        return Response(orjson.dumps(openapi()), media_type=JSON_TYPE)
+        return Response(orjson.dumps(openapi(self._open_to_all)), media_type=JSON_TYPE)
 
     async def _api_page(self, _request: Request) -> Response:
-        return HTMLResponse(api_page())
+        return HTMLResponse(api_page(self._open_to_all))
 
 
 async def _error(request: Request, error: Exception) -> Response:

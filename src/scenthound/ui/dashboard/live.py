@@ -5,188 +5,52 @@ Rules
   is cheap, whether the crawl has committed anything, and reads only if it has.
 - A subscriber first receives the complete curves, then new points. Points that a slow subscriber has not fetched are
   joined, so none is lost.
-- The time of a new point continues from the last one as in `WorkingTime`: without pauses and the time between runs.
-- The number of subscribers is bounded.
+- The number of subscribers is limited, overall and for each client; all who have the token are one client. Above the
+  limit a subscriber with the token takes the place of the oldest without it, or of its client's oldest. Others are
+  rejected.
+- A subscriber that does not read is disconnected by `connections`, and delays no other.
 """
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from time import monotonic
 
-import numpy as np
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from scenthound.crawler.state import crawl_state
-from scenthound.errors import CorruptData, InvalidInput, printable
-from scenthound.store.crawl_folder import ABOUT_FILE
-from scenthound.store.crawl_records import Sample
-from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.ui.crawl_curves import SPEED_WINDOW_S, CrawlCurves, display_curves, recent_speed
-from scenthound.ui.dashboard.crawl_views import crawl_response, curves_response, labels_of, visited_pages
-from scenthound.ui.dashboard.folders import FoundFolder, file_signature
+from scenthound.errors import CorruptData
+from scenthound.ui.dashboard.folders import FoundFolder
+from scenthound.ui.dashboard.live_reader import LiveReader, Updates
 from scenthound.ui.dashboard.problems import TooBusy, Workers, as_json, describe
-from scenthound.ui.dashboard.responses import Curves, Live, Problem
+from scenthound.ui.dashboard.responses import Live, Problem
 
 POLL_INTERVAL_S = 1.0
 #: A crawl that committed nothing may have died or been replaced.
 CHECK_INTERVAL_S = 3.0
 MAX_SUBSCRIBERS = 50
+MAX_OF_CLIENT = 20
+#: The client of those who have the token. Others are known by their address.
+OWNER = "owner"
 #: After this time without an update a comment is sent, so that the connection is not closed as idle.
 HEARTBEAT_S = 10.0
-N_LATEST_PAGES = 20
-#: The complete curves are read again if the crawl commits meanwhile, up to this many times.
-_MAX_READS = 5
 #: How long a browser waits before it connects again.
 _RETRY = b"retry: 2000\n\n"
 _HEARTBEAT = b": heartbeat\n\n"
 
 
-# Reading a crawl
-
-
-@dataclass(frozen=True, slots=True)
-class Updates:
-    """`new` is for present subscribers, `complete` for those who have just connected; None if there is nothing."""
-
-    new: Live | None
-    complete: Live | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Point:
-    """The last point of the curves that was read."""
-
-    number: int
-    run: int
-    time_s: float
-    seconds: float
-    paused: bool
-
-
-class LiveReader:
-    """Reads the updates of one crawl over one connection. Thread-safe."""
-
-    def __init__(self, found: FoundFolder) -> None:
-        self._found = found
-        self._crawl: StoredCrawl | None = None
-        self._signature: object = None
-        self._counter = -1
-        self._state = ""
-        self._last: _Point | None = None
-        #: Seconds and pages of the last points, from which the speed of the next ones is computed.
-        self._recent: list[tuple[float, float]] = []
-        self._lock = threading.Lock()
-
-    def read(self, *, complete: bool, check: bool) -> Updates:
-        """The updates since the last call; with `complete` also all points. With `check`, a crawl that committed
-        nothing is checked too. InvalidInput if it cannot be read, or was replaced."""
-        with self._lock:
-            crawl = self._opened(check or complete)
-            counter = crawl.change_counter()
-            is_new = counter != self._counter
-            if check and not is_new:
-                is_new = crawl_state(crawl).state != self._state
-            if not is_new and not complete:
-                return Updates(None, None)
-            new = self._live(crawl, self._new_points(crawl)) if self._counter >= 0 and is_new else None
-            self._counter = counter
-            return Updates(new, self._complete(crawl) if complete else None)
-
-    def close(self) -> None:
-        with self._lock:
-            if self._crawl is not None:
-                self._crawl.close()
-                self._crawl = None
-
-    def _opened(self, check: bool) -> StoredCrawl:
-        path = self._found.path
-        signature = file_signature(path / ABOUT_FILE) if check or self._crawl is None else self._signature
-        if signature is None:
-            raise InvalidInput(f"There is no longer a crawl at {printable(path)}.")
-        if self._crawl is None:
-            self._crawl, self._signature = StoredCrawl.open(path), signature
-        elif signature != self._signature:
-            raise InvalidInput(f"{printable(path)} was replaced by another crawl.")
-        return self._crawl
-
-    def _complete(self, crawl: StoredCrawl) -> Live:
-        for _ in range(_MAX_READS):
-            before = crawl.change_counter()
-            curves = curves_response(display_curves(crawl, is_alive=crawl_state(crawl).is_alive))
-            samples = crawl.samples(-1 if self._last is None else self._last.number - 1)
-            if crawl.change_counter() == before:
-                break
-        seconds, pages = (np.nan_to_num(np.array(curves[name], np.float64)).tolist() for name in ("seconds", "pages"))
-        if samples and seconds:
-            number, sample = samples[-1]
-            self._last = _Point(number, sample.run, sample.time_s, seconds[-1], sample.paused)
-        self._counter = before
-        self._recent = _recent(list(zip(seconds, pages, strict=True)))
-        return self._live(crawl, curves)
-
-    def _new_points(self, crawl: StoredCrawl) -> Curves:
-        began_s = {run.run: run.began_s for run in crawl.runs()}
-        points: list[tuple[Sample, float]] = []
-        last = self._last
-        for number, sample in crawl.samples(-1 if last is None else last.number):
-            seconds = _worked_s(last, sample, began_s) + (0.0 if last is None else last.seconds)
-            points.append((sample, seconds))
-            last = _Point(number, sample.run, sample.time_s, seconds, sample.paused)
-        self._last = last
-        known = [*self._recent, *((seconds, sample.n_pages) for sample, seconds in points)]
-        self._recent = _recent(known)
-        return _curves(points, known)
-
-    def _live(self, crawl: StoredCrawl, new: Curves) -> Live:
-        response = crawl_response(self._found, crawl)
-        self._state = response.state
-        return Live(response, new, visited_pages(crawl.listed("latest", N_LATEST_PAGES), crawl, labels_of(crawl)))
-
-
-def _worked_s(last: _Point | None, sample: Sample, began_s: dict[int, float]) -> float:
-    """The active seconds since the last point."""
-    if last is None or last.run != sample.run:
-        return max(0.0, sample.time_s - began_s.get(sample.run, sample.time_s))
-    return 0.0 if last.paused and sample.paused else max(0.0, sample.time_s - last.time_s)
-
-
-def _recent(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The last points, from the latest one that is at least `SPEED_WINDOW_S` before the end."""
-    early = [index for index, (seconds, _) in enumerate(points) if seconds <= points[-1][0] - SPEED_WINDOW_S]
-    return points[early[-1] :] if early else points
-
-
-def _curves(points: list[tuple[Sample, float]], known: list[tuple[float, float]]) -> Curves:
-    """The new points; `known` are seconds and pages of earlier points and of these."""
-    seconds, pages = (np.array(column, np.float64) for column in (zip(*known, strict=True) if known else ((), ())))
-    speed = recent_speed(seconds, pages)[len(known) - len(points) :].tolist()
-    computed: Curves = {
-        "seconds": tuple(each for _, each in points),
-        "pages": tuple(sample.n_pages for sample, _ in points),
-        "pages_per_s": tuple(speed),
-    }
-    names = [each.name for each in fields(CrawlCurves)]
-    return {
-        name: computed[name] if name in computed else tuple(getattr(sample, name) for sample, _ in points)
-        for name in names
-    }
-
-
-# Subscribers
-
-
 @dataclass(slots=True, eq=False)
 class Subscriber:
-    """A subscriber to a crawl, and the update that it has not fetched yet. After `is_ended` nothing more comes."""
+    """A subscriber to a crawl, and the update that it has not fetched yet. After `is_ended` nothing more comes;
+    `is_replaced` if that made room for another."""
 
     found: FoundFolder
+    client: str
     live: Live | None = None
     problem: Problem | None = None
     is_ended: bool = False
+    is_replaced: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def send(self, live: Live) -> None:
@@ -204,7 +68,8 @@ class Subscriber:
 
     async def fetch(self, timeout_s: float) -> Live | Problem | None:
         """The next update; None after the timeout, or if nothing more comes."""
-        await _wait(self.changed, timeout_s)
+        if not self.is_ended:
+            await _wait(self.changed, timeout_s)
         self.changed.clear()
         if self.problem is not None:
             return self.problem
@@ -219,27 +84,43 @@ class LiveUpdates:
         self._workers = workers
         self._interval_s = interval_s
         self._pollers: dict[str, _Poller] = {}
-        self._subscribers: set[Subscriber] = set()
+        #: Oldest first.
+        self._subscribers: dict[Subscriber, None] = {}
         self._is_ending = False
 
     @property
     def n_pollers(self) -> int:
         return len(self._pollers)
 
-    def subscribe(self, found: FoundFolder) -> Subscriber:
+    def subscribe(self, found: FoundFolder, client: str = OWNER) -> Subscriber:
         """TooBusy if there are too many subscribers. Each must be passed to `unsubscribe`."""
-        if len(self._subscribers) >= MAX_SUBSCRIBERS or self._is_ending:
-            raise TooBusy(f"{MAX_SUBSCRIBERS} pages show live crawls already: close some of them.")
+        if self._is_ending:
+            raise TooBusy("The dashboard is being stopped.")
+        self._make_room(client)
         poller = self._pollers.get(found.id)
         if poller is None or poller.is_ended:
             poller = self._pollers[found.id] = _Poller(found, self._workers, self._interval_s)
-        subscriber = Subscriber(found)
-        self._subscribers.add(subscriber)
+        subscriber = Subscriber(found, client)
+        self._subscribers[subscriber] = None
         poller.add(subscriber)
         return subscriber
 
+    def _make_room(self, client: str) -> None:
+        of_client = [each for each in self._subscribers if each.client == client]
+        is_client_full = len(of_client) >= MAX_OF_CLIENT
+        if not is_client_full and len(self._subscribers) < MAX_SUBSCRIBERS:
+            return
+        if client != OWNER:
+            raise TooBusy(f"{len(self._subscribers)} pages show live crawls already: close some of them.")
+        others = [each for each in self._subscribers if each.client != OWNER]
+        replaced = of_client[0] if is_client_full or not others else others[0]
+        replaced.is_replaced = True
+        replaced.end(Problem("Live updates stopped: too many pages show live crawls. Reload this page to continue."))
+        self.unsubscribe(replaced)
+
     def unsubscribe(self, subscriber: Subscriber) -> None:
-        self._subscribers.discard(subscriber)
+        """It may have been unsubscribed before."""
+        self._subscribers.pop(subscriber, None)
         poller = self._pollers.get(subscriber.found.id)
         if poller is not None and poller.remove(subscriber):
             del self._pollers[subscriber.found.id]
@@ -355,11 +236,14 @@ class EventStream(Response):
 
 async def events(subscriber: Subscriber) -> AsyncIterator[bytes]:
     yield _RETRY
-    while not subscriber.is_ended:
+    is_last = False
+    while not is_last:
         update = await subscriber.fetch(HEARTBEAT_S)
+        # Checked here, because the end may come while the client is slow to receive an update.
+        is_last = subscriber.is_ended
         if update is not None:
             yield _encoded(subscriber, update)
-        elif not subscriber.is_ended:
+        elif not is_last:
             yield _HEARTBEAT
 
 
@@ -367,15 +251,16 @@ def _encoded(subscriber: Subscriber, update: Live | Problem) -> bytes:
     """An update with invalid values is replaced by a problem, and is the last one."""
     try:
         with CorruptData.wrapping(subscriber.found.path):
-            return _event(update)
+            name = "live" if isinstance(update, Live) else "replaced" if subscriber.is_replaced else "problem"
+            return _event(name, update)
     except CorruptData as error:
         subscriber.end()
-        return _event(Problem(str(error)))
+        return _event("problem", Problem(str(error)))
 
 
-def _event(update: Live | Problem) -> bytes:
+def _event(name: str, update: Live | Problem) -> bytes:
     # JSON has no line breaks, so one line of data is enough.
-    return b"event: %s\ndata: %s\n\n" % (b"live" if isinstance(update, Live) else b"problem", as_json(update))
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), as_json(update))
 
 
 async def _disconnected(receive: Receive) -> None:

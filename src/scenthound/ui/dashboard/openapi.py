@@ -29,29 +29,42 @@ _TYPES: dict[Any, Schema] = {
 _BOUNDS = {int: ("minimum", "maximum"), str: ("minLength", "maxLength"), tuple: ("minItems", "maxItems")}
 _DESCRIPTION = (
     "The data behind the pages of the dashboard. Times are seconds since 1970; unknown values are null. Texts from "
-    "crawled pages are plain texts with any content. Changes need the token, the part after #token= in the URL that "
-    "the dashboard printed."
+    "crawled pages are plain texts with any content. Requests need the token, the part after ?token= in the URL that "
+    "the dashboard printed, in the header Authorization: Bearer TOKEN."
 )
+_OPEN = " This dashboard was started with --open: only changes need the token."
 _EVENTS = (
     "Server-sent events: `live`, whose data is a Live, about once a second while something changes. The first one of a "
     "connection has the complete curves in `new`, later ones only new points. `problem`, whose data is a Problem, if "
-    "the crawl cannot be read any more."
+    "the crawl cannot be read any more. `replaced`, whose data is a Problem, if newer streams took the place of this "
+    "one, which ends: do not reconnect."
 )
 
 
+#: Each of them is enough. Browsers also have a cookie, which is for the pages of the dashboard only.
+_SECURITY_SCHEMES: dict[str, Schema] = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "header": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER},
+}
+
+
 @cache
-def openapi() -> dict[str, Any]:
+def openapi(open_to_all: bool = False) -> dict[str, Any]:
     """The description; it must not be modified."""
     paths: dict[str, Any] = {}
     for endpoint in ENDPOINTS:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    with_token: list[Schema] = [{name: []} for name in _SECURITY_SCHEMES]
+    description = _DESCRIPTION + (_OPEN if open_to_all else "")
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Scenthound dashboard", "version": version("scenthound"), "description": _DESCRIPTION},
+        "info": {"title": "Scenthound dashboard", "version": version("scenthound"), "description": description},
+        # An empty requirement is one that every request meets.
+        "security": [*with_token, {}] if open_to_all else with_token,
         "paths": {**paths, EVENTS_PATH: {"get": _events()}},
         "components": {
             "schemas": {each.__name__: _object(each) for each in _response_classes()},
-            "securitySchemes": {"token": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER}},
+            "securitySchemes": _SECURITY_SCHEMES,
         },
     }
 
@@ -125,7 +138,7 @@ def _operation(endpoint: Endpoint) -> Schema:
         "responses": _responses(_content("The response.", schema_of(endpoint.response))),
     }
     if endpoint.method == "POST":
-        operation["security"] = [{"token": []}]
+        operation["security"] = [{name: []} for name in _SECURITY_SCHEMES]
         operation["requestBody"] = {
             "required": bool(others),
             "content": {"application/json": {"schema": _body(others)}},
@@ -164,7 +177,12 @@ def _bounded(field: QueryField) -> Schema:
 
 
 def _responses(success: Schema) -> Schema:
-    return {"200": success, "default": _content("Why the request failed.", schema_of(Problem))}
+    problem = schema_of(Problem)
+    return {
+        "200": success,
+        "401": _content("The token is missing or not valid.", problem),
+        "default": _content("Why the request failed.", problem),
+    }
 
 
 def _content(description: str, schema: Schema, media_type: str = "application/json") -> Schema:
@@ -185,15 +203,15 @@ def _events() -> Schema:
 
 
 @cache
-def api_page() -> str:
-    description = openapi()
+def api_page(open_to_all: bool = False) -> str:
+    description = openapi(open_to_all)
     operations = "".join(
         _operation_html(path, method, operation)
         for path, methods in description["paths"].items()
         for method, operation in methods.items()
     )
     schemas = "".join(_schema_html(*item) for item in description["components"]["schemas"].items())
-    main = f"""<h1>API</h1><p>{html.escape(_DESCRIPTION)}</p>
+    main = f"""<h1>API</h1><p>{html.escape(description["info"]["description"])}</p>
 <p>For programs: <a href="/api/openapi.json">openapi.json</a>, and <a href="/metrics">metrics</a> for Prometheus.</p>
 <h2>Requests</h2>{operations}<h2>Responses</h2>{schemas}"""
     return plain_page("Scenthound: API", main, "API", "api-page")

@@ -95,9 +95,14 @@ def describe(error: Exception) -> tuple[int, str]:
     return 500, "Unexpected error: see the terminal in which the dashboard runs."
 
 
+def is_api(path: str) -> bool:
+    """Whether it is a path for programs, not for people."""
+    return path.startswith("/api/") or path == "/metrics"
+
+
 def problem_response(path: str, status: int, message: str) -> Response:
     """JSON for paths of the API, otherwise a page."""
-    if path.startswith("/api/") or path == "/metrics":
+    if is_api(path):
         return Response(as_json(Problem(message)), status, media_type=JSON_TYPE)
     # Lone surrogates cannot be encoded in UTF-8.
     text = html.escape(message.encode("utf-8", "replace").decode())

@@ -2,21 +2,28 @@
 
 Rules
 - It listens on 127.0.0.1 only, because it shows files of the user who runs it. There is no option to change that.
-- Each start has a new token, which is part of the printed URL.
+- Each start has a new token, unless it is kept in a file. It is part of the printed URL and written nowhere else.
 - Ctrl-C ends it at once, also while pages show live crawls.
 """
 
-import asyncio
 import errno
+import os
+import re
 import secrets
 import socket
+import stat
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TextIO
 
 from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
+
+if TYPE_CHECKING:
+    from scenthound.ui.dashboard.app import Dashboard
+    from scenthound.ui.dashboard.security import Token
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8787
@@ -24,24 +31,74 @@ DEFAULT_PORT = 8787
 _N_PORTS = 20
 #: How long requests in progress may take at the end.
 _SHUTDOWN_S = 1
-#: Connections without a request are closed after this time.
-_IDLE_S = 3
+#: Connections that the system keeps until they are accepted.
+_MAX_QUEUED = 1024
 
 
-def serve(folders: list[Path], port: int | None, report: Callable[[str], None], *, open_browser: bool = False) -> None:
-    """Serve the dashboard until a signal ends it. `report` is called with the URL, which includes the token."""
+#: Characters that need no quoting in URLs and headers.
+_TOKEN = re.compile(r"[\w.~-]{16,200}", re.ASCII)
+
+
+def serve(
+    folders: list[Path],
+    port: int | None,
+    report: Callable[[str], None],
+    *,
+    open_browser: bool = False,
+    open_to_all: bool = False,
+    token_file: Path | None = None,
+) -> None:
+    """Serve the dashboard until a signal ends it. `report` is called with the URL, which includes the token. If it is
+    `open_to_all`, reading needs no token. Without a `token_file` each start has a new token."""
     require_server()
     for folder in folders:
         if not folder.is_dir():
             raise InvalidInput(f"{printable(folder)} is not a folder: name crawls, experiments, or folders of them.")
+    value = _new_token() if token_file is None else _kept_token(token_file)
+    one_time = _new_token() if open_browser else None
     with listening(port) as listener:
+        from scenthound.ui.dashboard.app import Dashboard
+        from scenthound.ui.dashboard.security import TOKEN_PARAMETER, Token
+
         number = listener.getsockname()[1]
-        token = secrets.token_urlsafe(24)
-        url = f"http://{ADDRESS}:{number}/#token={token}"
-        report(url)
-        if open_browser:
-            webbrowser.open(url)
-        _run(folders, listener, number, token)
+        token = Token(value, number, one_time)
+        url = f"http://{ADDRESS}:{number}/?{TOKEN_PARAMETER}="
+        report(url + value)
+        if one_time is not None:
+            webbrowser.open(url + one_time)
+        _run(Dashboard(folders, port=number, token=token, open_to_all=open_to_all), token, listener)
+
+
+def _new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def _kept_token(file: Path) -> str:
+    """The token in the file, which is made if it does not exist."""
+    with suppress(FileExistsError), _creating(file) as made:
+        made.write(f"{_new_token()}\n")
+    try:
+        is_readable_by_others = file.stat().st_mode & stat.S_IROTH
+        token = file.read_text(encoding="ascii", errors="replace").strip()
+    except OSError as error:
+        raise InvalidInput(f"Cannot read the token in {printable(file)}: {error.strerror}.") from None
+    if is_readable_by_others:
+        raise InvalidInput(f"Every user can read the token in {printable(file)}: chmod o-r the file.")
+    if not _TOKEN.fullmatch(token):
+        raise InvalidInput(
+            f"{printable(file)} has no valid token: it must be one line of 16 to 200 letters, digits, - or _. "
+            "Remove the file to make a new one."
+        )
+    return token
+
+
+def _creating(file: Path) -> TextIO:
+    try:
+        return os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii")
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise InvalidInput(f"Cannot write the token to {printable(file)}: {error.strerror}.") from None
 
 
 def require_server() -> None:
@@ -50,36 +107,30 @@ def require_server() -> None:
         raise MissingExtra.named("dashboard", "The dashboard")
 
 
-def _run(folders: list[Path], listener: socket.socket, port: int, token: str) -> None:
+def _run(dashboard: "Dashboard", token: "Token", listener: socket.socket) -> None:
     import uvicorn
-    from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    from scenthound.ui.dashboard.app import Dashboard
-
-    dashboard = Dashboard(folders, port=port, token=token)
+    from scenthound.ui.dashboard import connections
 
     class Server(uvicorn.Server):
-        """Ends event streams first, because they would not end by themselves."""
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            # The backlog of the configuration is also the number of connections that are accepted at once.
+            listener.listen(_MAX_QUEUED)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Event streams would not end by themselves.
             dashboard.live.end()
             await super().shutdown(sockets)
 
-    class Connection(H11Protocol):
-        """Closes idle connections, which count against the limit."""
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self.loop.call_later(_IDLE_S, self._close_if_idle)
-
-        def _close_if_idle(self) -> None:
-            request: Any = self.scope
-            if request is None:
-                self.transport.close()
+    class Connection(connections.Connection):
+        limits = connections.ConnectionLimits(token)
 
     config = uvicorn.Config(
         dashboard.app,
         http=Connection,
+        # Others accept connections in another way.
+        loop="asyncio",
         ws="none",
         lifespan="off",
         log_level="critical",
@@ -87,8 +138,8 @@ def _run(folders: list[Path], listener: socket.socket, port: int, token: str) ->
         # Anybody can send such headers.
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=200,
-        timeout_keep_alive=_IDLE_S,
+        backlog=connections.ACCEPTED_AT_ONCE,
+        timeout_keep_alive=connections.IDLE_S,
         timeout_graceful_shutdown=_SHUTDOWN_S,
     )
     try:

@@ -1,14 +1,14 @@
-// Requests to the server. Changes need the token.
+// Requests to the server, which the browser's cookie authorizes. The page itself never has the token.
 //
-// The token is in the fragment of the printed URL. It is stored for this tab and removed from the URL at once, so that it
-// is neither copied with a link nor kept in the history.
+// Without the cookie there is no page, unless everyone may read; a header of the responses says so.
 
-const TOKEN_KEY = "scenthound-token";
+const READ_ONLY_HEADER = "X-Scenthound-Read-Only";
 const NO_TOKEN =
   "Read-only: the token is missing. To make changes, open the URL that scenthound dashboard printed.";
 const OLD_TOKEN =
-  "Read-only: the dashboard was restarted. To make changes, open the new URL, which it printed in its terminal.";
-let isTokenOld = false;
+  "Read-only: the dashboard was restarted. To continue, open the new URL, which it printed in its terminal.";
+const RESTARTED = "The dashboard was restarted: open the new URL, which it printed in its terminal.";
+let readOnly = null;
 
 /** Why a request failed; `command` may help. */
 export class Problem extends Error {
@@ -19,19 +19,9 @@ export class Problem extends Error {
   }
 }
 
-/** Store the token of the URL, if it has one. */
-export function takeToken() {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  if (!fragment.has("token")) return;
-  sessionStorage.setItem(TOKEN_KEY, fragment.get("token"));
-  fragment.delete("token");
-  history.replaceState(null, "", location.pathname + location.search + (fragment.size ? `#${fragment}` : ""));
-}
-
 /** Why changes are not possible; null if they are. */
 export function whyReadOnly() {
-  if (sessionStorage.getItem(TOKEN_KEY)) return null;
-  return isTokenOld ? OLD_TOKEN : NO_TOKEN;
+  return readOnly;
 }
 
 /** The API path of a crawl. */
@@ -53,27 +43,33 @@ export function get(path, parameters = {}, signal = undefined) {
   return fetchJson(query.size ? `${path}?${query}` : path, { signal });
 }
 
-/** Send a change. If the token is rejected, the event `read-only` disables all controls. */
+/** Send a change. */
 export function change(path, body = {}) {
-  const headers = { "Content-Type": "application/json", "X-Scenthound-Token": sessionStorage.getItem(TOKEN_KEY) ?? "" };
-  return fetchJson(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(rejected);
+  return fetchJson(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
-// Each start has its own token, so a rejected one is from an earlier start.
-function rejected(problem) {
-  if (problem.status !== 403) throw problem;
-  isTokenOld = true;
-  sessionStorage.removeItem(TOKEN_KEY);
-  document.dispatchEvent(new Event("read-only"));
-  throw new Problem("Not done: the dashboard was restarted.", null, problem.status);
+/** Throws a Problem if the dashboard does not respond, or has been restarted. */
+export function checkConnection() {
+  return get("/api/columns");
 }
 
 async function fetchJson(path, options) {
   const response = await fetch(path, options).catch(unreachable);
+  updateAccess(response);
   const value = await response.json().catch(() => null);
   if (response.ok && value !== null) return value;
+  if (response.status === 401) throw new Problem(RESTARTED, null, response.status);
   const message = value?.message ?? `The dashboard responded with status ${response.status}.`;
   throw new Problem(message, value?.command, response.status);
+}
+
+// Each start has its own token, so a rejected cookie is from an earlier start. The event `read-only` disables or enables
+// all controls.
+function updateAccess(response) {
+  const now = response.status === 401 ? OLD_TOKEN : response.headers.has(READ_ONLY_HEADER) ? NO_TOKEN : null;
+  if (now === readOnly) return;
+  readOnly = now;
+  document.dispatchEvent(new Event("read-only"));
 }
 
 function unreachable(error) {

@@ -1,6 +1,6 @@
 // The entry point: selects the view for the URL.
 
-import { Problem, takeToken, whyReadOnly } from "./api.js";
+import { Problem, whyReadOnly } from "./api.js";
 import { startClock } from "./clock.js";
 import { loadColumns } from "./columns.js";
 import { element, fill } from "./dom.js";
@@ -20,9 +20,6 @@ const VIEWS = [
 ];
 
 async function start() {
-  takeToken();
-  // A token may be pasted into the URL of an open page.
-  addEventListener("hashchange", () => /(^#|&)token=/.test(location.hash) && location.reload());
   const main = document.querySelector("main");
   showReadOnly();
   document.addEventListener("read-only", showReadOnly);

@@ -3,6 +3,7 @@
 // A hidden tab disconnects, because a browser has only six connections to a server. The first event of a connection has
 // the complete curves, later ones the new points.
 
+import { checkConnection } from "./api.js";
 import { extended, noCurves } from "./curves.js";
 
 const REFRESH_MS = 2000;
@@ -35,6 +36,7 @@ export class Listener {
     this.#source.addEventListener("open", () => this.#opened());
     this.#source.addEventListener("live", (event) => this.#receive(JSON.parse(event.data)));
     this.#source.addEventListener("problem", (event) => this.#onConnection(JSON.parse(event.data).message));
+    this.#source.addEventListener("replaced", (event) => this.#replaced(JSON.parse(event.data).message));
     this.#source.addEventListener("error", () => this.#lost());
   }
 
@@ -48,12 +50,29 @@ export class Listener {
     this.#onUpdate(live, this.#curves);
   }
 
+  // Reconnecting would end the stream of another page, which would reconnect in turn.
+  #replaced(message) {
+    this.#disconnect();
+    this.#onConnection(message);
+  }
+
   // The browser reconnects by itself after a broken connection, but not after an error response.
   #lost() {
     this.#onConnection(LOST);
     if (this.#source?.readyState !== EventSource.CLOSED) return;
     this.#disconnect();
-    this.#retry = setTimeout(() => this.#connect(), REFRESH_MS);
+    this.#retry = setTimeout(() => this.#reconnect(), REFRESH_MS);
+  }
+
+  // The source does not tell which error response it was; another request does.
+  async #reconnect() {
+    try {
+      await checkConnection();
+      this.#connect();
+    } catch (problem) {
+      this.#onConnection(problem.message);
+      this.#retry = setTimeout(() => this.#reconnect(), REFRESH_MS);
+    }
   }
 
   #disconnect() {
