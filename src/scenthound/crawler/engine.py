@@ -41,7 +41,7 @@ from scenthound.crawler.tasks import (
 from scenthound.crawler.throttle import Turns
 from scenthound.errors import PluginError
 from scenthound.frontier.base import ReadyHosts
-from scenthound.frontier.politeness import Politeness
+from scenthound.frontier.politeness import Politeness, UnrecordedRequests
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
@@ -267,11 +267,11 @@ class Engine:
                 self._to_send.append(again)
                 self._n_open += 1
 
-    def resume(self, now_s: float) -> None:
-        """Continue after a stop; it is unknown which requests were sent last."""
+    def resume(self, now_s: float, unrecorded: UnrecordedRequests | None = None) -> None:
+        """Continue after a stop; None if it is unknown which requests were sent last."""
         if self.journal is not None:
-            self.journal.resumed(now_s)
-        self.politeness.resume(now_s)
+            self.journal.resumed(now_s, unrecorded)
+        self.politeness.resume(now_s, unrecorded)
 
     def outstanding_after_stop(self) -> list[tuple[Task, float]]:
         """The tasks without a result, and how many seconds each has to wait before it is repeated: a crawl delay of its

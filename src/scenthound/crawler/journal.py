@@ -21,6 +21,7 @@ from scenthound.crawler.tasks import (
     Task,
     TaskResult,
 )
+from scenthound.frontier.politeness import UnrecordedRequests
 from scenthound.reasons import SkipReason
 
 TURN = "t"
@@ -53,9 +54,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The crawl was resumed after a stop."""
+    """The crawl was resumed after a stop. `unrecorded` is None if it was unknown which requests were sent last."""
 
     now_s: float
+    unrecorded: UnrecordedRequests | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,8 @@ class Journal:
         line = [_LETTERS[kind], now_s, task.number, checksum_of(task), result.elapsed_s, *values]
         self._lines.append(orjson.dumps(line))
 
-    def resumed(self, now_s: float) -> None:
-        self._lines.append(orjson.dumps([RESUMED, now_s]))
+    def resumed(self, now_s: float, unrecorded: UnrecordedRequests | None) -> None:
+        self._lines.append(orjson.dumps([RESUMED, now_s, *(() if unrecorded is None else unrecorded)]))
 
     def take(self) -> bytes:
         """The lines since the last call."""
@@ -104,7 +106,7 @@ def read_journal(written: bytes) -> Iterator[Event]:
         if letter == TURN:
             yield Turn(now_s, *rest)
         elif letter == RESUMED:
-            yield Resumed(now_s)
+            yield Resumed(now_s, UnrecordedRequests(tuple(rest[0]), rest[1]) if rest else None)
         else:
             number, checksum, elapsed_s, *values = rest
             yield TaskCompleted(now_s, number, checksum, _result(_RESULTS[letter], values, elapsed_s), elapsed_s)

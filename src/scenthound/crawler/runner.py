@@ -27,6 +27,7 @@ from typing import Any, Protocol
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult
+from scenthound.crawler.recent_requests import RecentRequests
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import Kind, Task
@@ -56,6 +57,9 @@ MAX_UNACKNOWLEDGED = 1_000
 #: Garbage is collected when this many more objects were made than freed, during a run; Python's default is 700. Pages
 #: leave no reference cycles: a crawl of 5,000 pages had no collection at all.
 GC_THRESHOLD = 20_000
+
+#: Tasks that send a request to a host.
+REQUESTS = frozenset({Kind.ROBOTS, Kind.SITEMAP, Kind.PAGE})
 
 OnDone = Callable[[RawResult | None], None]
 
@@ -232,7 +236,9 @@ class LiveRun:
         watch: Callable[[CrawlStatus], None],
         samples: SampleRecorder | None = None,
         checkpointer: Checkpointer | None = None,
+        requests: RecentRequests | None = None,
     ) -> None:
+        self._requests = requests
         self._crawl = crawl
         self._checkpointer = checkpointer
         self._engine = crawl.engine
@@ -389,6 +395,8 @@ class LiveRun:
 
     def _execute(self, task: Task) -> None:
         self._n_in_flight += 1
+        if self._requests is not None and task.kind in REQUESTS:
+            self._requests.note(host_of(task.url), self._clock())
         execute(task, self._fetcher, self._resolver, self._loop, partial(self._done, task))
 
     def _done(self, task: Task, raw: RawResult | None) -> None:

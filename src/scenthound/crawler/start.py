@@ -13,16 +13,18 @@ from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
+from scenthound.crawler.recent_requests import RecentRequests, hash_of, hosts_since
 from scenthound.crawler.replay import started
 from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
 from scenthound.errors import FilesFailure, RunFailure
+from scenthound.frontier.politeness import UnrecordedRequests
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.checkpoints import Checkpoints
-from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, ArchiveSettings
+from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, REQUESTS_FILE, ArchiveSettings
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
@@ -120,7 +122,7 @@ def _run_crawl(
         )
         clock = EpochClock(replayed.now_s)
         if replayed.n_events:
-            parts.crawl.engine.resume(clock())
+            parts.crawl.engine.resume(clock(), _unrecorded(parts, store, replayed.now_s))
         row, samples = _record_start(store, retrained, conditions, clock())
         run = _run(parts, settings, store, limits, options, access=access, clock=clock, row=row, samples=samples)
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
@@ -142,6 +144,16 @@ def _run_crawl(
             n_caught_up=replayed.n_caught_up,
             n_on_topic_lost=_n_on_topic_lost(settings, store),
         )
+
+
+def _unrecorded(parts: CrawlParts, store: CrawlStore, since_s: float) -> UnrecordedRequests | None:
+    """The hosts of requests since the last event that is on disk; None if they are not known."""
+    recent = hosts_since(store.folder / REQUESTS_FILE, since_s)
+    if recent is None:
+        return None
+    hosts = parts.crawl.engine.hosts
+    known = {hash_of(name): number for number, name in enumerate(hosts.names)}
+    return UnrecordedRequests(tuple(sorted(known[each] for each in recent & known.keys())), bool(recent - known.keys()))
 
 
 def _could_wait(settings: CrawlSettings, status: CrawlStatus) -> bool:
@@ -198,6 +210,7 @@ async def _run(
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(run.stop)
 
+    requests = RecentRequests(store.folder / REQUESTS_FILE, 0.0 if row.run == 1 else clock())
     checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
     run = LiveRun(
         parts.crawl,
@@ -208,6 +221,7 @@ async def _run(
         watch=watch,
         samples=samples,
         checkpointer=checkpointer,
+        requests=requests,
     )
     reader = ControlReader(store.folder, row.run)
     controller = Controller(run, parts, settings, store, reader=reader, samples=samples, clock=clock)
@@ -220,6 +234,7 @@ async def _run(
             raise
         finally:
             resolver.close()
+            requests.close()
     _record_end(store, row, ended, clock())
     return ended, last[-1]
 

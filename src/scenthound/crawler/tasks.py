@@ -6,7 +6,7 @@ Rules
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
@@ -260,6 +260,11 @@ class Hosts:
 
     def name(self, host: int) -> str:
         return self._names[host]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """By number."""
+        return self._names
 
     def find(self, name: str) -> int | None:
         """The number of a host; None if it has none."""

@@ -105,6 +105,14 @@ class RequestOutcome(NamedTuple):
     retry_after_s: float | None = None
 
 
+class UnrecordedRequests(NamedTuple):
+    """The hosts of requests that were sent before a restart and not recorded, and whether others were to hosts that
+    are not known any more."""
+
+    hosts: tuple[int, ...] = ()
+    to_new_hosts: bool = False
+
+
 class HostCounts(NamedTuple):
     """Numbers of known hosts with a request in flight, waiting (themselves or their address), ready, and disabled."""
 
@@ -309,12 +317,19 @@ class Politeness:
             if ready_at == NEVER:
                 self._set_address_ready(address, now_s)
 
-    def resume(self, now_s: float) -> None:
-        """Continue after a restart. The last requests may not have been recorded, so every host waits once more."""
-        self._new_hosts_ready_at = now_s + self.settings.delay_s
-        for host, ready_at in enumerate(self._ready_at):
-            if ready_at < NEVER:
-                self._wait_until(host, max(ready_at, now_s + self._delays.current_s(host)))
+    def resume(self, now_s: float, unrecorded: UnrecordedRequests | None = None) -> None:
+        """Continue after a restart. Hosts that received requests that were not recorded wait once more, and so do their
+        addresses; if these hosts are not known, all do."""
+        if unrecorded is None or unrecorded.to_new_hosts:
+            self._new_hosts_ready_at = now_s + self.settings.delay_s
+        for host in range(len(self._ready_at)) if unrecorded is None else unrecorded.hosts:
+            self._grow(host)
+            if self._ready_at[host] < NEVER:
+                self._wait_until(host, max(self._ready_at[host], now_s + self._delays.current_s(host)))
+            address = self._address_of[host]
+            if address != UNKNOWN_ADDRESS and not self._address_in_flight[address]:
+                self._address_started_at[address] = now_s
+                self._set_address_ready(address, now_s)
 
     def current_delay_s(self, host: int) -> float:
         """The delay of a known host after a success, without backoff."""

@@ -7,6 +7,7 @@ crawl.sqlite       the database (`crawl_database`), with its write-ahead log
 acknowledged       how many commits the database must have
 archive/           responses as WARC files (`archive`); a process that writes to the crawl holds the lock of this folder
 checkpoints/       the state of the crawler at some commits (`checkpoints`), to resume quickly
+recent_requests    hosts of the latest requests, which must wait if the crawl was killed (`crawler/recent_requests`)
 web/               the crawl as a recorded web, made on demand (`record`)
 control.json       commands for the running crawl (`crawler/control`)
 search.sqlite      the full-text index, made on demand (`search_index`)
@@ -32,6 +33,7 @@ RUN_FILE = "run.json"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
 CHECKPOINT_FOLDER = "checkpoints"
+REQUESTS_FILE = "recent_requests"
 WEB_FOLDER = "web"
 #: Of settings in format 1.
 _NEW_NAMES = {

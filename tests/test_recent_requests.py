@@ -1,0 +1,106 @@
+"""Hosts of requests that a killed crawl did not record."""
+
+from pathlib import Path
+
+import pytest
+
+from scenthound.crawler import recent_requests
+from scenthound.crawler.journal import Journal, Resumed, read_journal
+from scenthound.crawler.recent_requests import RecentRequests, hash_of, hosts_since
+from scenthound.frontier.politeness import (
+    Politeness,
+    PolitenessSettings,
+    RequestOutcome,
+    UnrecordedRequests,
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "recent_requests"
+
+
+def hashes(*hosts: str) -> frozenset[int]:
+    return frozenset(map(hash_of, hosts))
+
+
+def test_requests_since_a_time_are_known_without_closing_the_file(path: Path) -> None:
+    requests = RecentRequests(path, 0.0)
+    for time_s, host in ((1.0, "a.test"), (2.0, "b.test"), (3.0, "a.test"), (3.5, "c.test")):
+        requests.note(host, time_s)
+    assert hosts_since(path, 3.0) == hashes("a.test", "c.test")
+    assert hosts_since(path, 4.0) == frozenset()
+
+
+def test_the_next_run_continues_the_file(path: Path) -> None:
+    RecentRequests(path, 0.0).note("a.test", 5.0)
+    RecentRequests(path, 6.0).note("b.test", 7.0)
+    assert hosts_since(path, 4.0) == hashes("a.test", "b.test")
+
+
+def test_nothing_is_known_without_a_file(path: Path) -> None:
+    assert hosts_since(path, 0.0) is None
+    path.write_bytes(b"short")
+    assert hosts_since(path, 0.0) is None
+
+
+def test_nothing_is_known_of_the_time_before_a_file(path: Path) -> None:
+    RecentRequests(path, 10.0).note("a.test", 11.0)
+    assert hosts_since(path, 9.0) is None
+    assert hosts_since(path, 10.0) == hashes("a.test")
+
+
+def test_nothing_is_known_after_the_system_was_started_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RecentRequests(path, 0.0).note("a.test", 1.0)
+    monkeypatch.setattr(recent_requests, "_boot_id", lambda: b"another".ljust(40, b"\0"))
+    assert hosts_since(path, 0.5) is None
+    RecentRequests(path, 2.0).note("b.test", 3.0)
+    assert hosts_since(path, 0.5) is None
+    assert hosts_since(path, 2.5) == hashes("b.test")
+
+
+def test_nothing_is_known_if_there_were_too_many_requests(path: Path) -> None:
+    requests = RecentRequests(path, 0.0)
+    for number in range(recent_requests.N_ENTRIES + 1):
+        requests.note(f"h{number}.test", 10.0 + number)
+    assert hosts_since(path, 5.0) is None
+    assert hosts_since(path, 20.0) is not None
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    requests = RecentRequests(tmp_path / "missing" / "file", 0.0)
+    requests.note("a.test", 1.0)
+    requests.close()
+
+
+def test_only_hosts_of_unrecorded_requests_wait_again() -> None:
+    politeness = Politeness(PolitenessSettings(delay_s=8.0))
+    for host in range(3):
+        politeness.started(host, 10.0)
+        politeness.finished(host, 10.5, RequestOutcome(0.1))
+    politeness.resume(100.0, UnrecordedRequests((1,)))
+    assert [politeness.ready(host, 100.0) for host in range(4)] == [True, False, True, True]
+    assert politeness.ready(1, 108.0)
+
+
+def test_new_hosts_wait_if_one_that_is_not_known_any_more_received_a_request() -> None:
+    politeness = Politeness(PolitenessSettings(delay_s=8.0))
+    politeness.resume(100.0, UnrecordedRequests((), to_new_hosts=True))
+    assert not politeness.ready(0, 107.9)
+    assert politeness.ready(0, 108.0)
+
+
+def test_the_address_of_an_unrecorded_request_waits_too() -> None:
+    politeness = Politeness(PolitenessSettings(delay_s=8.0, address_delay_s=2.0))
+    for host in range(2):
+        politeness.set_address(host, "192.0.2.1")
+    politeness.resume(100.0, UnrecordedRequests((0,)))
+    assert not politeness.ready(1, 101.9)
+    assert politeness.ready(1, 102.0)
+
+
+@pytest.mark.parametrize("unrecorded", [None, UnrecordedRequests(), UnrecordedRequests((3, 5), to_new_hosts=True)])
+def test_the_journal_has_them(unrecorded: UnrecordedRequests | None) -> None:
+    journal = Journal()
+    journal.resumed(7.5, unrecorded)
+    assert list(read_journal(journal.take())) == [Resumed(7.5, unrecorded)]
