@@ -36,6 +36,7 @@ SEPARATE_NAMES = (
     "live_resume",
     "live_kills",
     "live_large",
+    "soak",
     "codebase",
     "beside",
 )

@@ -100,10 +100,10 @@ def _run_and_kill(crawl: LiveCrawl, rng: random.Random, is_early: bool) -> Round
         if not is_early:
             process.stdout.readline()
         time.sleep(alive_s)
-        acknowledged = _stored(folder)
+        acknowledged = stored_urls(folder)
         process.kill()
         code = process.wait()
-    return Round(alive_s, is_early, code, time.time(), acknowledged, _stored(folder))
+    return Round(alive_s, is_early, code, time.time(), acknowledged, stored_urls(folder))
 
 
 def _run_and_stop(crawl: LiveCrawl) -> int:
@@ -117,16 +117,16 @@ def _run_and_stop(crawl: LiveCrawl) -> int:
         return process.wait()
 
 
-def _stored(folder: Path) -> frozenset[str]:
+def stored_urls(folder: Path) -> frozenset[str]:
     """The URLs of all stored pages and robots.txt files."""
     if not is_kind(folder, "crawl"):
         return frozenset()
     with StoredCrawl.open(folder) as stored:
         robots = (row.origin.removesuffix("/robots.txt") + "/robots.txt" for row in stored.robots())
-        return frozenset((*robots, *_visits(stored)))
+        return frozenset((*robots, *visited_urls(stored)))
 
 
-def _visits(stored: StoredCrawl) -> list[str]:
+def visited_urls(stored: StoredCrawl) -> list[str]:
     return [visit.url for visit in stored.visits()]
 
 
@@ -136,8 +136,8 @@ def _print_rounds(rounds: list[Round], requests: list[LoggedRequest]) -> list[st
     stored_before: frozenset[str] = frozenset()
     for number, entry in enumerate(rounds, 1):
         lost = (entry.acknowledged | stored_before) - entry.stored
-        again = _requested(requests, entry.killed_at_s, math.inf) & entry.stored
-        not_stored = _requested(requests, 0, entry.killed_at_s) - entry.stored
+        again = requested_urls(requests, entry.killed_at_s, math.inf) & entry.stored
+        not_stored = requested_urls(requests, 0, entry.killed_at_s) - entry.stored
         n_new = len(entry.stored) - len(stored_before)
         alive = f"{entry.alive_s:.2f}{'*' if entry.is_early else ' '}"
         print(
@@ -155,20 +155,20 @@ def _print_rounds(rounds: list[Round], requests: list[LoggedRequest]) -> list[st
     return failures
 
 
-def _requested(requests: list[LoggedRequest], from_s: float, to_s: float) -> set[str]:
+def requested_urls(requests: list[LoggedRequest], from_s: float, to_s: float) -> set[str]:
     return {request.url for request in requests if from_s <= request.time_s < to_s}
 
 
 def _failures_at_the_end(folder: Path, rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
     with StoredCrawl.open(folder) as stored:
-        visits = Counter(_visits(stored))
+        visits = Counter(visited_urls(stored))
     failures = [f"{url} was visited {count} times" for url, count in visits.items() if count > 1]
-    failures += [f"{url} was lost" for url in rounds[-1].stored - _stored(folder)]
+    failures += [f"{url} was lost" for url in rounds[-1].stored - stored_urls(folder)]
     failures += _impolite(rounds, requests)
-    archived = _archived(folder)
+    archived = archived_urls(folder)
     failures += [f"{url} is {archived[url]} times in the archive" for url in visits if archived[url] != 1]
     files = sorted(str(file) for file in (folder / ARCHIVE_FOLDER).glob("*.warc.gz"))
-    failures += [problem for tool in ("warcio", "fastwarc") for problem in _check(tool, files)]
+    failures += [problem for tool in ("warcio", "fastwarc") for problem in check_archive(tool, files)]
     print(f"  at the end {len(visits):,} pages visited, {archived.total():,} responses archived in {len(files)} files")
     return failures
 
@@ -192,7 +192,7 @@ def _impolite(rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
     ]
 
 
-def _archived(folder: Path) -> Counter[str]:
+def archived_urls(folder: Path) -> Counter[str]:
     """How often each URL has a response in the archive, read by warcio."""
     from warcio.archiveiterator import ArchiveIterator
 
@@ -205,7 +205,7 @@ def _archived(folder: Path) -> Counter[str]:
     return found
 
 
-def _check(tool: str, files: list[str]) -> list[str]:
+def check_archive(tool: str, files: list[str]) -> list[str]:
     """The files that the tool reports as invalid."""
     program = str(Path(sys.executable).with_name(tool))
     failures = []

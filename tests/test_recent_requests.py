@@ -99,6 +99,17 @@ def test_the_address_of_an_unrecorded_request_waits_too() -> None:
     assert politeness.ready(1, 102.0)
 
 
+def test_other_hosts_of_an_address_wait_for_requests_that_are_repeated() -> None:
+    politeness = Politeness(PolitenessSettings(delay_s=1.0, address_delay_s=0.25))
+    for host in range(2):
+        politeness.set_address(host, "192.0.2.1")
+    politeness.started(0, 10.0)
+    politeness.resume(20.0, UnrecordedRequests())
+    politeness.reserve_address(0, 20.0, 21.0)
+    assert not politeness.ready(1, 21.2)
+    assert politeness.ready(1, 21.25)
+
+
 @pytest.mark.parametrize("unrecorded", [None, UnrecordedRequests(), UnrecordedRequests((3, 5), to_new_hosts=True)])
 def test_the_journal_has_them(unrecorded: UnrecordedRequests | None) -> None:
     journal = Journal()

@@ -154,6 +154,8 @@ class Engine:
         self._requested = RequestedUrls()
         #: Pages requested, and neither visited nor skipped yet.
         self._n_open = 0
+        #: Tasks that a stop left without a result, and when they are to be repeated.
+        self.repeated: list[tuple[Task, float]] = []
         #: Pages that were visited or skipped without being requested by this engine (`take_over`).
         self._settled: set[int] = set()
 
@@ -272,20 +274,22 @@ class Engine:
         if self.journal is not None:
             self.journal.resumed(now_s, unrecorded)
         self.politeness.resume(now_s, unrecorded)
+        self.repeated = self._tasks_to_repeat(now_s)
 
-    def outstanding_after_stop(self) -> list[tuple[Task, float]]:
-        """The tasks without a result, and how many seconds each has to wait before it is repeated: a crawl delay of its
-        host, and one request at a time per IP address."""
-        waits = []
+    def _tasks_to_repeat(self, now_s: float) -> list[tuple[Task, float]]:
+        """The tasks without a result, and when each is to be repeated: after a crawl delay of its host, and one request
+        at a time per IP address, which other hosts do not use before the last of them."""
+        repeated = []
         n_of_address: Counter[tuple[str, ...]] = Counter()
         for task, job in self._scheduler.outstanding.values():
-            wait_s = 0.0
+            due_s = now_s
             if task.kind not in (Kind.ADDRESS, Kind.RECORDED):
                 apart_s = n_of_address[task.addresses] * self.settings.politeness.effective_address_delay_s
-                wait_s = self.politeness.current_delay_s(job.host) + apart_s
+                due_s += self.politeness.current_delay_s(job.host) + apart_s
                 n_of_address[task.addresses] += 1
-            waits.append((task, wait_s))
-        return waits
+                self.politeness.reserve_address(job.host, now_s, due_s)
+            repeated.append((task, due_s))
+        return repeated
 
     def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
         """The next tasks, at most `room`."""

@@ -272,8 +272,8 @@ class LiveRun:
         self._every(self._limits.watch_s, self._report)
         if self._limits.time_s is not None:
             loop.call_later(self._limits.time_s, self.end, EndReason.TIME)
-        for task, wait_s in self._engine.outstanding_after_stop():
-            loop.call_later(wait_s, self._execute_again, task)
+        for task, due_s in self._engine.repeated:
+            loop.call_later(max(0.0, due_s - self._clock()), self._execute_again, task)
         self._turn_in(0.0)
         try:
             with rare_collections():

@@ -331,6 +331,13 @@ class Politeness:
                 self._address_started_at[address] = now_s
                 self._set_address_ready(address, now_s)
 
+    def reserve_address(self, host: int, now_s: float, until_s: float) -> None:
+        """The address of a host is used by requests that are repeated after a restart, the last one then."""
+        address = self._address_of[host]
+        if address != UNKNOWN_ADDRESS and until_s > self._address_started_at[address]:
+            self._address_started_at[address] = until_s
+            self._set_address_ready(address, now_s)
+
     def current_delay_s(self, host: int) -> float:
         """The delay of a known host after a success, without backoff."""
         return self._delays.current_s(host)
