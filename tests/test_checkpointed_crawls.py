@@ -59,9 +59,9 @@ def test_the_journal_before_a_checkpoint_is_not_read(tmp_path: Path) -> None:
     settings = settings_of(site)
     crawl_virtually(tmp_path / "complete", settings, site)
     crawl_until_killed(tmp_path / "killed", settings, site, checkpoint_at=40, kill_at=60)
-    (state,) = [state for _, state in checkpoints_of(tmp_path / "killed").newest()]
-    assert state["position"]["events"] > 10
-    execute(tmp_path / "killed", f"UPDATE event SET bytes = x'00' WHERE number <= {state['position']['events']}")
+    ((_, position),) = checkpoints_of(tmp_path / "killed").newest("position")
+    assert position["events"] > 10
+    execute(tmp_path / "killed", f"UPDATE event SET bytes = x'00' WHERE number <= {position['events']}")
     crawl_virtually(tmp_path / "killed", settings, site)
     assert visited_urls(tmp_path / "killed") == visited_urls(tmp_path / "complete")
 
@@ -88,7 +88,7 @@ def test_a_checkpoint_whose_commit_is_lost_is_not_used(tmp_path: Path) -> None:
     crawl_virtually(tmp_path / "complete", settings, site)
     folder = tmp_path / "killed"
     crawl_until_killed(folder, settings, site, checkpoint_at=15, kill_at=20)
-    ((_, state),) = checkpoints_of(folder).newest()
+    state = checkpoints_of(folder).read(1)
     state["position"]["visits"] += MANY
     state["engine"] = None
     checkpoints_of(folder).write(state)

@@ -12,9 +12,8 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
@@ -23,7 +22,7 @@ from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
 from scenthound.errors import InvalidInput, PluginError, printable
 from scenthound.model import Progress, silent
-from scenthound.store.checkpoints import Checkpoints
+from scenthound.store.checkpoints import Checkpoints, DamagedCheckpoint
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER
 from scenthound.store.crawl_records import CrawlPosition
 from scenthound.store.crawl_store import CrawlStore
@@ -49,15 +48,12 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Where a crawl continues: the state of a checkpoint, or None for its start; and whether requests since then are
+    """Where a crawl continues: the number of a checkpoint, or None for its start; and whether requests since then are
     repeated, or only their results taken over."""
 
-    state: dict[str, Any] | None = None
+    checkpoint: int | None = None
+    position: CrawlPosition = field(default_factory=CrawlPosition)
     is_exact: bool = True
-
-    @property
-    def position(self) -> CrawlPosition:
-        return CrawlPosition() if self.state is None else CrawlPosition(**self.state["position"])
 
 
 def started(settings: CrawlSettings, store: CrawlStore, progress: Progress = silent) -> tuple[CrawlParts, Replayed]:
@@ -67,7 +63,7 @@ def started(settings: CrawlSettings, store: CrawlStore, progress: Progress = sil
         parts = CrawlParts(settings, store)
         try:
             return parts, start_or_replay(parts, settings, store, progress, beginning)
-        except (_DivergedError, PluginError, *_MISMATCH) as error:
+        except (_DivergedError, DamagedCheckpoint, PluginError, *_MISMATCH) as error:
             parts.close()
             reason = reason or error
         except BaseException:
@@ -85,8 +81,8 @@ def started(settings: CrawlSettings, store: CrawlStore, progress: Progress = sil
 def _beginnings(store: CrawlStore) -> Iterator[Beginning]:
     """Where the crawl can continue, the best first."""
     on_disk = store.position()
-    for _, state in Checkpoints(store.folder / CHECKPOINT_FOLDER).newest():
-        beginning = Beginning(state)
+    for number, position in _checkpoints(store).newest("position"):
+        beginning = Beginning(number, CrawlPosition(**position))
         if beginning.position.is_within(on_disk):
             yield beginning
             yield replace(beginning, is_exact=False)
@@ -104,9 +100,9 @@ def start_or_replay(
     """Start the crawl, or bring it to the state of its last commit, on new parts."""
     beginning = beginning or next(_beginnings(store))
     crawl, n_learned = parts.crawl, 0
-    if beginning.state is None:
+    if beginning.checkpoint is None:
         crawl.engine.start(settings.seeds, Random(settings.generator_seed))
-    elif crawl.restore(beginning.state):
+    elif crawl.restore(_checkpoints(store).read(beginning.checkpoint)):
         n_learned = beginning.position.visits
     if beginning.is_exact:
         replayed = _Replay(crawl, store, beginning.position).run(progress)
@@ -119,8 +115,12 @@ def start_or_replay(
     crawl.begin_journal()
     if not beginning.is_exact:
         # The journal cannot be replayed from an earlier checkpoint.
-        Checkpoints(store.folder / CHECKPOINT_FOLDER).write(crawl.state())
+        _checkpoints(store).write(crawl.state())
     return replayed
+
+
+def _checkpoints(store: CrawlStore) -> Checkpoints:
+    return Checkpoints(store.folder / CHECKPOINT_FOLDER)
 
 
 class _Replay:

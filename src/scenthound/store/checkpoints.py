@@ -9,8 +9,8 @@ and a trailer with the format version, the sizes of the two and their checksum.
 Rules
 - A block that is equal to that of the checkpoint before is not written again: the table refers to the file that has it.
 - A checkpoint is complete or absent: it is synced before it gets its name.
-- The last `KEPT` checkpoints are kept, with the files that they refer to. `read_newest` falls back to the one before
-  if a file is damaged.
+- The last `KEPT` checkpoints are kept, with the files that they refer to, so that there is another one if a file is
+  damaged.
 - If the files have more than `MAX_FILES_PER_STATE` times the bytes of the state, the next checkpoint refers to no other
   file, so that the others can be deleted.
 """
@@ -51,6 +51,9 @@ _MARK = "$array"
 _LIST, _TEXTS = "list", "texts"
 #: Columns of the table.
 _FILE, _OFFSET, _LENGTH, _CHECKSUM = range(4)
+
+#: What reading a damaged file raises.
+_DAMAGE = (OSError, ValueError, TypeError, LookupError, struct.error)
 
 State = Mapping[str, Any]
 Array = npt.NDArray[Any]
@@ -105,11 +108,12 @@ class Checkpoints:
             return sorted((int(name) for name in names if name.isdecimal()), reverse=True)
         return []
 
-    def newest(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The checkpoints that can be read, the newest first. InvalidInput if one was made by a later version."""
+    def newest(self, key: str) -> Iterator[tuple[int, Any]]:
+        """The checkpoints, the newest first, each with one value of its state that has no arrays. Damaged ones are left
+        out, as far as that shows. InvalidInput if one was made by a later version."""
         for number in self.numbers():
-            with suppress(DamagedCheckpoint):
-                yield number, self.read(number)
+            with suppress(*_DAMAGE):
+                yield number, self._index(number).tree[key]
 
     def read(self, number: int) -> dict[str, Any]:
         """The state of a checkpoint. DamagedCheckpoint if it cannot be read."""
@@ -118,7 +122,7 @@ class Checkpoints:
             with _Files(self._folder) as files:
                 arrays = [_read_array(index, entry, files) for entry in index.arrays]
             state = _decoded(index.tree, arrays)
-        except (OSError, ValueError, TypeError, KeyError, IndexError, struct.error) as reason:
+        except _DAMAGE as reason:
             raise DamagedCheckpoint(f"{printable(self._path(number))} is damaged: {printable(reason)}.") from None
         assert isinstance(state, dict)
         return state
@@ -156,7 +160,7 @@ class Checkpoints:
     def _readable_index(self) -> _Index | None:
         """The index of the newest checkpoint, unless its files have become too large or it cannot be read."""
         for number in self.numbers()[:1]:
-            with suppress(OSError, ValueError, TypeError, KeyError, struct.error, InvalidInput):
+            with suppress(*_DAMAGE, InvalidInput):
                 index = self._index(number)
                 n_bytes = sum(self._path(file).stat().st_size for file in index.files)
                 if n_bytes <= MAX_FILES_PER_STATE * max(index.n_bytes, BLOCK_BYTES):
@@ -193,7 +197,7 @@ class Checkpoints:
         numbers = self.numbers()
         used = set(numbers[:KEPT])
         for number in numbers[:KEPT]:
-            with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
+            with suppress(*_DAMAGE):
                 used |= self._index(number).files
         for number in set(numbers) - used:
             self._path(number).unlink(missing_ok=True)
