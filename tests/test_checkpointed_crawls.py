@@ -94,6 +94,7 @@ def test_a_checkpoint_whose_commit_is_lost_is_not_used(tmp_path: Path) -> None:
     checkpoints_of(folder).write(state)
     crawl_virtually(folder, settings, site)
     assert visited_urls(folder) == visited_urls(tmp_path / "complete")
+    assert checkpoints_of(folder).numbers() == [1]
 
 
 @pytest.mark.parametrize("with_checkpoint", [True, False])

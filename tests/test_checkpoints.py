@@ -36,8 +36,8 @@ def flip_byte(checkpoints, number, position):
 
 
 def test_a_state_comes_back_as_it_was_written(checkpoints):
-    number = checkpoints.write(STATE)
-    read = checkpoints.read(number)
+    checkpoints.write(STATE)
+    read = checkpoints.read(1)
     nested, written = read.pop("nested"), dict(STATE)
     arrays = written.pop("nested")
     assert read == written
@@ -63,8 +63,8 @@ def test_files_of_checkpoints_do_not_grow_without_end(checkpoints):
     state = rng.integers(0, 1 << 60, 20 * BLOCK_BYTES // 8)
     for _ in range(30):
         state[rng.integers(0, len(state), 1)] = rng.integers(0, 1 << 60)
-        number = checkpoints.write({"state": state})
-    assert checkpoints.read(number)["state"].tolist() == state.tolist()
+        checkpoints.write({"state": state})
+    assert checkpoints.read(30)["state"].tolist() == state.tolist()
     assert sum(sizes(checkpoints)) < 5 * state.nbytes
 
 
@@ -97,8 +97,8 @@ def test_a_checkpoint_after_a_damaged_one_is_complete(checkpoints):
     checkpoints.write({"value": np.zeros(10 * BLOCK_BYTES)})
     checkpoints.write({"value": np.zeros(10 * BLOCK_BYTES)})
     flip_byte(checkpoints, 1, 100)
-    number = checkpoints.write({"value": np.zeros(10 * BLOCK_BYTES)})
-    assert not checkpoints.read(number)["value"].any()
+    checkpoints.write({"value": np.zeros(10 * BLOCK_BYTES)})
+    assert not checkpoints.read(3)["value"].any()
 
 
 def test_a_checkpoint_of_a_later_format_is_refused(checkpoints, monkeypatch):
@@ -120,3 +120,19 @@ def test_a_write_that_fails_leaves_nothing(checkpoints, monkeypatch):
     monkeypatch.undo()
     assert checkpoints.numbers() == [1]
     assert [path.suffix for path in checkpoints._folder.iterdir()] == [".checkpoint"]
+
+
+def test_a_checkpoint_that_is_not_wanted_any_more_leaves_nothing(checkpoints):
+    checkpoints.write({"value": 1})
+    checkpoints.write({"value": 2}, is_wanted=lambda: False)
+    assert [path.name for path in checkpoints._folder.iterdir()] == ["000000000001.checkpoint"]
+
+
+def test_later_checkpoints_and_interrupted_writes_are_deleted(checkpoints):
+    for value in range(3):
+        checkpoints.write({"value": value})
+    (checkpoints._folder / "000000000004-99.part").write_bytes(b"half")
+    first = min(checkpoints.numbers())
+    checkpoints.delete_after(first)
+    assert checkpoints.numbers() == [first]
+    assert len(list(checkpoints._folder.iterdir())) == 1

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from scenthound.crawler import checkpointing
+from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.runner import GC_THRESHOLD, MAX_PAUSE_S, TurnTimer
 from scenthound.crawler.settings import CrawlSettings
@@ -19,6 +22,8 @@ from scenthound.crawler.tasks import Task
 from scenthound.errors import Failure, PluginError
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.store.checkpoints import Checkpoints
+from scenthound.store.crawl_folder import CHECKPOINT_FOLDER
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.record import record
@@ -69,6 +74,24 @@ def plan(server: StaticServer, **settings: Any) -> CrawlSettings:
 def visited(folder: Path) -> list[str]:
     with CrawlStore.open(folder) as store:
         return [row.url for row in store.visits()]
+
+
+def test_a_running_crawl_writes_checkpoints_in_another_process(
+    server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And continues meanwhile; a crawl that is resumed from such a checkpoint, not from its last one, goes on."""
+    monkeypatch.setattr(checkpointing, "MIN_EVENTS", 5)
+    monkeypatch.setattr(checkpointing, "MAX_TIME_SHARE", math.inf)
+    monkeypatch.setattr(Checkpointer, "write_last", Checkpointer.close)
+    slow = plan(server, politeness=PolitenessSettings(delay_s=0.05, delay_factor=0.0), page_budget=40)
+    crawl(slow, tmp_path / "crawl", RunOptions(commit_s=0.02))
+    checkpoints = Checkpoints(tmp_path / "crawl" / CHECKPOINT_FOLDER)
+    numbers = [position["visits"] for _, position in checkpoints.newest("position")]
+    assert numbers
+    assert 0 < numbers[0] <= 40
+    done = resume(tmp_path / "crawl", RunOptions(page_budget=N_PAGES))
+    assert (done.ended, done.n_caught_up) == (EndReason.BUDGET, 0)
+    assert sorted(visited(tmp_path / "crawl")) == sorted(server.url(url(number)) for number in range(N_PAGES))
 
 
 def test_a_crawl_ends_with_its_budget_or_with_the_last_page(server: StaticServer, tmp_path: Path) -> None:

@@ -70,19 +70,21 @@ class Checkpointer:
         with _signals_blocked(), warnings.catch_warnings():
             # Python 3.12 warns that other threads do not exist in the child, which uses none of them.
             warnings.simplefilter("ignore", DeprecationWarning)
+            crawler = os.getpid()
             child = os.fork()
             if child == 0:
-                self._run_child()
+                self._run_child(crawler)
         return child
 
-    def _run_child(self) -> None:
+    def _run_child(self, crawler: int) -> None:
         status = 1
         try:
             # The locks of the crawl folder and its connections must end with the crawl, not with the child.
             os.closerange(_FIRST_FILE, os.sysconf("SC_OPEN_MAX"))
             gc.disable()
             os.nice(_NICENESS)
-            self._checkpoints.write(self._crawl.state())
+            # If the crawler was killed meanwhile, another one may be writing checkpoints.
+            self._checkpoints.write(self._crawl.state(), is_wanted=lambda: os.getppid() == crawler)
             status = 0
         finally:
             os._exit(status)

@@ -12,6 +12,7 @@
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -108,6 +109,9 @@ def start_or_replay(
         replayed = _Replay(crawl, store, beginning.position).run(progress)
     else:
         replayed = _caught_up(crawl, store, beginning.position)
+    # Later ones are damaged, or their commits were lost: they must not be taken for those of commits to come.
+    with suppress(OSError):
+        _checkpoints(store).delete_after(beginning.checkpoint or 0)
     crawl.reasons.update(store.reasons())
     parts.relearn(progress, n_learned)
     last_status = store.status()

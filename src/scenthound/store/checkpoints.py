@@ -18,7 +18,7 @@ Rules
 import json
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import FileIO
@@ -127,27 +127,27 @@ class Checkpoints:
         assert isinstance(state, dict)
         return state
 
-    def write(self, state: State) -> int:
-        """Write a checkpoint; returns its number. Raises OSError."""
+    def write(self, state: State, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        """Write a checkpoint, if `is_wanted` says so in the end. Raises OSError."""
         self._folder.mkdir(exist_ok=True)
         before = self._readable_index()
         number = max(self.numbers(), default=0) + 1
-        part = self._folder / f"{number:012}{_PART_SUFFIX}"
+        part = self._folder / f"{number:012}-{os.getpid()}{_PART_SUFFIX}"
         try:
-            with open(part, "wb") as file:
+            with open(part, "xb") as file:
                 _Writer(file, number, before, self._folder).write(state)
                 file.flush()
                 os.fsync(file.fileno())
-            part.replace(self._path(number))
+            if is_wanted():
+                part.replace(self._path(number))
+                sync_folder(self._folder)
+                self._delete_unused()
         finally:
             with suppress(OSError):
                 part.unlink()
-        sync_folder(self._folder)
-        self._delete_unused()
-        return number
 
     def delete_after(self, number: int) -> None:
-        """Delete newer checkpoints, and what an interrupted write left."""
+        """Delete newer checkpoints, and what interrupted writes left. Raises OSError."""
         for newer in self.numbers():
             if newer > number:
                 self._path(newer).unlink(missing_ok=True)
