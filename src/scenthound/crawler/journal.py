@@ -90,7 +90,7 @@ class Journal:
         line = [_LETTERS[kind], now_s, task.number, checksum_of(task), result.elapsed_s, *values]
         self._lines.append(orjson.dumps(line))
 
-    def resumed(self, now_s: float, unrecorded: UnrecordedRequests | None) -> None:
+    def resumed(self, now_s: float, unrecorded: UnrecordedRequests | None = None) -> None:
         self._lines.append(orjson.dumps([RESUMED, now_s, *(() if unrecorded is None else unrecorded)]))
 
     def take(self) -> bytes:
