@@ -331,13 +331,10 @@ def _decoded(value: Any, arrays: list[Array]) -> Any:
     if _MARK not in value:
         return {key: _decoded(each, arrays) for key, each in value.items()}
     array = arrays[value[_MARK]]
-    match value.get("as"):
-        case "list":
-            return array.tolist()
-        case "texts":
-            return array.tobytes().decode("utf-8", "surrogatepass").split("\n")
-        case _:
-            return array
+    kind = value.get("as")
+    if kind == _LIST:
+        return array.tolist()
+    return array.tobytes().decode("utf-8", "surrogatepass").split("\n") if kind == _TEXTS else array
 
 
 def copied(state: State) -> dict[str, Any]:

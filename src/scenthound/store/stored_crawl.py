@@ -205,9 +205,9 @@ class StoredCrawl:
         """All URLs by number, as lines of UTF-8."""
         return (self._unpacked(is_packed, stored) for _, _, is_packed, stored in self._batches("url", "first"))
 
-    def robots(self, after: int = 0) -> Iterator[RobotsRecord]:
-        """In the order of the responses, without the first `after` of them; an origin may occur several times."""
-        for _, origin, time_s, status, is_packed, body in self._batches("robots", "number", after=after):
+    def robots(self) -> Iterator[RobotsRecord]:
+        """In the order of the responses; an origin may occur several times."""
+        for _, origin, time_s, status, is_packed, body in self._batches("robots", "number"):
             yield RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
 
     def robots_file(self, number: int) -> RobotsRecord | None:
