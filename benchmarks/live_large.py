@@ -24,7 +24,8 @@ from benchmarks.processes import resident_bytes
 from scenthound.store.stored_crawl import StoredCrawl
 
 CONNECTIONS = 64
-STOPS = (0.2, 0.5, 1.0)
+#: Pages after which a crawl is killed, beside its last one.
+STOPS = (20_000, 50_000, 100_000, 300_000)
 KEYWORDS = ["word1", "word2", "word3"]
 MAX_BASE_MB = 300
 MAX_BYTES_PER_URL = 100
@@ -42,8 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     site = GeneratedSite(2 * options.pages, options.hosts, options.port)
     with serving(site), tempfile.TemporaryDirectory(prefix="scenthound-live-") as temporary:
         folder = Path(temporary) / "crawl"
-        for share in STOPS:
-            n_pages = int(share * options.pages)
+        for n_pages in [*(n_pages for n_pages in STOPS if n_pages < options.pages), options.pages]:
             crawl = _crawl(site, folder, 10 * options.pages, options.strategy)
             _run_until_killed(crawl, folder, n_pages)
             _print_resumed(crawl, folder)
