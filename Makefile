@@ -16,9 +16,9 @@ help:
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml setup.py constraints.txt $(wildcard src/scenthound/native/*.[ch])
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) hatchling editables
+	$(PIP) setuptools
 	$(PIP) --no-build-isolation --editable '.[lab,dashboard,dev]'
 	touch $@
 
@@ -56,4 +56,5 @@ bench-live: install
 
 clean:
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	rm -f src/scenthound/native/*.so
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""The types of the extension; `scenthound.native` says when it is there."""
