@@ -30,6 +30,7 @@ from scenthound.web.static_server import LoggedRequest, StaticServer, folder_pag
 from scenthound.web.urls import host_of
 
 ROUNDS = 40
+#: For `ROUNDS` kills; more of them get a longer delay, so that the crawl does not end before.
 DELAY_S = 1.0
 CONNECTIONS = 128
 #: Maximum time of a kill after the first report of the crawl.
@@ -42,6 +43,8 @@ LAST_RUN_S = 4.0
 STOP_TIMEOUT_S = 30.0
 #: On a busy machine requests reach the server late.
 TOLERANCE_S = 0.05
+#: Kills between two lines of progress.
+PROGRESS_EVERY = 100
 _SEED = 40
 
 
@@ -65,35 +68,41 @@ def main() -> int:
     site = write_site(STANDARD, options.port)
     with tempfile.TemporaryDirectory(prefix="scenthound-live-") as temporary:
         log = Path(temporary) / "requests.log"
-        crawl = _crawl(site, Path(temporary) / "crawl")
+        crawl = _crawl(site, Path(temporary) / "crawl", DELAY_S * max(1.0, options.rounds / ROUNDS))
         rng = random.Random(_SEED)
         with StaticServer(folder_pages(site.folder), site.hosts, options.port, log):
-            rounds = [_run_and_kill(crawl, rng, number % EARLY_EVERY == 0) for number in range(1, options.rounds + 1)]
+            rounds: list[Round] = []
+            known: dict[str, str] = {}
+            for number in range(1, options.rounds + 1):
+                rounds.append(_run_and_kill(crawl, rng, number % EARLY_EVERY == 0, known))
+                if number % PROGRESS_EVERY == 0:
+                    print(f"  {number:,} kills, {len(rounds[-1].stored):,} pages and robots.txt files", flush=True)
             code = _run_and_stop(crawl)
         requests = read_request_log(log)
         failures = [f"the last run ended with exit code {code}"] if code != 0 else []
         failures += _print_rounds(rounds, requests)
-        failures += _failures_at_the_end(Path(crawl.folder), rounds, requests)
+        failures += _failures_at_the_end(crawl, rounds, requests)
     for failure in failures:
         print(f"  FAILED: {failure}")
     print(f"  {options.rounds} kills: {'checks failed' if failures else 'nothing lost, nothing fetched twice'}")
     return 1 if failures else 0
 
 
-def _crawl(site: Site, folder: Path) -> LiveCrawl:
+def _crawl(site: Site, folder: Path, delay_s: float) -> LiveCrawl:
     return LiveCrawl(
         folder=str(folder),
         seeds=list(site.seeds[:100]),
         keywords=list(site.keywords),
         n_pages=STANDARD.n_pages,
         connections=CONNECTIONS,
-        delay_s=DELAY_S,
+        delay_s=delay_s,
         # Frequent commits, so that kills interrupt some of them.
         commit_s=0.1,
     )
 
 
-def _run_and_kill(crawl: LiveCrawl, rng: random.Random, is_early: bool) -> Round:
+def _run_and_kill(crawl: LiveCrawl, rng: random.Random, is_early: bool, known: dict[str, str]) -> Round:
+    """`known` has each URL once, so that rounds share its text."""
     folder, alive_s = Path(crawl.folder), rng.uniform(0, MAX_EARLY_S if is_early else MAX_ROUND_S)
     with subprocess.Popen(crawl.command(), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -103,7 +112,10 @@ def _run_and_kill(crawl: LiveCrawl, rng: random.Random, is_early: bool) -> Round
         acknowledged = stored_urls(folder)
         process.kill()
         code = process.wait()
-    return Round(alive_s, is_early, code, time.time(), acknowledged, stored_urls(folder))
+    acknowledged, stored = (
+        frozenset(known.setdefault(url, url) for url in urls) for urls in (acknowledged, stored_urls(folder))
+    )
+    return Round(alive_s, is_early, code, time.time(), acknowledged, stored)
 
 
 def _run_and_stop(crawl: LiveCrawl) -> int:
@@ -159,12 +171,13 @@ def requested_urls(requests: list[LoggedRequest], from_s: float, to_s: float) ->
     return {request.url for request in requests if from_s <= request.time_s < to_s}
 
 
-def _failures_at_the_end(folder: Path, rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
+def _failures_at_the_end(crawl: LiveCrawl, rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
+    folder = Path(crawl.folder)
     with StoredCrawl.open(folder) as stored:
         visits = Counter(visited_urls(stored))
     failures = [f"{url} was visited {count} times" for url, count in visits.items() if count > 1]
     failures += [f"{url} was lost" for url in rounds[-1].stored - stored_urls(folder)]
-    failures += _impolite(rounds, requests)
+    failures += _impolite(rounds, requests, crawl.delay_s)
     archived = archived_urls(folder)
     failures += [f"{url} is {archived[url]} times in the archive" for url in visits if archived[url] != 1]
     files = sorted(str(file) for file in (folder / ARCHIVE_FOLDER).glob("*.warc.gz"))
@@ -173,13 +186,13 @@ def _failures_at_the_end(folder: Path, rounds: list[Round], requests: list[Logge
     return failures
 
 
-def _impolite(rounds: list[Round], requests: list[LoggedRequest]) -> list[str]:
+def _impolite(rounds: list[Round], requests: list[LoggedRequest], delay_s: float) -> list[str]:
     """Requests to a host before its crawl delay was over."""
     by_host = sorted(requests, key=lambda request: (host_of(request.url), request.time_s))
     pairs = [
         (before, after)
         for before, after in itertools.pairwise(by_host)
-        if host_of(before.url) == host_of(after.url) and after.time_s - before.time_s < DELAY_S - TOLERANCE_S
+        if host_of(before.url) == host_of(after.url) and after.time_s - before.time_s < delay_s - TOLERANCE_S
     ]
     if not pairs:
         return []
