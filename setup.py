@@ -15,7 +15,7 @@ setup(
             sources=sorted(glob("src/scenthound/native/*.c")),
             depends=sorted(glob("src/scenthound/native/*.h")),
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
-            extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
+            extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra", "-fno-strict-aliasing"],
             py_limited_api=True,
             optional=True,
         )

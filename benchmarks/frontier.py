@@ -26,7 +26,7 @@ from scenthound import jit
 from scenthound.frontier import priority as unbounded
 from scenthound.frontier.base import Ready
 from scenthound.frontier.priority import PlainFrontier
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import new_url_table
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.strategies.base import SeenWeb
 from scenthound.strategies.best_n_first import BestFirst
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _memory() -> None:
     """Fill a URL table and a frontier like a crawl."""
     n_hosts = LARGE // PAGES_PER_HOST
-    urls, table, frontier = SyntheticUrls(n_hosts), UrlTable(), _compiled_frontier()
+    urls, table, frontier = SyntheticUrls(n_hosts), new_url_table(), _compiled_frontier()
     rng = np.random.default_rng(1)
     n_characters, table_ns, frontier_ns = 0, 0, 0
     gc.collect()

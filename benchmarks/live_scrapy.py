@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.live_site import Site
 from benchmarks.processes import MeasuredCrawl, measure_crawl
 from scenthound.errors import Failure
-from scenthound.text.tokenizer import STOP_WORDS
+from scenthound.text.stop_words import STOP_WORDS
 
 #: When this changes, the environment is created again.
 PACKAGES = ("scrapy", "selectolax", "ada-url", "PyStemmer", "warcio", "uvloop", "isal")

@@ -1,14 +1,15 @@
-"""CPU time of parsing real pages, part by part, and of adding their links to a URL table (half a minute)."""
+"""CPU time of parsing real pages, part by part, and of adding their links to a URL table; memory of a large vocabulary
+(a minute)."""
 
 import itertools
 import re
 import statistics
-import sys
 import time
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import patch
 
 import numpy as np
 import orjson
@@ -17,13 +18,17 @@ import turbohtml
 
 from benchmarks import command_parser
 from benchmarks.data import SyntheticUrls, collection
+from scenthound import native
 from scenthound.files import opened
-from scenthound.frontier.url_table import UrlTable
-from scenthound.text import word_lookup
-from scenthound.text.tokenizer import STOP_WORDS, WordScanner
+from scenthound.frontier.url_index import FoundUrls
+from scenthound.frontier.url_table import UrlTable, new_url_table
+from scenthound.text.stop_words import STOP_WORDS
+from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
+from scenthound.text.vocabulary import NativeVocabulary
 from scenthound.web.decode import decode_html
-from scenthound.web.html import read_html, read_marked
+from scenthound.web.html import ReferenceTexts, read_html, read_marked
+from scenthound.web.near_duplicates import fingerprint_of
 from scenthound.web.parse import MAX_LINKS, context_bounds, parse_html
 from scenthound.web.urls import resolve_all
 
@@ -36,6 +41,8 @@ _TYPICAL_CHARACTERS = range(12_000, 40_000)
 #: Collections, and the kind of their content pages.
 _COLLECTIONS = {"wpschools": "article", "mdn": "article", "debdocs": "html", "nlab": "article"}
 _HOSTS, _KNOWN, _VISITS = 300, 20_000, 2_000
+#: Those of a crawl of a million pages.
+_STEMS = 1_500_000
 
 Item = TypeVar("Item")
 
@@ -50,12 +57,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     texts = [read_html(html, MAX_LINKS).text for html, _url in pages]
     words_per_page = statistics.fmean(len(scanner.scan(text)) for text in texts)
     print(f"  {len(pages)} pages of wpschools, {words_per_page:,.0f} words on average; CPU microseconds per page")
-    _print_words(texts, words_per_page)
-    _print_parsing(pages)
-    _print_parts([page for page in pages if len(page[0]) in _TYPICAL_CHARACTERS])
-    if find_spec("numba") is not None:
-        _print_paths()
+    for name, is_native in _implementations():
+        with _extension(is_native):
+            print(f"  {name}")
+            _print_words(texts, words_per_page)
+            _print_parsing(pages)
+            _print_parts([page for page in pages if len(page[0]) in _TYPICAL_CHARACTERS])
+    if native.is_available():
+        _print_vocabulary()
     _print_links()
+
+
+def _implementations() -> list[tuple[str, bool]]:
+    return [("without the extension", False), *([("with the extension", True)] if native.is_available() else [])]
+
+
+def _extension(is_used: bool) -> AbstractContextManager[object]:
+    """Scanners made within it use the extension, or do not."""
+    return patch.object(native, "is_available", lambda: is_used)
 
 
 def _print_words(texts: list[str], words_per_page: float) -> None:
@@ -97,58 +116,56 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
         ("  scan_cut", lambda i: scanner.scan_cut(contents[i].text, contents[i].edges)),
         ("  resolve_all", lambda i: resolve_all(parsed[i].base_url, contents[i].references)),
         ("word_norm", lambda i: word_norm(parsed[i].words)),
+        ("fingerprint_of", lambda i: fingerprint_of(parsed[i].words)),
     ]
     characters = statistics.fmean(len(html) for html, _url in pages)
     words = statistics.fmean(len(page.words) for page in parsed)
     links = statistics.fmean(len(page.link_urls) for page in parsed)
     print(f"  {len(pages)} pages of {characters:,.0f} characters, {words:,.0f} words and {links:.0f} links on average")
-    for implementation, compile_characters in (("numpy", sys.maxsize), ("compiled", -1)):
-        word_lookup.COMPILE_CHARACTERS = compile_characters
-        rounds = [[_once(work, range(len(pages))) for _name, work in parts] for _ in range(_ROUNDS)]
-        for (name, _work), *times in zip(parts, *rounds, strict=True):
-            print(f"  {implementation:8}  {name:30}  {min(times):7.0f}")
+    rounds = [[_once(work, range(len(pages))) for _name, work in parts] for _ in range(_ROUNDS)]
+    for (name, _work), *times in zip(parts, *rounds, strict=True):
+        print(f"    {name:30}  {min(times):7.0f}")
 
 
-def _print_paths() -> None:
-    """How many pages of each collection the compiled path supports, and the time from bytes to words and references."""
-    from scenthound.web.compiled_pages import read_compiled
-
-    word_lookup.COMPILE_CHARACTERS = -1
-    scanner = WordScanner()
-    for name, kind in _COLLECTIONS.items():
-        folder = collection(name)
-        if folder is None:
-            continue
-        bodies = [html.encode() for html, _url in _load(min(folder.glob("pages*.jsonl.zst")), kind)]
-        supported = [body for body in bodies if read_compiled(body, "utf-8", scanner, MAX_LINKS) is not None]
-        print(f"  {name:10} {len(supported)} of {len(bodies)} pages are supported", end="")
-        for path, work in (
-            ("library path", lambda body: _read_by_library(body, scanner)),
-            ("compiled path", lambda body: read_compiled(body, "utf-8", scanner, MAX_LINKS)),
-        ):
-            if supported:
-                print(f"   {path} {min(_once(work, supported) for _ in range(_ROUNDS)):5.0f}", end="")
-        print()
-
-
-def _read_by_library(body: bytes, scanner: WordScanner) -> None:
-    content = read_html(decode_html(body, "utf-8"), MAX_LINKS)
-    scanner.scan_cut(content.text, content.edges)
+def _print_vocabulary() -> None:
+    """The memory of a vocabulary that met each stem once, and the time to load its stems."""
+    stems = "\n".join(f"{number:x}z" for number in range(_STEMS)).encode()
+    vocabulary, loaded = NativeVocabulary(1), NativeVocabulary(1)
+    vocabulary.scan_utf_8(stems, np.zeros(0, np.uint32))
+    load_us = _once(loaded.load, [stems])
+    stem_bytes, text_bytes = vocabulary.n_bytes() / _STEMS, len(stems) / _STEMS
+    print(
+        f"  {len(vocabulary):,} stems of {text_bytes:.1f} bytes take {stem_bytes:.0f} bytes each, and "
+        f"{load_us / 1e6:.2f} s to load"
+    )
 
 
 def _print_links() -> None:
-    """Links of visits in a crawl of some hosts: 50 known and 3 new ones."""
+    """Links of visits in a crawl of some hosts: 50 known and 3 new ones, as texts and as references."""
     known, new = (
         list(itertools.chain.from_iterable(SyntheticUrls(_HOSTS).chunks(n, n))) for n in (_KNOWN, 3 * _VISITS)
     )
     rng = np.random.default_rng(3)
-    table = UrlTable()
+    table = new_url_table()
     table.add_all(known)
     visits = [
         [known[i] for i in rng.integers(0, len(known), 50)] + [f"{url}&new" for url in new[3 * visit : 3 * visit + 3]]
         for visit in range(_VISITS)
     ]
     print(f"  UrlTable.add_all of 53 links, 50 known  {_once(table.add_all, visits):7.0f}")
+    table = new_url_table()
+    table.add_all(known)
+    pages = [(known[visit], ReferenceTexts(links, [None] * len(links))) for visit, links in enumerate(visits)]
+    print(f"  the same, resolved as absolute links    {_once(lambda page: _resolve(page, table), pages):7.0f}")
+
+
+def _resolve(page: tuple[str, ReferenceTexts], table: UrlTable) -> None:
+    url, references = page
+    links = references.resolved(url, table)
+    if links.numbers is None:
+        table.add_all(links.urls)
+    else:
+        table.add_found(FoundUrls(links.numbers, links.urls))
 
 
 def _parse(page: tuple[str, str], scanner: WordScanner) -> None:

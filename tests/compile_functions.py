@@ -4,9 +4,7 @@ In a new checkout no compiled code is cached. Test processes would compile the s
 whichever tests call them first, which could then exceed their time limit on a busy machine.
 """
 
-import multiprocessing
 import sys
-from collections.abc import Callable
 
 from scenthound import jit
 
@@ -20,34 +18,12 @@ def compile_simulations() -> None:
             setting.compiled(strategy, mode)
 
 
-def compile_live_crawls() -> None:
-    from scenthound.crawler.assembly import load_compiled
-    from scenthound.frontier.url_table import UrlTable
-    from scenthound.text.tokenizer import WordScanner
-    from scenthound.web.parser_process import GuardedParser
-
-    scanner = WordScanner()
-    scanner.use_compiled()
-    table = UrlTable(compiled=True)
-    table.load([b"http://a/b"])
-    load_compiled(GuardedParser(scanner, agent="", table=table))
-
-
-def reported(compile_functions: Callable[[], None]) -> None:
-    jit.on_compile = jit.print_progress
-    compile_functions()
-
-
 def main() -> int:
     if not jit.is_available():
         return 0
-    context = multiprocessing.get_context("forkserver")
-    processes = [context.Process(target=reported, args=(each,)) for each in (compile_simulations, compile_live_crawls)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    return max(abs(process.exitcode or 0) for process in processes)
+    jit.on_compile = jit.print_progress
+    compile_simulations()
+    return 0
 
 
 if __name__ == "__main__":

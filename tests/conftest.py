@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ring_web import record_ring, topic
+from scenthound import native
 from scenthound.cli import main
 from scenthound.topics.files import write_topics
 
@@ -42,6 +43,14 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the shared test data was not found at ../shared")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+def plain_vocabulary() -> Iterator[None]:
+    """No scanner uses the extension in C, so that pages may be parsed by code that numba compiles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "is_available", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ class Page:
     def __init__(self, html: str | bytes, url: str = URL, agent: str = "") -> None:
         scanner = WordScanner()
         self.parsed: ParsedPage = parse_html(html, url, scanner, agent=agent)
-        self.words = [scanner.stems[number] for number in self.parsed.words.tolist()]
+        self.words = [scanner.stem(number) for number in self.parsed.words.tolist()]
         spans = zip(self.parsed.link_start.tolist(), self.parsed.link_end.tolist(), strict=True)
         self.anchors = [" ".join(self.words[start:end]) for start, end in spans]
         self.links = list(zip(self.parsed.link_urls, self.anchors, strict=True))

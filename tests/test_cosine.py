@@ -22,6 +22,15 @@ class Words:
         return np.array([self.ids[stem] for stem in stems if stem in self.ids], dtype=np.int32)
 
 
+class LargeVocabulary(Words):
+    n_words = 10**12
+
+
+def test_the_size_of_the_vocabulary_costs_nothing():
+    model = Cosine().for_topic(Topic("t", ("hot", "balloon")), LargeVocabulary())
+    assert model.page(np.array([3, 4, 900_000], dtype=np.int32), sqrt(3)) == pytest.approx(1 / sqrt(6))
+
+
 def relevance(*keywords, description="", by_description=False):
     return Cosine(description=by_description).for_topic(Topic("t", keywords, description=description), Words())
 

@@ -13,7 +13,7 @@ from scenthound.crawler.state import SampleRecorder, State, crawl_state
 from scenthound.crawler.tasks import Hosts
 from scenthound.errors import InvalidInput
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import new_url_table
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import DATABASE_FILE
 from scenthound.store.crawl_records import CrawlStatus, HostState, HostStatistics, RelevanceRecord, RunRecord, Sample
@@ -235,7 +235,7 @@ def _has_begun(folder: Path) -> bool:
 
 
 def test_recent_hosts_are_listed_with_their_states() -> None:
-    hosts, politeness = Hosts(UrlTable()), Politeness(PolitenessSettings(delay_s=10.0))
+    hosts, politeness = Hosts(new_url_table()), Politeness(PolitenessSettings(delay_s=10.0))
     statistics = HostStatisticsTable(hosts, politeness)
     numbers = {name: hosts.of_url(f"http://{name}.test/") for name in ("rests", "busy", "gone", "ready")}
     for name in ("rests", "busy"):

@@ -24,18 +24,18 @@ def plain(rng):
     return PlainFrontier(lambda: rng.getrandbits(64))
 
 
-def compiled(rng):
-    pytest.importorskip("compiled_code")
-    from scenthound.frontier.compiled_frontier import CompiledFrontier
+def native(rng):
+    pytest.importorskip("scenthound.native._native")
+    from scenthound.frontier.native_frontier import NativeFrontier
 
-    return CompiledFrontier(rng.getrandbits(64))
+    return NativeFrontier(rng.getrandbits(64))
 
 
 def unbounded(rng):
     return priority_frontier(None, rng)
 
 
-kinds = pytest.mark.parametrize("make", [bounded, plain, compiled, unbounded])
+kinds = pytest.mark.parametrize("make", [bounded, plain, native, unbounded])
 
 
 @kinds

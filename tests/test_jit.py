@@ -242,7 +242,6 @@ from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import parse_html
 
 scanner = WordScanner()
-scanner.use_compiled()
 frontier = UnboundedFrontier(Random(1))
 pages = np.arange(70_000, dtype=np.int32)
 frontier.push_max(pages, pages, np.ones(70_000))
@@ -261,13 +260,7 @@ from scenthound.model import Topic
 from scenthound.relevance.cosine import Cosine
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
-from scenthound.text.tokenizer import WordScanner
-from scenthound.web.parse import parse_html
 
-scanner = WordScanner()
-scanner.use_compiled()
-page = parse_html(b'<p>red kites <a href="/x?y#z">above the <b>hills</b></a>', "http://a.org/b", scanner)
-print(page.words.tolist(), page.link_urls, page.link_start.tolist())
 web = RecordedWeb.open({str(web_path)!r})
 scores = scores_for(Topic("balloon", keywords=("balloon",)), Cosine(), web)
 compiled = 0

@@ -218,7 +218,7 @@ def test_training_pages_are_written_as_a_training_folder(folder: Path) -> None:
     ]
     scanner = WordScanner()
     read = read_training(folder / "relevance_models/2", scanner)
-    words = [[scanner.stems[word] for word in page.tolist()] for page in (*read.positives, *read.negatives)]
+    words = [[scanner.stem(word) for word in page.tolist()] for page in (*read.positives, *read.negatives)]
     assert len(read.positives) == 3
     assert words[0] == ["page", "0", "balloon", "basket", "burner", "own0"]
     assert words[3] == ["page", "1", "train", "station", "rail", "own1"]
@@ -234,7 +234,7 @@ def test_the_initial_training_folder_is_copied(tmp_path: Path) -> None:
         name = write_training(folder, training_pages(crawl, labels))
     scanner = WordScanner()
     read = read_training(folder / name, scanner)
-    assert [scanner.stems[page[0]] for page in (read.positives[-1], read.negatives[-1])] == ["zeppelin", "tram"]
+    assert [scanner.stem(page[0]) for page in (read.positives[-1], read.negatives[-1])] == ["zeppelin", "tram"]
 
 
 def test_an_unfinished_training_folder_is_removed(folder: Path) -> None:

@@ -1,22 +1,16 @@
-"""Every strategy that may keep an unbounded frontier keeps its contract in the compiled one, and asks for the same."""
+"""Every strategy that may keep an unbounded frontier keeps its contract in the native one, and asks for the same."""
 
 from random import Random
 
 import pytest
 
-from scenthound import jit
-from scenthound.frontier import priority as unbounded
+from scenthound import native
 from scenthound.frontier.priority import PlainFrontier
 from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import SyntheticWeb, check_strategy
 from stepped_crawl import SteppedCrawl
 
-pytest.importorskip("compiled_code")
-
-#: So small that the crawls below spend nearly all their time in compiled code.
-FEW = 8
-#: No frontier of a test is larger than this.
-MANY = 10**9
+pytest.importorskip("scenthound.native._native")
 
 CHOICES = [
     "breadth_first:buffer=none",
@@ -38,9 +32,8 @@ choices = pytest.mark.parametrize("choice", CHOICES)
 
 
 @choices
-def test_the_contract_is_kept_in_compiled_code(choice, monkeypatch):
-    monkeypatch.setattr(jit, "is_loaded", lambda: False)
-    monkeypatch.setattr(unbounded, "LARGE", FEW)
+def test_the_contract_is_kept_in_plain_python(choice, monkeypatch):
+    monkeypatch.setattr(native, "is_available", lambda: False)
     check_strategy(lambda: STRATEGIES.make(choice))
 
 
@@ -55,16 +48,15 @@ def polite_crawl(choice, web, seed):
 
 
 @choices
-def test_plain_and_compiled_frontiers_give_the_same_crawl_while_hosts_rest(choice, monkeypatch):
+def test_plain_and_native_frontiers_give_the_same_crawl_while_hosts_rest(choice, monkeypatch):
     for seed in range(3):
         web = SyntheticWeb.random(Random(seed), n_pages=150, n_hosts=8)
-        monkeypatch.setattr(jit, "is_loaded", lambda: False)
-        monkeypatch.setattr(unbounded, "LARGE", MANY)
-        plain, _ = polite_crawl(choice, web, seed)
-        monkeypatch.setattr(unbounded, "LARGE", FEW)
-        compiled, strategy = polite_crawl(choice, web, seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(native, "is_available", lambda: False)
+            plain, _ = polite_crawl(choice, web, seed)
+        in_c, strategy = polite_crawl(choice, web, seed)
         assert sum(len(asked) for asked, _ in plain) > 100
-        assert compiled == plain
+        assert in_c == plain
         assert not isinstance(strategy._frontier._frontier, PlainFrontier)
 
 

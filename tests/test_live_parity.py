@@ -16,7 +16,7 @@ from scenthound.strategies.base import STRATEGIES
 from virtual_site import (
     TOPIC,
     VirtualSite,
-    alternate_compiled,
+    alternate_native,
     busy_site,
     crawl_virtually,
     crawl_with_kills,
@@ -49,7 +49,7 @@ def test_live_visits_are_the_simulated_ones(
     strategy: str, relevance: str, delay_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(3):
-        alternate_compiled(monkeypatch)(seed)
+        alternate_native(monkeypatch)(seed)
         site = random_site(seed)
         seeds = tuple(list(site.pages)[:2])
         polite = PolitenessSettings(delay_s=delay_s)
@@ -83,7 +83,7 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
         lambda: site,
         Random(1),
         kills=0.1,
-        before_part=alternate_compiled(monkeypatch),
+        before_part=alternate_native(monkeypatch),
     )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 
@@ -119,7 +119,7 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
         lambda: busy_site(seed),
         Random(seed),
         kills=0.08,
-        before_part=alternate_compiled(monkeypatch),
+        before_part=alternate_native(monkeypatch),
     )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 

@@ -25,7 +25,7 @@ from scenthound.crawler.tasks import (
     Task,
     WaitingJobs,
 )
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import new_url_table
 from scenthound.model import Visit
 from scenthound.reasons import SkipReason
 from scenthound.store.archive import ArchiveReader
@@ -98,7 +98,7 @@ def test_a_journal_without_the_latest_fields_is_read() -> None:
 
 
 def test_hosts_of_redirects_and_links_have_the_same_numbers() -> None:
-    table = UrlTable()
+    table = new_url_table()
     table.add_all(["http://a.test/1", "https://b.test:8080/", "http://www.b.test/"])
     hosts = Hosts(table)
     assert hosts.of_url("http://b.test/elsewhere") == 0

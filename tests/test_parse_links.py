@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsed_page import URL, Page, assert_positions_are_valid
+from scenthound import native
 from scenthound.files import opened
 from scenthound.text.tokenizer import WordScanner, plain_words
 from scenthound.web import html as html_module
@@ -89,6 +90,7 @@ def test_an_iframe_in_svg_may_contain_links() -> None:
 
 
 def test_links_without_reliable_positions_are_behind_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "is_available", lambda: False)
     # A library that reports no spans and drops the markers.
     monkeypatch.setattr("scenthound.web.html._LINK_SPANS", {})
     monkeypatch.setattr("scenthound.web.html._MARKER", re.compile(r"(?!)"))

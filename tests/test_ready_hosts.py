@@ -29,14 +29,14 @@ def plain():
     return PlainFrontier(lambda: 7)
 
 
-def compiled():
-    pytest.importorskip("numba")
-    from scenthound.frontier.compiled_frontier import CompiledFrontier
+def native():
+    pytest.importorskip("scenthound.native._native")
+    from scenthound.frontier.native_frontier import NativeFrontier
 
-    return CompiledFrontier(7)
+    return NativeFrontier(7)
 
 
-kinds = pytest.mark.parametrize("make", [bounded, plain, compiled])
+kinds = pytest.mark.parametrize("make", [bounded, plain, native])
 
 
 # ReadyHosts
@@ -170,8 +170,8 @@ def test_one_scan_equals_single_pops(make, rule, steps):
 
 
 @pytest.mark.parametrize("n_hosts", [3, 60, 2000])
-def test_plain_and_compiled_agree_in_long_crawls_while_most_hosts_wait(n_hosts):
-    rng, frontiers = Random(n_hosts), (plain(), compiled())
+def test_plain_and_native_agree_in_long_crawls_while_most_hosts_wait(n_hosts):
+    rng, frontiers = Random(n_hosts), (plain(), native())
     for step in range(60):
         pages = np.array([rng.randrange(6000) for _ in range(200)], np.int32)
         given_scores = np.array([rng.choice([0.0, 0.5, rng.random()]) for _ in pages])

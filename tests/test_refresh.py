@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parsed_page import URL
-from scenthound.crawler import assembly
+from scenthound import native
 from scenthound.crawler.scope import Scope
 from scenthound.reasons import SkipReason
 from scenthound.store.batches import RawPage
@@ -17,7 +17,7 @@ from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import parse_html
 from scenthound.web.refresh import MAX_REDIRECT_DELAY_S, Refresh, refresh_of
 from test_live_parity import simulated_urls
-from virtual_site import COMPILED, PLAIN, VirtualSite, crawl_virtually, page_of_words, plan, random_site, visited_urls
+from virtual_site import VirtualSite, crawl_virtually, page_of_words, plan, random_site, visited_urls
 
 A, B, C, D = (f"http://a.test/{name}" for name in "abcd")
 
@@ -61,7 +61,7 @@ def meta(value: str) -> str:
     return f'<meta http-equiv=refresh content="{value}">'
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("is_native", [False, True])
 @pytest.mark.parametrize(
     ("html", "target"),
     [
@@ -78,12 +78,11 @@ def meta(value: str) -> str:
     ],
 )
 def test_the_first_refresh_of_a_page_counts_unless_it_is_for_browsers_without_scripts(
-    html: str, target: str | None, compiled: bool
+    html: str, target: str | None, is_native: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if not is_native:
+        monkeypatch.setattr(native, "is_available", lambda: False)
     scanner = WordScanner()
-    if compiled:
-        pytest.importorskip("numba")
-        scanner.use_compiled()
     refresh = parse_html(f"{html}<p>cat", URL, scanner).refresh
     expected = None if target is None else Refresh(0, URL[: URL.index("/", len("https://"))] + target)
     assert refresh == expected
@@ -106,11 +105,7 @@ def skipped(folder: Path) -> dict[str, SkipReason]:
         return {row.url: row.reason for row in store.skipped()}
 
 
-@pytest.mark.parametrize("many_pages", [PLAIN, COMPILED])
-def test_a_page_that_refreshes_soon_is_a_redirect(
-    many_pages: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(assembly, "MANY_PAGES", many_pages)
+def test_a_page_that_refreshes_soon_is_a_redirect(tmp_path: Path) -> None:
     pages = {A: page_of_words("a", [B], 1), B: meta(f"{MAX_REDIRECT_DELAY_S};url={C}"), C: page_of_words("c", [], 2)}
     site = VirtualSite(pages)
     assert crawled(tmp_path / "crawl", site) == [A, C]

@@ -11,7 +11,7 @@ import pytest
 from scenthound.errors import InvalidInput, InvalidTopic
 from scenthound.model import Topic
 from scenthound.relevance.base import LearningRelevance, Training
-from scenthound.relevance.document_frequencies import CrawlWeights
+from scenthound.relevance.document_frequencies import CrawlWeights, WordWeights
 from scenthound.relevance.rocchio import (
     ASSUMED_SCORES,
     CONTEXT_TRANSITION,
@@ -243,6 +243,31 @@ def test_keywords_count_as_rare_even_if_most_pages_of_the_crawl_have_them():
     weights = CrawlWeights([np.array([1, 2]), np.array([1, 2, 3])], 4, rare=np.array([1]))
     keyword, common, once, new = weights.root_idf(np.array([1, 2, 3, 9]))
     assert keyword == new > once > common
+
+
+def test_the_weights_of_a_large_vocabulary_are_small_and_read_in_parts():
+    stems = ["", "dog", "balloon", "the", *(f"{number:x}z" for number in range(200_000))]
+
+    class Index(WordScanner):
+        most = 0
+
+        def stems_from(self, first, at_most=None):
+            found = super().stems_from(first, at_most)
+            self.most = max(self.most, len(found))
+            return found
+
+    scanner = Index()
+    scanner.load(["\n".join(stems).encode()])
+    weights = WordWeights(scanner)
+    words = np.array([0, 1, 2, 100_000, len(stems) - 1], np.int32)
+    expected = [0.0, *(weights.root_idf_of(stems[word]) for word in words[1:].tolist())]
+    assert weights.root_idf(words).tolist() == expected
+    assert len(set(expected)) == 4
+    assert scanner.most < len(stems) / 2
+    assert weights._rank_of_word.nbytes <= 2.5 * len(stems)
+    # Words that are found later.
+    later = scanner.scan("zeppelins 77777zz")
+    assert weights.root_idf(later).tolist() == [weights.root_idf_of("zeppelin"), weights.root_idf_of("77777zz")]
 
 
 @pytest.mark.parametrize(

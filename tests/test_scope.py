@@ -25,7 +25,7 @@ from scenthound.web.urls import host_of
 from test_live_parity import rows_of, simulated_urls
 from virtual_site import (
     VirtualSite,
-    alternate_compiled,
+    alternate_native,
     busy_site,
     crawl_virtually,
     crawl_with_kills,
@@ -117,7 +117,7 @@ def test_live_visits_are_the_simulated_ones_with_the_same_visible_links(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(2):
-        alternate_compiled(monkeypatch)(seed)
+        alternate_native(monkeypatch)(seed)
         site = random_site(seed)
         # Redirects out of scope are skipped, which no recording repeats.
         site.redirects = {url: target for url, target in site.redirects.items() if host_of(target) != "h2.test"}
@@ -275,7 +275,7 @@ def test_every_strategy_visits_what_is_in_reach_and_nothing_else(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed, max_depth in ((1, 2), (2, 3)):
-        alternate_compiled(monkeypatch)(seed)
+        alternate_native(monkeypatch)(seed)
         site = random_site(seed, n_pages=120)
         site.redirects = {}
         seeds = tuple(list(site.pages)[:2])
@@ -320,6 +320,6 @@ def test_a_crawl_with_a_scope_killed_again_and_again_equals_one_that_was_not(
         lambda: busy_site(seed),
         Random(seed),
         kills=0.08,
-        before_part=alternate_compiled(monkeypatch),
+        before_part=alternate_native(monkeypatch),
     )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")

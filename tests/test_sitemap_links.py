@@ -25,7 +25,7 @@ from scenthound.crawler.sitemap_links import (
 from scenthound.crawler.start import crawl, resume
 from scenthound.crawler.tasks import Fetched, Hosts, Job, PageText, SitemapFetched
 from scenthound.frontier.politeness import PolitenessSettings
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import new_url_table
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.ui.document import Paragraphs
@@ -40,7 +40,7 @@ ROBOTS_A, ROBOTS_B = "http://a.test/robots.txt", "http://b.test/robots.txt"
 
 def links_of(n_hosts: int) -> SitemapLinks:
     """For the owners `http://h0.test/` and so on, which have the numbers 0, 1, ..."""
-    hosts = Hosts(UrlTable())
+    hosts = Hosts(new_url_table())
     for number in range(n_hosts):
         hosts.of_url(f"http://h{number}.test/")
     return SitemapLinks(hosts, ScopeFilter(Scope()))

@@ -21,7 +21,7 @@ from scenthound.crawler.throttle import (
     Throttle,
 )
 from scenthound.frontier.politeness import PolitenessSettings
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import new_url_table
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
@@ -180,7 +180,7 @@ class Pages:
     """Requests and visits of pages, without a crawl."""
 
     def __init__(self, *seeds: str) -> None:
-        self.hosts = Hosts(UrlTable())
+        self.hosts = Hosts(new_url_table())
         self.throttle = Throttle(self.hosts, seeds)
 
     def is_held(self, url: str) -> bool:

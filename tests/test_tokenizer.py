@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scenthound import native
 from scenthound.files import opened
 from scenthound.model import IntArray, LongArray
 from scenthound.text import word_lookup
 from scenthound.text.scripts import FIRST_UNSPACED, UNSPACED, mark_unspaced
-from scenthound.text.tokenizer import STOP, STOP_WORDS, WordScanner, plain_words, stems_of
+from scenthound.text.stop_words import STOP_WORDS
+from scenthound.text.tokenizer import WordScanner, plain_words, stems_of
+from scenthound.text.vocabulary import STOP, PlainVocabulary
 from scenthound.text.word_table import ABSENT, HashArray, WordTable
 from timing import cpu_ratio
 
@@ -38,18 +41,18 @@ TEXTS = st.one_of(
 )
 
 
-@pytest.fixture(params=["numpy", "compiled"], autouse=True, scope="module")
+@pytest.fixture(params=["plain", "native"], autouse=True, scope="module")
 def implementation(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test runs with numpy and with compiled code."""
-    if request.param == "compiled":
-        pytest.importorskip("compiled_code")
+    """Every test runs with both vocabularies."""
+    if request.param == "native" and not native.is_available():
+        pytest.skip("needs the extension in C")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_lookup, "COMPILE_CHARACTERS", -1 if request.param == "compiled" else 1 << 60)
+        patch.setattr(native, "is_available", lambda: request.param == "native")
         yield
 
 
 def scanned(scanner: WordScanner, text: str) -> list[str]:
-    return [scanner.stems[number] for number in scanner.scan(text).tolist()]
+    return [scanner.stem(number) for number in scanner.scan(text).tolist()]
 
 
 def test_words_are_lower_cased_and_stemmed_and_stop_words_keep_their_position() -> None:
@@ -105,7 +108,7 @@ def test_words_end_where_scripts_with_and_without_spaces_meet() -> None:
 def test_a_cut_separates_bigrams() -> None:
     scanner = WordScanner()
     words, before = scanner.scan_cut("熱気球の歴史", np.array([3, 3, 4], np.int64))
-    assert [scanner.stems[number] for number in words.tolist()] == ["熱気", "気球", "の", "歴史"]
+    assert [scanner.stem(number) for number in words.tolist()] == ["熱気", "気球", "の", "歴史"]
     assert before.tolist() == [2, 2, 3]
 
 
@@ -132,14 +135,14 @@ def test_stems_are_numbered_in_order_of_first_appearance() -> None:
     scanner = WordScanner()
     assert scanner.scan("dogs and cats, cat and dog").tolist() == [1, STOP, 2, 2, STOP, 1]
     assert scanner.scan("bird dog").tolist() == [3, 1]
-    assert scanner.stems == ["", "dog", "cat", "bird"]
+    assert scanner.stems_from(0) == ["", "dog", "cat", "bird"]
 
 
 def test_every_scanner_has_a_vocabulary_of_its_own() -> None:
     first, second = WordScanner(), WordScanner()
     first.scan("dog")
     second.scan("cat")
-    assert (first.stems, second.stems) == (["", "dog"], ["", "cat"])
+    assert (first.stems_from(0), second.stems_from(0)) == (["", "dog"], ["", "cat"])
 
 
 def test_numbers_do_not_depend_on_the_salt() -> None:
@@ -194,7 +197,7 @@ def test_scan_cut_counts_the_words_before_each_cut() -> None:
 def test_repeated_cuts_split_a_word_once() -> None:
     scanner = WordScanner()
     words, before = scanner.scan_cut("redkites bird", np.array([3, 3, 8, 13], np.int64))
-    assert [scanner.stems[number] for number in words.tolist()] == ["red", "kite", "bird"]
+    assert [scanner.stem(number) for number in words.tolist()] == ["red", "kite", "bird"]
     assert before.tolist() == [1, 1, 2, 3]
     assert before.dtype == np.int32
 
@@ -202,7 +205,7 @@ def test_repeated_cuts_split_a_word_once() -> None:
 def test_a_cut_splits_a_word_that_is_too_long() -> None:
     scanner = WordScanner()
     words, _ = scanner.scan_cut("x" * 60, np.array([30], np.int64))
-    assert [scanner.stems[number] for number in words.tolist()] == ["x" * 30, "x" * 30]
+    assert [scanner.stem(number) for number in words.tolist()] == ["x" * 30, "x" * 30]
 
 
 def test_cuts_of_a_long_text_count_the_words_of_all_pieces() -> None:
@@ -221,27 +224,42 @@ def test_a_text_with_cuts_is_scanned_like_its_parts(text: str, anywhere: list[in
     parts = [text[start:end] for start, end in itertools.pairwise([0, *cuts, len(text)])]
     scanner = WordScanner()
     words, before = scanner.scan_cut(text, np.array(cuts, np.int64))
-    assert [scanner.stems[number] for number in words.tolist()] == [
-        stem for part in parts for stem in plain_words(part)
-    ]
+    assert [scanner.stem(number) for number in words.tolist()] == [stem for part in parts for stem in plain_words(part)]
     assert before.tolist() == list(itertools.accumulate(len(plain_words(part)) for part in parts[:-1]))
 
 
-def test_switching_to_compiled_code_does_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("compiled_code")
-    monkeypatch.setattr(word_lookup, "COMPILE_CHARACTERS", 200)
-    texts = [" ".join(f"word{number % 70}" for number in range(start, start + 20)) for start in range(0, 200, 10)]
-    turning, plain = WordScanner(), WordScanner()
-    for text in texts:
-        numbers = turning.scan(text).tolist()
-        with monkeypatch.context() as patch:
-            patch.setattr(word_lookup, "COMPILE_CHARACTERS", 1 << 60)
-            assert numbers == plain.scan(text).tolist()
-    assert turning.stems == plain.stems
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"a", b"B7", b" ", b"\xc3\xa9", b"\xe8\xaa\x9e", b"\xc2\xad", b"\xce\xa3", b"\xe2", b"\x80", b"\xf0"]
+        )
+    ),
+    st.lists(st.integers(0, 60), max_size=6),
+)
+def test_bytes_are_scanned_like_their_parts_without_soft_hyphens(pieces: list[bytes], anywhere: list[int]) -> None:
+    text = b"".join(pieces)
+    cuts = sorted(min(cut, len(text)) for cut in anywhere)
+    parts = [
+        plain_words(text[start:end].decode("utf-8", "replace").replace("\xad", ""))
+        for start, end in itertools.pairwise([0, *cuts, len(text)])
+    ]
+    scanner = WordScanner()
+    for _ in range(2):
+        words, before = scanner.scan_utf_8(text, np.array(cuts, np.uint32))
+        assert [scanner.stem(number) for number in words.tolist()] == list(itertools.chain(*parts))
+        assert before.tolist() == list(itertools.accumulate(map(len, parts[:-1])))
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_scanned_like_their_text(text: bytes) -> None:
+    scanner = WordScanner()
+    words, _ = scanner.scan_utf_8(text, np.zeros(0, np.uint32))
+    expected = plain_words(text.decode("utf-8", "replace").replace("\xad", ""))
+    assert [scanner.stem(number) for number in words.tolist()] == expected
 
 
 def test_the_lower_case_of_every_character_is_that_of_python() -> None:
-    table = word_lookup._lower_case(0x110000)
+    table = word_lookup.letter_table(0x110000)
     for code in range(0, 0x110000, 7):
         lower = chr(code).lower()
         if not table[code] & UNSPACED:
@@ -329,7 +347,10 @@ def test_evenly_spaced_hashes_take_no_longer_than_others(factor: int) -> None:
 
 def test_no_two_scanners_have_the_same_secrets() -> None:
     def hashes(scanner: WordScanner) -> int:
-        return int(scanner._lookup.find("word", np.zeros(0, np.int64))[0].hashes[0])
+        vocabulary = scanner._vocabulary
+        if not isinstance(vocabulary, PlainVocabulary):
+            pytest.skip("the secrets of the extension cannot be read")
+        return int(vocabulary._lookup.find("word", np.zeros(0, np.int64))[0].hashes[0])
 
     assert len({hashes(WordScanner()) for _ in range(20)}) == 20
     assert hashes(WordScanner(7)) == hashes(WordScanner(7))

@@ -1,15 +1,12 @@
 """A URL table that is filled from stored texts is the one that was stored."""
 
+from collections.abc import Iterator
 from random import Random
 
-import numpy as np
 import pytest
 
-from scenthound import jit
-from scenthound.frontier import url_table
-from scenthound.frontier.url_table import UrlTable
+from url_tables import every_table, native_table, needs_native
 
-needs_numba = pytest.mark.skipif(not jit.is_available(), reason="needs numba (the extra `fast`)")
 ODD = [
     "",
     "no url",
@@ -32,11 +29,10 @@ def texts_of(urls: list[str], size: int) -> list[bytes]:
     return ["\n".join(part).encode("utf-8", "surrogatepass") for part in parts]
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=needs_numba)])
+@every_table
 @pytest.mark.parametrize("urls", [random_urls(5000, 40), ODD + random_urls(300, 5), ["http://only/one"]])
-def test_a_loaded_table_is_that_of_urls_added_one_by_one(compiled, urls, monkeypatch):
-    monkeypatch.setattr(url_table, "CHUNK_BYTES", 20_000)
-    added, loaded = UrlTable(compiled=compiled), UrlTable(compiled=compiled)
+def test_a_loaded_table_is_that_of_urls_added_one_by_one(new_table, urls):
+    added, loaded = new_table(), new_table()
     numbers = added.add_all(urls)
     loaded.load(texts_of(urls, 37))
     assert [loaded.url(number) for number in range(len(loaded))] == urls
@@ -47,19 +43,35 @@ def test_a_loaded_table_is_that_of_urls_added_one_by_one(compiled, urls, monkeyp
     assert loaded.add_all(more).tolist() == added.add_all(more).tolist()
 
 
-@needs_numba
-def test_texts_beyond_the_limit_of_an_end_are_found(monkeypatch):
-    monkeypatch.setattr(url_table, "END_LIMIT", 1000)
+@needs_native
+def test_texts_beyond_the_limit_of_an_end_are_found():
     urls = random_urls(500, 3)
-    table = UrlTable(compiled=True)
+    table = native_table(end_bits=10)
     table.load(texts_of(urls, 100))
-    assert [table.url(number) for number in range(len(table))] == urls
-    assert table.find_pieces(b"", [0], urls[400].encode(), np.array([[0, 0, len(urls[400])]])).tolist() == [400]
+    assert table.urls(0, len(table)) == urls
+    assert [table.find(url) for url in urls] == list(range(len(urls)))
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=needs_numba)])
-def test_nothing_is_loaded_from_nothing(compiled):
-    table = UrlTable(compiled=compiled)
+def failing() -> Iterator[bytes]:
+    yield b"http://a/\nhttp://a/b"
+    raise OSError("disk")
+
+
+@needs_native
+def test_what_was_loaded_before_a_failure_is_found():
+    table = native_table()
+    with pytest.raises(OSError, match="disk"):
+        table.load(failing())
+    assert (table.find("http://a/b"), len(table)) == (1, 2)
+    with pytest.raises(ValueError, match="empty"):
+        table.load([b"http://a/c"])
+    with pytest.raises(TypeError):
+        native_table().load(["http://a/"])
+
+
+@every_table
+def test_nothing_is_loaded_from_nothing(new_table):
+    table = new_table()
     table.load([])
     assert len(table) == 0
     assert table.add_all(["http://a/"]).tolist() == [0]

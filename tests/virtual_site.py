@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scenthound.crawler import assembly
+from scenthound import native
 from scenthound.crawler.live_crawl import LiveCrawl, RawResult
 from scenthound.crawler.replay import Replayed, started
 from scenthound.crawler.settings import CrawlSettings
@@ -34,7 +34,6 @@ WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "i
 TOPIC = Topic("sea", keywords=("sea", "wave"), description="Waves and storms at sea.")
 ADDRESS = "192.0.2.1"
 #: From how many pages on a crawl uses compiled code, if there is numba: always, and never.
-COMPILED, PLAIN = 1, 1 << 30
 MAX_KILLS = 300
 
 
@@ -288,9 +287,10 @@ def crawl_with_kills(
     raise AssertionError(f"not ended after {MAX_KILLS} kills")
 
 
-def alternate_compiled(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Lets every other part of a crawl use compiled code, if there is numba."""
-    return lambda part: monkeypatch.setattr(assembly, "MANY_PAGES", (PLAIN, COMPILED)[part % 2])
+def alternate_native(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Lets every other part of a crawl use the extension, if it was built."""
+    is_built = native.is_available()
+    return lambda part: monkeypatch.setattr(native, "is_available", lambda: is_built and part % 2 == 1)
 
 
 def visited_urls(folder: Path) -> list[str]:

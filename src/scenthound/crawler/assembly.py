@@ -9,10 +9,8 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
-import numpy as np
-
+from scenthound import native
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.live_web import LiveWeb
@@ -20,13 +18,10 @@ from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPage
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.visit_numbers import VisitNumbers
-from scenthound.errors import Failure, InvalidInput, InvalidTopic, UsageError, printable
+from scenthound.errors import InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, opened
-from scenthound.frontier.base import ReadyHosts
-from scenthound.frontier.priority import UnboundedFrontier
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import new_url_table
 from scenthound.model import Progress
-from scenthound.reasons import SkipReason
 from scenthound.relevance.base import RELEVANCE, Relevance, accepts_training, on_topic_from, trains
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_store import CrawlStore
@@ -34,19 +29,12 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import DIGEST_CHARACTERS, read_training, training_digest
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.text.tokenizer import WordScanner
-from scenthound.text.vectors import total_weight, word_norm
-from scenthound.web.near_duplicates import fingerprint_of
 from scenthound.web.parser_process import GuardedParser
 
 #: The default relevance models of versions before 0.8: without training pages, and with them.
 EARLIER_MODELS = "cosine", "svm"
-#: Compiled code pays off from this many pages on.
-MANY_PAGES = 2_000
 #: A page that was parsed once can be parsed again, however busy the machine is.
 READ_BACK_TIMEOUT_S = 60.0
-#: An ordinary page and one with foreign elements: compiled code has a path for each. `x` is a stop word, so the
-#: vocabulary stays as it is.
-_SAMPLE_PAGES = b"<p>x</p>", b"<p>x<svg></svg>"
 
 
 def open_recording(path: str | Path) -> RecordedWeb:
@@ -147,14 +135,9 @@ class CrawlParts:
         self._scanner = scanner = scanner_of(store, recorded)
         self._strategy = strategy = STRATEGIES.make(settings.strategy)
         relevance = relevance_of(settings, scanner)
-        is_large = settings.page_budget >= MANY_PAGES
-        if is_large:
-            scanner.use_compiled()
-        table = UrlTable(compiled=scanner.is_compiled)
+        table = new_url_table()
         table.load(store.url_texts())
         self._parser = GuardedParser(scanner, agent=settings.agent, table=table)
-        if is_large:
-            load_compiled(self._parser)
         # Its own parser: pages are read back at once, whatever waits to be parsed on the event loop.
         self._stored_parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
         visits = VisitNumbers()
@@ -196,8 +179,8 @@ class CrawlParts:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether compiled code reads the pages."""
-        return self._scanner.is_compiled
+        """Whether the extension reads the pages."""
+        return native.is_available()
 
     def close(self) -> None:
         self._parser.close()
@@ -212,34 +195,10 @@ def _model_id(settings: CrawlSettings) -> str:
 def scanner_of(store: CrawlStore, recorded: RecordedWeb | None) -> WordScanner:
     """With the vocabulary of the crawl, which starts with that of the recorded web."""
     scanner = WordScanner()
-    stems = store.stems()
-    if not stems and recorded is not None:
-        stems = list(recorded.vocabulary)
-    scanner.find_words(stems)
+    scanner.load(store.stem_texts())
+    if scanner.n_words == 1 and recorded is not None:
+        scanner.find_words(list(recorded.vocabulary))
     return scanner
-
-
-def load_compiled(parser: GuardedParser) -> None:
-    """Load the compiled code of a crawl, so that no host waits for it. Without numba (the extra `fast`) there is none.
-
-    It is compiled at its first use in an installation, which takes some twenty seconds. Failure if it does not work.
-    """
-    for html in _SAMPLE_PAGES:
-        page = parser.parse_now(html, "http://page.invalid/", None)
-        if isinstance(page, SkipReason):
-            raise Failure(
-                "The compiled page parser does not work with this version of numba: install another version, or "
-                "uninstall numba to crawl without it, more slowly."
-            )
-        word_norm(page.words)
-        total_weight(page.words, np.zeros(1))
-        fingerprint_of(page.words)
-    frontier, pages = UnboundedFrontier(Random(0)), np.arange(3, dtype=np.int32)
-    frontier.push_max(pages, pages, np.ones(3))
-    for _ in range(2):
-        # Host 0 is not ready, so that it is set aside and found again.
-        frontier.pop_one_per_host(1, ReadyHosts(lambda host: host > 0))
-    frontier.pop(1)
 
 
 def with_relevance(settings: CrawlSettings) -> CrawlSettings:

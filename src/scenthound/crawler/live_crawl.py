@@ -352,10 +352,10 @@ class LiveCrawl:
     def begin_commit(self) -> None:
         """Collect everything up to now, including the journal, for the next write."""
         self._writer.flush()
-        table, stems = self.engine.web.table, self._scanner.stems
-        self._store.add_urls([table.url(number) for number in range(self._n_urls_stored, len(table))])
-        self._store.add_stems(stems[self._n_stems_stored :])
-        self._n_urls_stored, self._n_stems_stored = len(table), len(stems)
+        table = self.engine.web.table
+        self._store.add_urls(table.urls(self._n_urls_stored, len(table)))
+        self._store.add_stems(self._scanner.stems_from(self._n_stems_stored))
+        self._n_urls_stored, self._n_stems_stored = len(table), self._scanner.n_words
         self._store.add_event_bytes(self._journal.take())
         self._commits.append((self._writer.n_rows, self._store.take()))
 

@@ -40,7 +40,7 @@ from scenthound.crawler.start import OnStart, end_reason_of, ignore
 from scenthound.crawler.tasks import PageText
 from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import InvalidInput, RunFailure, printable
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import new_url_table
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.simulator.scores import TopicWords
@@ -241,7 +241,7 @@ class _Parts:
     def checks(
         self, pages: list[StoredPage], record: RefreshRecord, urls: dict[str, int], robots: RobotsFiles
     ) -> PageChecks:
-        table = UrlTable()
+        table = new_url_table()
         words = TopicWords.of(self._settings.topic, self._scanner)
         web = LiveWeb(words, table, VisitNumbers(), load_links=_no_links, load_text=_no_text, load_robots=robots.load)
         engine = Engine(BreadthFirst(), web, self._settings, self._scope, lambda _url: False)

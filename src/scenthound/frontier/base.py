@@ -413,6 +413,11 @@ def tie_keys(pages: IntArray | LongArray, salt: int) -> KeyArray:
     return mixed
 
 
+def tie_key(page: int, salt: int) -> int:
+    """`tie_keys` of one page."""
+    return int(tie_keys(np.array([page]), salt)[0])
+
+
 class TieKeys(dict[int, list[int]]):
     """Keys as Python integers, computed on demand: that of page p is `keys[p >> BLOCK_BITS][p & BLOCK_MASK]`."""
 

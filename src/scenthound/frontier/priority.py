@@ -1,8 +1,8 @@
 """The priority frontiers of the crawlers: bounded, and unbounded in two implementations.
 
-`base` has the contract. The bounded frontier is a sorted list. The unbounded one is a `PlainFrontier` while it is small
-and a `CompiledFrontier` when it is large or something else has already loaded numba. Both return the same pages in the
-same order. Without numba (the extra `fast`) it stays in plain Python, with several times the memory.
+`base` has the contract. The bounded frontier is a sorted list. The unbounded one is a `NativeFrontier` or, without the
+extension (`scenthound.native`), a `PlainFrontier`, with several times the memory. Both return the same pages in the
+same order.
 """
 
 from bisect import bisect_left, insort
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scenthound import jit
+from scenthound import native
 from scenthound.frontier.base import (
     BLOCK_BITS,
     BLOCK_MASK,
@@ -37,7 +37,7 @@ from scenthound.frontier.base import (
 from scenthound.model import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from scenthound.frontier.compiled_frontier import CompiledFrontier
+    from scenthound.frontier.native_frontier import NativeFrontier
 
 #: (negated score, tie-breaking key, page, host): heapq keeps the smallest first.
 HeapEntry = tuple[float, int, int, int]
@@ -47,7 +47,7 @@ MIN_STALE = 64
 
 
 class PlainFrontier(ScanningFrontier[HeapEntry]):
-    """The unbounded frontier in plain Python: the readable twin of the compiled one, used by small crawls.
+    """The unbounded frontier in plain Python: the readable twin of the native one, used without the extension.
 
     Each host has a heap of its pages, and the hosts are ordered by their best pages, so that passing over a waiting
     host costs the same for one queued page as for a million. Hosts that were passed over stay in a sorted list from one
@@ -203,9 +203,6 @@ class PlainFrontier(ScanningFrontier[HeapEntry]):
 #: (score, tie-breaking key, page, host). Larger is better.
 SortedEntry = tuple[float, float, int, int]
 
-#: A frontier that has known more pages is large. Below, loading compiled code takes longer than it saves.
-LARGE = 2**16
-
 
 class BoundedFrontier(ScanningFrontier[SortedEntry]):
     """A sorted list of at most `capacity` entries, which for a few thousand pages is faster than two heaps.
@@ -299,14 +296,17 @@ class BoundedFrontier(ScanningFrontier[SortedEntry]):
 
 
 class UnboundedFrontier(PriorityFrontier):
-    """A frontier that never evicts: a `PlainFrontier` that becomes a `CompiledFrontier` once."""
+    """A frontier that never evicts: native, if there is the extension, from the first push on, which draws its salt."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
-        self._frontier: PlainFrontier | CompiledFrontier = self._empty()
+        self._frontier: PlainFrontier | NativeFrontier = self._empty()
 
     def _empty(self) -> PlainFrontier:
-        return PlainFrontier(lambda: self._rng.getrandbits(KEY_BITS))
+        return PlainFrontier(self._draw_salt)
+
+    def _draw_salt(self) -> int:
+        return self._rng.getrandbits(KEY_BITS)
 
     def __len__(self) -> int:
         return len(self._frontier)
@@ -318,9 +318,9 @@ class UnboundedFrontier(PriorityFrontier):
         return self._frontier.knows(page)
 
     def push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
+        if isinstance(self._frontier, PlainFrontier) and native.is_available():
+            self._frontier = _native_frontier(self._draw_salt())
         self._frontier.push(pages, hosts, scores, rule)
-        if isinstance(self._frontier, PlainFrontier) and _should_compile(self._frontier.n_known):
-            self.restore(self._frontier.state())
 
     def score(self, page: int) -> float | None:
         return self._frontier.score(page)
@@ -341,19 +341,15 @@ class UnboundedFrontier(PriorityFrontier):
         return self._frontier.state()
 
     def restore(self, state: FrontierState) -> None:
-        n_known = SavedPages.of(state).n_known
-        self._frontier = _compiled(state["salt"]) if _should_compile(n_known) else self._empty()
+        is_native = state["salt"] is not None and native.is_available()
+        self._frontier = _native_frontier(state["salt"]) if is_native else self._empty()
         self._frontier.restore(state)
 
 
-def _should_compile(n_known: int) -> bool:
-    return n_known > (0 if jit.is_loaded() else LARGE) and jit.is_available()
+def _native_frontier(salt: int) -> "NativeFrontier":
+    from scenthound.frontier.native_frontier import NativeFrontier
 
-
-def _compiled(salt: int) -> "CompiledFrontier":
-    from scenthound.frontier.compiled_frontier import CompiledFrontier
-
-    return CompiledFrontier(salt)
+    return NativeFrontier(salt)
 
 
 def priority_frontier(capacity: int | None, rng: Random) -> PriorityFrontier:

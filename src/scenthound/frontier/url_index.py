@@ -1,10 +1,13 @@
-"""The index of a URL table: a hash table that grows by one sort.
+"""The index of the plain URL table: a hash table that grows by one sort. And what a table finds of a page.
 
 It uses linear probing, and a larger hash has a later first slot. So entries sorted by hash are in the order of their
 slots, and a larger table is built by one sort instead of one insertion per entry.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -50,17 +53,6 @@ class UrlIndex:
         if self._n_entries > self._max_entries:
             self._grow()
 
-    def fill(self, hashes: npt.NDArray[np.uint64]) -> None:
-        """Fill an empty index with entries for the numbers 0, 1, 2, ... and these hashes of 32 bits."""
-        self._n_entries = len(hashes)
-        entries = hashes << np.uint64(HALF_BITS)
-        entries |= np.arange(1, len(hashes) + 1, dtype=np.uint64)
-        entries.sort()
-        n_slots = FIRST_SLOTS
-        while int(MAX_LOAD * n_slots) < len(entries):
-            n_slots = int(GROWTH * n_slots)
-        self._replace(entries, n_slots)
-
     def _grow(self) -> None:
         old = np.asarray(self.slots)
         self._replace(np.sort(old[old != 0]), int(GROWTH * len(old)))
@@ -90,8 +82,47 @@ class UrlIndex:
         return int(slots[-1]) + 1
 
 
-#: The number of a URL that is not in the table.
-NEW = -1
+#: The number of a URL that is not in the table; of a reference without a crawlable URL; of one that the table cannot
+#: resolve.
+NEW, NO_TARGET, UNUSUAL = -1, -2, -3
+
+
+class UrlTexts(Sequence[str]):
+    """URLs in one text of UTF-8, with the end of each. Strings are made only when somebody looks."""
+
+    __slots__ = "ends", "text"
+
+    def __init__(self, text: bytes, ends: npt.NDArray[np.uint32]) -> None:
+        self.text = text
+        self.ends = ends
+
+    @classmethod
+    def of(cls, urls: Sequence[str]) -> "UrlTexts":
+        if isinstance(urls, cls):
+            return urls
+        texts = [url.encode("utf-8", "surrogatepass") for url in urls]
+        return cls(b"".join(texts), np.fromiter(accumulate(map(len, texts)), np.uint32, len(texts)))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __iter__(self) -> Iterator[str]:
+        start = 0
+        for end in self.ends.tolist():
+            yield self.text[start:end].decode("utf-8", "surrogatepass")
+            start = end
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return list(self)[index]
+
+    def kept(self, is_kept: BoolArray) -> "UrlTexts":
+        return UrlTexts.of([url for url, kept in zip(self, is_kept.tolist(), strict=True) if kept])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +130,17 @@ class FoundUrls:
     """URLs in order, known ones as numbers: where a number is `NEW`, the URL is the next one of `new`."""
 
     numbers: IntArray
-    new: list[str]
+    new: Sequence[str]
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def kept(self, is_kept: BoolArray) -> "FoundUrls":
-        new = [url for url, kept in zip(self.new, is_kept[self.numbers == NEW].tolist(), strict=True) if kept]
+        new_kept = is_kept[self.numbers == NEW]
+        if isinstance(self.new, UrlTexts):
+            return FoundUrls(self.numbers[is_kept], self.new.kept(new_kept))
+        new = [url for url, kept in zip(self.new, new_kept.tolist(), strict=True) if kept]
         return FoundUrls(self.numbers[is_kept], new)
 
     def followed_by(self, urls: list[str]) -> "FoundUrls":
-        return FoundUrls(np.append(self.numbers, np.full(len(urls), NEW, np.int32)), self.new + urls)
+        return FoundUrls(np.append(self.numbers, np.full(len(urls), NEW, np.int32)), [*self.new, *urls])

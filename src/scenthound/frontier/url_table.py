@@ -1,31 +1,33 @@
 """The URL table: numbers 0, 1, 2, ... for URLs in order of discovery, for tens of millions of URLs.
 
 Stored per URL: the rest after its origin (scheme://host:port) as UTF-8 in one growing array, the end of that rest, the
-number of the origin, and a slot of the index: 20 to 25 bytes besides the rest. Origins are stored once.
+number of the origin, and a slot of the index. Besides the rest these are 14 to 19 bytes in the table in C
+(`native_url_table`), and 20 to 25 in the plain one here, which is used where the extension is missing. Origins are
+stored once.
 
 Rules
 - URLs are compared by text, never by hash alone.
 - Any string gets a number and is returned unchanged, whether or not it is a URL.
 - A host is a name without user and port: http and https on all ports of one name are one host.
 
-Most links of a page were also on the previous page. So the numbers of recent URLs are cached in two dictionaries: when
-the recent one is full, it replaces the older one. A table with compiled hashing can find URLs in the bytes of a page,
-so that most of them never become strings.
+The table in C resolves the references of a page and finds their URLs in one call, so that most of them never become
+strings. In the plain one the numbers of recent URLs are cached in two dictionaries, because most links of a page were
+also on the previous page: when the recent one is full, it replaces the older one.
 """
 
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from secrets import randbits
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from scenthound import native
 from scenthound.errors import PluginError
 from scenthound.frontier.url_index import HALF_BITS, LOWER_HALF, NEW, FoundUrls, UrlIndex, number_of
-from scenthound.model import IntArray, LongArray
+from scenthound.model import IntArray
 
 #: A full array grows by an eighth and a little.
 GROWTH_DIVISOR = 8
@@ -37,8 +39,7 @@ Number = TypeVar("Number", bound=np.integer[Any])
 class Growing(Generic[Number]):
     """An array of numbers that can be appended to while views of it exist.
 
-    A `bytearray` or an `array` cannot grow while there are views, and numba may keep its arguments for a while. Here
-    old views keep the old data."""
+    A `bytearray` or an `array` cannot grow while there are views. Here old views keep the old data."""
 
     def __init__(self, of: type[Number]) -> None:
         self._length = 0
@@ -71,14 +72,6 @@ class Growing(Generic[Number]):
         self._view[self._length : end] = content
         self._length = end
 
-    def extend_by(self, numbers: npt.NDArray[Number]) -> None:
-        """Append an array of the same type."""
-        end = self._length + len(numbers)
-        if end > len(self._view):
-            self._grow(len(numbers))
-        self._numbers[self._length : end] = numbers
-        self._length = end
-
     def between(self, start: int, end: int) -> bytes:
         """The bytes of a range of numbers."""
         return bytes(self._view[start:end])
@@ -98,28 +91,69 @@ class Growing(Generic[Number]):
         return self._numbers.nbytes
 
 
-if TYPE_CHECKING:
-    from scenthound.frontier.compiled_urls import Key
-
 #: Ends are stored in four bytes, modulo this.
 END_LIMIT = 1 << 32
 #: Size of each cache: both take at most about 16 MB.
 RECENT_URLS = 1 << 15
-#: Texts that are loaded at a time.
-CHUNK_BYTES = 1 << 22
 #: Origins end after this.
 _SHORTEST_ORIGIN = len("https://")
 _HOST = re.compile(r"[^/?#]*//(?:[^/?#]*@)?(\[[^/?#]*\]|[^:/?#]*)")
 
 
-class UrlTable:
-    """Maps URLs to numbers and back, and to hosts. With `compiled`, which needs numba, it can find pieces."""
+class UrlTable(Protocol):
+    """Maps URLs to numbers and back, and to hosts."""
 
-    def __init__(self, *, compiled: bool = False) -> None:
-        self._key: Key | None = None
-        self._hash: Callable[[str], int] = _hash
-        if compiled:
-            self._key, self._hash = _compiled_hash()
+    #: Whether it can resolve references.
+    can_resolve: bool
+
+    def __len__(self) -> int: ...
+
+    def add_all(self, urls: Sequence[str]) -> IntArray:
+        """The number of each URL; new ones get the next numbers."""
+
+    def add_found(self, found: FoundUrls) -> IntArray:
+        """The number of each URL; `NEW` ones get the next numbers, unless they were added meanwhile."""
+
+    def load(self, texts: Iterable[bytes], /) -> None:
+        """Fill an empty table with URLs that are all different, given as lines of UTF-8: those of a stored table."""
+
+    def resolve(self, base: bytes, references: bytes, ends: npt.NDArray[np.uint32]) -> FoundUrls:
+        """The URL of each reference on the page at a canonical URL. The texts of the references, in UTF-8, are
+        concatenated. Numbers may also be `NO_TARGET` and, for references that `web.urls` must resolve, `UNUSUAL`."""
+
+    def find(self, url: str, /) -> int | None:
+        """The number of a URL, or None if it is unknown."""
+
+    def url(self, number: int, /) -> str: ...
+
+    def urls(self, first: int, last: int, /) -> list[str]:
+        """The URLs of the numbers from `first` to before `last`."""
+
+    def hosts(self, numbers: IntArray) -> IntArray:
+        """The number of each URL's host."""
+
+    def host(self, host_number: int, /) -> str:
+        """The name of a host; empty for strings without one."""
+
+    def n_bytes(self) -> int:
+        """Memory in bytes, including room to grow."""
+
+
+def new_url_table() -> UrlTable:
+    """An empty table, in C if the extension is there."""
+    if native.is_available():
+        from scenthound.frontier.native_url_table import NativeUrlTable
+
+        return NativeUrlTable()
+    return PlainUrlTable()
+
+
+class PlainUrlTable:
+    """The table in plain Python."""
+
+    can_resolve = False
+
+    def __init__(self) -> None:
         self._text = Growing(np.uint8)
         #: The rest of URL i starts at `_end[i]` and ends at `_end[i + 1]`, modulo END_LIMIT.
         self._end = Growing(np.uint32)
@@ -128,9 +162,6 @@ class UrlTable:
         self._wraps: list[int] = []
         self._origin = Growing(np.int32)
         self._origins = _Names()
-        self._origin_text = Growing(np.uint8)
-        self._origin_end = Growing(np.int64)
-        self._origin_end.append(0)
         self._hosts = _Names()
         self._host_of_origin = Growing(np.int32)
         self._recent: dict[str, int] = {}
@@ -141,7 +172,6 @@ class UrlTable:
         return len(self._origin)
 
     def add_all(self, urls: Sequence[str]) -> IntArray:
-        """The number of each URL; new ones get the next numbers."""
         recent = map(self._recent.get, urls)
         numbers = [
             self._find_or_add(url) if number is None else number for url, number in zip(urls, recent, strict=True)
@@ -149,100 +179,29 @@ class UrlTable:
         return np.fromiter(numbers, np.int32, len(numbers))
 
     def add_found(self, found: FoundUrls) -> IntArray:
-        """The number of each URL; `NEW` ones get the next numbers, unless they were added meanwhile."""
-        if not found.new:
+        if len(found.new) == 0:
             return found.numbers
         numbers = found.numbers.copy()
         numbers[numbers == NEW] = [self._add(url) for url in found.new]
         return numbers
 
     def load(self, texts: Iterable[bytes]) -> None:
-        """Fill an empty table with URLs that are all different, given as lines of UTF-8: those of a stored table."""
-        if self._key is None:
-            for text in texts:
-                self.add_all(text.decode("utf-8", "surrogatepass").split("\n"))
-            return
-        hashes = [self._load(chunk) for chunk in _chunks(texts)]
-        self._index.fill(np.concatenate([np.zeros(0, np.uint64), *hashes]))
+        for text in texts:
+            self.add_all(text.decode("utf-8", "surrogatepass").split("\n"))
 
-    def _load(self, text: bytes) -> npt.NDArray[np.uint64]:
-        """Append lines to the arrays; returns the hashes of the URLs."""
-        from scenthound.frontier import compiled_urls as compiled
-
-        assert self._key is not None
-        data = np.frombuffer(text, np.uint8)
-        starts, origin_ends, ends = compiled.split_lines(data, _SHORTEST_ORIGIN)
-        origin_hashes = compiled.hash_parts(data, starts, origin_ends, self._key)
-        _, first, which = np.unique(origin_hashes, return_index=True, return_inverse=True)
-        if not text.isascii() or not compiled.are_same(data, starts, origin_ends, first[which]):
-            return self._load_each(text)
-        names = [text[start:end].decode() for start, end in zip(starts[first], origin_ends[first], strict=True)]
-        # Numbered in the order of their first lines, as if they were added one by one.
-        numbers = np.zeros(len(first), np.int32)
-        for position in np.argsort(first).tolist():
-            numbers[position] = self._origin_number(names[position])
-        self._append(compiled.joined_parts(data, origin_ends, ends), ends - origin_ends, numbers[which])
-        hashes: npt.NDArray[np.uint64] = compiled.hash_parts(data, starts, ends, self._key)
-        return hashes & np.uint64(LOWER_HALF)
-
-    def _load_each(self, text: bytes) -> npt.NDArray[np.uint64]:
-        """As `_load`, for texts that compiled code cannot split."""
-        urls = text.decode("utf-8", "surrogatepass").split("\n")
-        parts = [_split(url) for url in urls]
-        rests = b"".join(rest for _, rest in parts)
-        lengths = np.array([len(rest) for _, rest in parts], np.int64)
-        origins = np.array([self._origin_number(name) for name, _ in parts], np.int32)
-        self._append(np.frombuffer(rests, np.uint8), lengths, origins)
-        return np.array([self._hash(url) for url in urls], np.uint64)
-
-    def _append(self, rests: npt.NDArray[np.uint8], lengths: LongArray, origins: IntArray) -> None:
-        ends = len(self._text) + np.cumsum(lengths)
-        n_before = len(self._origin)
-        self._text.extend_by(rests)
-        self._end.extend_by((ends % END_LIMIT).astype(np.uint32))
-        self._origin.extend_by(origins)
-        while len(self._text) >= (len(self._wraps) + 1) * END_LIMIT:
-            limit = (len(self._wraps) + 1) * END_LIMIT
-            self._wraps.append(n_before + int(np.searchsorted(ends, limit)) + 1)
+    def resolve(self, _base: bytes, _references: bytes, _ends: npt.NDArray[np.uint32]) -> FoundUrls:
+        raise PluginError("This URL table cannot resolve references. Resolve them with web.urls.resolve_all.")
 
     def _origin_number(self, name: str) -> int:
         number = self._origins.number_of.get(name)
         return self._add_origin(name) if number is None else number
 
-    @property
-    def can_find_pieces(self) -> bool:
-        return self._key is not None
-
-    def find_pieces(self, base: bytes, prefixes: list[int], data: bytes, pieces: LongArray) -> IntArray:
-        """The number of each URL `base[:prefixes[p]] + data[q:r]`, with p, q and r in the columns of `pieces`; a p
-        beyond the last prefix means the last one. `NEW` if the URL is unknown or p is negative."""
-        if self._key is None:
-            raise PluginError("find_pieces needs compiled code. Create the table with UrlTable(compiled=True).")
-        from scenthound.frontier import compiled_urls
-
-        table = compiled_urls.TableArrays(
-            np.asarray(self._index.slots),
-            self._text.filled(),
-            self._end.filled(),
-            np.array(self._wraps, np.int64),
-            END_LIMIT,
-            self._origin.filled(),
-            self._origin_text.filled(),
-            self._origin_end.filled(),
-        )
-        split_urls = compiled_urls.SplitUrls(
-            np.frombuffer(base, np.uint8), np.array(prefixes, np.int64), np.frombuffer(data, np.uint8), pieces
-        )
-        found: IntArray = compiled_urls.find_pieces(split_urls, self._key, table)
-        return found
-
     def find(self, url: str) -> int | None:
-        """The number of a URL, or None if it is unknown."""
         name, rest = _split(url)
         origin = self._origins.number_of.get(name)
         if origin is None:
             return None
-        entry = self._index.slots[self._slot(self._hash(url), origin, rest)]
+        entry = self._index.slots[self._slot(_hash(url), origin, rest)]
         return number_of(entry) if entry else None
 
     def url(self, number: int) -> str:
@@ -250,24 +209,24 @@ class UrlTable:
             raise IndexError(f"No URL {number} in a table of {len(self)}.")
         return self._origins.names[self._origin[number]] + self._rest(number).decode("utf-8", "surrogatepass")
 
+    def urls(self, first: int, last: int) -> list[str]:
+        return [self.url(number) for number in range(first, last)]
+
     def _rest(self, number: int) -> bytes:
         start, end = self._end[number], self._end[number + 1]
         offset = bisect_right(self._wraps, number) * END_LIMIT + start
         return self._text.between(offset, offset + (end - start) % END_LIMIT)
 
     def hosts(self, numbers: IntArray) -> IntArray:
-        """The number of each URL's host."""
         origins: IntArray = self._origin.filled().take(numbers)
         hosts: IntArray = self._host_of_origin.filled().take(origins)
         return hosts
 
     def host(self, host_number: int) -> str:
-        """The name of a host; empty for strings without one."""
         return self._hosts.names[host_number]
 
     def n_bytes(self) -> int:
-        """Memory in bytes, including room to grow."""
-        arrays = (self._text, self._end, self._origin, self._host_of_origin, self._origin_text, self._origin_end)
+        arrays = (self._text, self._end, self._origin, self._host_of_origin)
         names = self._origins.n_bytes() + self._hosts.n_bytes()
         recalled = sum(map(_n_bytes, (self._recent, self._older)))
         return sum(one.nbytes for one in arrays) + self._index.slots.nbytes + names + recalled
@@ -285,7 +244,7 @@ class UrlTable:
     def _add(self, url: str) -> int:
         name, rest = _split(url)
         origin = self._origin_number(name)
-        url_hash = self._hash(url)
+        url_hash = _hash(url)
         slot = self._slot(url_hash, origin, rest)
         entry = self._index.slots[slot]
         return number_of(entry) if entry else self._add_new(slot, url_hash, origin, rest)
@@ -303,8 +262,6 @@ class UrlTable:
     def _add_origin(self, name: str) -> int:
         host = _HOST.match(name)
         self._host_of_origin.append(self._hosts.add(host[1] if host else ""))
-        self._origin_text.extend(_encoded(name))
-        self._origin_end.append(len(self._origin_text))
         return self._origins.add(name)
 
     def _slot(self, url_hash: int, origin: int, rest: bytes) -> int:
@@ -318,20 +275,6 @@ class UrlTable:
                     break
             slot = slot + 1 if slot + 1 < len(slots) else 0
         return slot
-
-
-def _chunks(texts: Iterable[bytes]) -> Iterator[bytes]:
-    """Texts of several lines, joined to a few megabytes each: every call of compiled code has its price."""
-    waiting: list[bytes] = []
-    n_bytes = 0
-    for text in texts:
-        waiting.append(text)
-        n_bytes += len(text)
-        if n_bytes >= CHUNK_BYTES:
-            yield b"\n".join(waiting)
-            waiting, n_bytes = [], 0
-    if waiting:
-        yield b"\n".join(waiting)
 
 
 class _Names:
@@ -360,14 +303,6 @@ def _split(url: str) -> tuple[str, bytes]:
     """The origin of a URL (all of it if there is no path) and the rest."""
     end = url.find("/", _SHORTEST_ORIGIN)
     return (url, b"") if end < 0 else (url[:end], _encoded(url[end:]))
-
-
-def _compiled_hash() -> tuple["Key", Callable[[str], int]]:
-    """A random key, and the compiled hash function with that key."""
-    from scenthound.frontier.compiled_urls import Key, siphash_of
-
-    key = Key(np.uint64(randbits(64)), np.uint64(randbits(64)))
-    return key, lambda url: int(siphash_of(np.frombuffer(_encoded(url), np.uint8), key)) & LOWER_HALF
 
 
 def _encoded(url: str) -> bytes:

@@ -1,11 +1,29 @@
 /* The extension module. Each part of it adds its types and functions. */
 
+#include "heaps.h"
+#include "html.h"
 #include "native.h"
+#include "url_types.h"
+
+int get_array(PyObject *object, Py_buffer *array, size_t item_size)
+{
+    if (PyObject_GetBuffer(object, array, PyBUF_C_CONTIGUOUS) < 0) {
+        return -1;
+    }
+    bool is_aligned = array->len == 0 || (uintptr_t)array->buf % item_size == 0;
+    if ((size_t)array->itemsize != item_size || !is_aligned) {
+        PyBuffer_Release(array);
+        PyErr_Format(PyExc_ValueError, "not an array of numbers of %zu bytes", item_size);
+        return -1;
+    }
+    return 0;
+}
 
 static int add_all(PyObject *module)
 {
-    (void)module;
-    return 0;
+    bool is_added = add_html(module) == 0 && add_url_types(module) == 0 && add_vocabulary(module) == 0 &&
+                    add_word_statistics(module) == 0 && add_heaps(module) == 0;
+    return is_added ? 0 : -1;
 }
 
 static PyModuleDef_Slot slots[] = {

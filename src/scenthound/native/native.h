@@ -9,6 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Get the buffer of an array of items of this size, one after the other; -1 with an exception set. */
+int get_array(PyObject *object, Py_buffer *array, size_t item_size);
+
+/* memory.c: arrays that may be large. They fail with NULL and without an exception; sizes are those of the last call. */
+void *allocate_zeros(size_t n_bytes);
+void release_memory(void *memory, size_t n_bytes);
+/* What is added is not set to 0; `memory` may be NULL, with 0 bytes. */
+void *enlarge_memory(void *memory, size_t n_bytes, size_t n_new_bytes);
+/* Ensure that an array has room for so many items, with an eighth more than before; -1 with an exception set. */
+int make_room(void **array, size_t *room, size_t needed, size_t item_size);
+
+/* Each adds its types and functions to the module; -1 with an exception set. */
+int add_vocabulary(PyObject *module);
+int add_word_statistics(PyObject *module);
 
 #endif

@@ -31,8 +31,8 @@ class WordIndex(Protocol):
         """The current size of the vocabulary; all ids are below it. Words found later in a live crawl have larger ids,
         for which an array of this size is too short."""
 
-    def stems_from(self, first: int) -> list[str]:
-        """The stems of the words numbered `first` and above."""
+    def stems_from(self, first: int, at_most: int | None = None) -> list[str]:
+        """The stems of the words numbered `first` and above, or of the first of them."""
 
 
 @dataclass(frozen=True, slots=True)

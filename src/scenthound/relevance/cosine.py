@@ -23,7 +23,7 @@ class Cosine:
         if not stems:
             raise no_words(topic, "description" if self.description else "keywords")
         _, counts = np.unique(stems, return_counts=True)
-        weights = np.bincount(index.find_words(stems), minlength=index.n_words).astype(np.float64)
+        weights = np.bincount(index.find_words(stems)).astype(np.float64)
         return CosineRelevance(weights, math.sqrt(float(np.sum(counts.astype(np.float64) ** 2))))
 
 
@@ -33,7 +33,7 @@ class CosineRelevance:
     of a page or window."""
 
     def __init__(self, weights: FloatArray, topic_norm: float) -> None:
-        #: With a last element for all words added later.
+        #: With a last element for all words above the highest of the topic.
         self._weights: FloatArray = np.append(weights, 0.0)
         self._topic_norm = topic_norm
 

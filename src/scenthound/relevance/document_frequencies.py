@@ -20,6 +20,8 @@ from scenthound.relevance.base import WordIndex
 #: The idf of a word that is on every page of a crawl: it counts for the length of a page.
 MIN_IDF = 0.01
 FILE = "document_frequencies.txt.gz"
+#: So that a resumed crawl never has all its stems as strings.
+_STEMS_AT_A_TIME = 1 << 16
 
 
 @cache
@@ -42,7 +44,11 @@ class WordWeights:
     def __init__(self, index: WordIndex, file: str | None = None) -> None:
         self._index = index
         self._idf, self._unknown = idf_of_stems(file)
-        self._root_idf: FloatArray = np.zeros(1)  # that of stop words, and room for new words
+        values = sorted({*self._idf.values(), self._unknown})
+        self._rank_of_idf = {value: rank for rank, value in enumerate(values, 1)}
+        self._roots: FloatArray = np.concatenate(([0.0], np.sqrt(values)))  # 0 is that of stop words
+        # Many words have the same weight, so two bytes for each are enough to know it; with room for new words.
+        self._rank_of_word = np.zeros(1, np.min_scalar_type(len(values)))
         self._n_known = 1
 
     @property
@@ -57,7 +63,7 @@ class WordWeights:
         """Of each word; 0 for stop words."""
         if int(words.max(initial=0)) >= self._n_known:
             self._extend()
-        return self._root_idf.take(words)
+        return self._roots.take(self._rank_of_word.take(words))
 
     def share_known(self, words: IntArray) -> float:
         """The share of words that have a document frequency; 1 if there are none."""
@@ -65,14 +71,16 @@ class WordWeights:
         return 1.0 - float(is_unknown.mean()) if len(words) else 1.0
 
     def _extend(self) -> None:
-        new = self._index.stems_from(self._n_known)
-        n_known = self._n_known + len(new)
-        if n_known > len(self._root_idf):
-            room = np.zeros(max(n_known, len(self._root_idf) * 3 // 2))
-            room[: self._n_known] = self._root_idf[: self._n_known]
-            self._root_idf = room
-        self._root_idf[self._n_known : n_known] = np.sqrt([self._idf.get(stem, self._unknown) for stem in new])
-        self._n_known = n_known
+        n_words = self._index.n_words
+        if n_words > len(self._rank_of_word):
+            room = np.zeros(max(n_words, len(self._rank_of_word) * 9 // 8), self._rank_of_word.dtype)
+            room[: self._n_known] = self._rank_of_word[: self._n_known]
+            self._rank_of_word = room
+        while self._n_known < n_words:
+            stems = self._index.stems_from(self._n_known, _STEMS_AT_A_TIME)
+            ranks = [self._rank_of_idf[self._idf.get(stem, self._unknown)] for stem in stems]
+            self._rank_of_word[self._n_known : self._n_known + len(stems)] = ranks
+            self._n_known += len(stems)
 
 
 class CrawlWeights:

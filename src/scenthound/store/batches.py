@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from scenthound import native
 from scenthound.errors import printable
 from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.store.layout import Numbers
@@ -182,8 +183,8 @@ class BatchMaker:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether compiled code parses the pages now."""
-        return self._scanner.is_compiled
+        """Whether the extension parses the pages."""
+        return native.is_available()
 
     def batch(self, records: Iterable[RawRecord]) -> PageBatch:
         found = _Found()
@@ -234,7 +235,7 @@ class BatchMaker:
     def _batch_of(self, found: "_Found") -> PageBatch:
         pages = found.pages
         word_length = _lengths([page.words for page in pages])
-        word, _, words = renumbered(_joined([page.words for page in pages]), len(self._scanner.stems))
+        word, _, words = renumbered(_joined([page.words for page in pages]), self._scanner.n_words)
         term, term_count, term_length = terms_of(word, word_length, len(words) + 1)
         page_of_term = np.repeat(np.arange(len(pages)), term_length)
         aliases = np.array(found.aliases, np.int32).reshape(-1, 2)
@@ -266,8 +267,8 @@ class BatchMaker:
         )
 
     def _new_stems(self) -> str:
-        first, self._n_stems_sent = self._n_stems_sent, len(self._scanner.stems)
-        return " ".join(self._scanner.stems[first:])
+        first, self._n_stems_sent = self._n_stems_sent, self._scanner.n_words
+        return " ".join(self._scanner.stems_from(first))
 
 
 @dataclass(slots=True)

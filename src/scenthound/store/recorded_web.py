@@ -118,9 +118,10 @@ class RecordedWeb(WebArrays):
         known = [self._word_ids[stem] for stem in stems if stem in self._word_ids]
         return np.array(known, np.int32)
 
-    def stems_from(self, first: int) -> list[str]:
-        """The stems of the words numbered `first` and above."""
-        return [self.vocabulary[word] for word in range(first, self.n_words)]
+    def stems_from(self, first: int, at_most: int | None = None) -> list[str]:
+        """The stems of the words numbered `first` and above, or of the first of them."""
+        end = self.n_words if at_most is None else min(first + at_most, self.n_words)
+        return [self.vocabulary[word] for word in range(first, end)]
 
     @cached_property
     def _label_ids(self) -> dict[str, int]:

@@ -188,7 +188,7 @@ class StoredCrawl:
 
     def urls(self) -> list[str]:
         """All URLs, by number."""
-        return self._strings("url")
+        return [url for text in self._texts("url") for url in text.decode("utf-8", "surrogatepass").split("\n")]
 
     def url_of(self, page: int) -> str:
         """The URL of one number, without reading the others."""
@@ -198,12 +198,13 @@ class StoredCrawl:
             raise self._damaged(f"URL {page} is missing")
         return str(strings[page - row[0]])
 
-    def stems(self) -> list[str]:
-        return self._strings("stem")
-
     def url_texts(self) -> Iterator[bytes]:
         """All URLs by number, as lines of UTF-8."""
-        return (self._unpacked(is_packed, stored) for _, _, is_packed, stored in self._batches("url", "first"))
+        return self._texts("url")
+
+    def stem_texts(self) -> Iterator[bytes]:
+        """All stems by number, as lines of UTF-8."""
+        return self._texts("stem")
 
     def robots(self) -> Iterator[RobotsRecord]:
         """In the order of the responses; an origin may occur several times."""
@@ -378,11 +379,8 @@ class StoredCrawl:
         for start in range(first, end, _COLUMN_ROWS):
             yield self._all(sql, start, min(end, start + _COLUMN_ROWS))
 
-    def _strings(self, table: str) -> list[str]:
-        strings: list[str] = []
-        for _, _, is_packed, stored in self._batches(table, "first"):
-            strings += self._unpacked(is_packed, stored).decode("utf-8", "surrogatepass").split("\n")
-        return strings
+    def _texts(self, table: str) -> Iterator[bytes]:
+        return (self._unpacked(is_packed, stored) for _, _, is_packed, stored in self._batches(table, "first"))
 
     def _arrays_with(self, visit: int, columns: str = "*") -> JoinedArrays | None:
         """The row with the arrays of a visit; None if there is no such visit."""

@@ -85,4 +85,4 @@ def _words(file: Path, scanner: WordScanner, index: WordIndex) -> IntArray:
         numbers = scanner.scan(decode_html(content))
     else:
         numbers = parse_html(content, _URL, scanner).words
-    return index.find_words([scanner.stems[number] for number in numbers.tolist() if number])
+    return index.find_words([scanner.stem(number) for number in numbers.tolist() if number])

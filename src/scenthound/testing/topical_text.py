@@ -19,7 +19,8 @@ import numpy.typing as npt
 from scenthound.model import FloatArray, IntArray, LongArray
 from scenthound.store.layout import ByteArray, offsets_of, packed
 from scenthound.testing.topical_graph import NO_SECOND, PIECE, Pages, Part, PieceLinks, TopicalWeb, generator
-from scenthound.text.tokenizer import STOP, stems_of
+from scenthound.text.tokenizer import stems_of
+from scenthound.text.vocabulary import STOP
 
 N_BACKGROUND = 5000
 WORDS_PER_TOPIC = 200

@@ -6,16 +6,11 @@ always passed in, because the studies count them over the pool of crawled pages,
 
 import math
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scenthound.jit import is_loaded
+from scenthound import native
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
-
-if TYPE_CHECKING:
-    from scenthound.text.compiled import WordCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +65,15 @@ def count_words(words: IntArray) -> TermRows:
 
 def word_norm(words: IntArray) -> float:
     """The Euclidean norm of a page's word counts, without stop words (id 0)."""
-    return math.sqrt(_word_counts().squared_norm(words)) if is_loaded() else plain_word_norm(words)
+    if native.is_available():
+        from scenthound.native import _native
 
-
-@cache
-def _word_counts() -> "WordCounts":
-    from scenthound.text.compiled import WordCounts
-
-    return WordCounts()
+        return math.sqrt(_native.squared_norm(np.ascontiguousarray(words, np.int32)))
+    return plain_word_norm(words)
 
 
 def plain_word_norm(words: IntArray) -> float:
-    """`word_norm` without numba."""
+    """`word_norm` without the extension."""
     in_order = np.sort(words)
     in_order = in_order[in_order.searchsorted(0, "right") :]
     is_edge = np.ones(len(in_order) + 1, np.bool_)
@@ -94,15 +86,15 @@ def plain_word_norm(words: IntArray) -> float:
 def total_weight(words: IntArray, weights: FloatArray) -> float:
     """The sum of the weights of all words of a page; weights are integers, and the last one is that of all higher
     word numbers."""
-    if is_loaded():
-        from scenthound.text.compiled import total_weight as compiled_total_weight
+    if native.is_available():
+        from scenthound.native import _native
 
-        return compiled_total_weight(words, weights)
+        return _native.total_weight(np.ascontiguousarray(words, np.int32), np.ascontiguousarray(weights, np.float64))
     return plain_total_weight(words, weights)
 
 
 def plain_total_weight(words: IntArray, weights: FloatArray) -> float:
-    """`total_weight` without numba."""
+    """`total_weight` without the extension."""
     return float(weights.take(words, mode="clip").sum())
 
 

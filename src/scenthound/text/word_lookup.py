@@ -1,11 +1,9 @@
-"""Finds the words of a text and their numbers: with numpy at first, compiled after `COMPILE_CHARACTERS`.
+"""Finds the words of a text and their numbers with numpy.
 
 A word is identified by a 64-bit polynomial hash of its characters. Among a million words the probability of a collision
 is about one in thirty million; then both count as one word. Each scanner has a random salt, so that short words cannot
 be chosen to collide; numbers of stems do not depend on it. Long words of rare letters can (some polynomials vanish for
 every salt), with no harm: they count as one word.
-
-Both implementations use the same hashes and the same table. Without numba (the extra `fast`) it stays with numpy.
 """
 
 import functools
@@ -15,21 +13,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.jit import is_available
 from scenthound.model import BoolArray, IntArray, LongArray
 from scenthound.text.scripts import FIRST_UNSPACED, UNSPACED, mark_unspaced
 from scenthound.text.word_table import ABSENT, MAX_WORD_CHARACTERS, TOO_LONG, HashArray, WordTable
 
-#: After this many characters compiled code is used. Below, loading it takes longer than it saves.
-COMPILE_CHARACTERS = 1 << 24
-
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _WORD_SIZE = 1 << 64
 _CODES_OF_UNICODE = 0x110000
-#: Code points above are no letters or digits: empty planes, tags, private use.
-_CODES_OF_LETTERS = 0x40000
+#: Code points from here on are no letters or digits, except Han letters, which are unspaced.
+_CODES_OF_LETTERS = 0x20000
 
-Bytes = npt.NDArray[np.uint8]
 Codes = npt.NDArray[np.uint32]
 
 
@@ -51,17 +44,6 @@ class FoundWords(NamedTuple):
         return zip(self.edges[2 * unknown].tolist(), self.edges[2 * unknown + 1].tolist(), strict=True)
 
 
-class LookupTables(NamedTuple):
-    """Tables for compiled lookups: the lower case of each code point, 0 if it is no letter or digit, with the mark
-    `UNSPACED` for the letters of `scripts`; powers of the base of the hashes; the slots of the table."""
-
-    lower: Codes
-    powers: HashArray
-    slot_hashes: HashArray
-    slot_numbers: IntArray
-    mixing: HashArray
-
-
 class WordLookup:
     """Maps words to numbers."""
 
@@ -69,42 +51,13 @@ class WordLookup:
         # Odd, so that it is invertible.
         self._base = (_MULTIPLIER + 2 * salt) % _WORD_SIZE
         self._powers = self._inverse_powers = np.zeros(0, np.uint64)
-        self._powers_of_word = _powers(self._base, MAX_WORD_CHARACTERS + 1)
         self._table = WordTable()
-        self._n_characters = 0
         self.add({TOO_LONG: number_if_too_long})
 
     def find(self, text: str, cuts: LongArray) -> tuple[FoundWords, IntArray]:
         """The words of a text, split also at ascending cuts, and the number of words before each cut. The lower case of
         each character must be one character."""
-        self._n_characters += len(text)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        return self._find_compiled(codes, cuts) if self.is_compiled else self._find(codes, cuts)
-
-    def use_compiled(self) -> None:
-        self._n_characters = COMPILE_CHARACTERS + 1
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether it uses compiled code now."""
-        return self._n_characters > COMPILE_CHARACTERS and is_available()
-
-    def lookup_tables(self) -> LookupTables:
-        """The tables for compiled lookups; valid until hashes are added."""
-        return LookupTables(_lower_case(_CODES_OF_UNICODE), self._powers_of_word, *self._table.slots())
-
-    def add(self, number_of_hash: dict[int, int]) -> None:
-        """Add hashes, none of which is known."""
-        hashes = np.fromiter(number_of_hash, np.uint64, len(number_of_hash))
-        self._table.put(hashes, np.fromiter(number_of_hash.values(), np.int32, len(number_of_hash)))
-
-    def _find_compiled(self, codes: Codes, cuts: LongArray) -> tuple[FoundWords, IntArray]:
-        from scenthound.text.compiled import find_words
-
-        edges, hashes, numbers, n_unknown, positions = find_words(codes, cuts, *self.lookup_tables())
-        return FoundWords(edges, hashes, numbers, n_unknown), positions
-
-    def _find(self, codes: Codes, cuts: LongArray) -> tuple[FoundWords, IntArray]:
         largest = int(codes.max(initial=0))
         folded = _folded(codes, largest)
         is_unspaced = folded >= UNSPACED if largest >= FIRST_UNSPACED else None
@@ -114,6 +67,11 @@ class WordLookup:
         numbers = self._table.get(hashes)
         positions = np.searchsorted(edges[0::2], cuts).astype(np.int32)
         return FoundWords(edges, hashes, numbers, int(np.count_nonzero(numbers == ABSENT))), positions
+
+    def add(self, number_of_hash: dict[int, int]) -> None:
+        """Add hashes, none of which is known."""
+        hashes = np.fromiter(number_of_hash, np.uint64, len(number_of_hash))
+        self._table.put(hashes, np.fromiter(number_of_hash.values(), np.int32, len(number_of_hash)))
 
     def _hashes(self, folded: Codes, edges: LongArray) -> HashArray:
         """The polynomial of every word's characters: differences of one running sum, shifted to power 0."""
@@ -137,13 +95,14 @@ def _powers(base: int, count: int) -> HashArray:
 
 
 def _folded(codes: Codes, largest: int) -> Codes:
-    """The entry of each character in the table of `LookupTables.lower`."""
+    """The entry of each character in the table of letters."""
     size = 0x80 if largest < 0x80 else 0x10000 if largest < 0x10000 else _CODES_OF_UNICODE
-    return _lower_case(size).take(codes)
+    return letter_table(size).take(codes)
 
 
 @functools.cache
-def _lower_case(size: int) -> Codes:
+def letter_table(size: int) -> Codes:
+    """The lower case of each code point, as in `LookupTables.lower`."""
     n_codes = min(size, _CODES_OF_LETTERS)
     text = np.arange(n_codes, dtype=np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
     # The lower case of these two depends on their neighbours; the tokenizer handles texts with them.

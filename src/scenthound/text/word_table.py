@@ -6,7 +6,6 @@ depends on secret factors of the table, so that nobody can choose hashes that cl
 """
 
 import secrets
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +24,6 @@ _HASH_BITS = 64
 HALF_BITS = 32
 _FIRST_SLOT_BITS = 12
 _SLOTS_PER_HASH = 4
-
-
-class Slots(NamedTuple):
-    """The slots of a table, and the two factors and the shift that give the first slot of a hash."""
-
-    hashes: HashArray
-    numbers: IntArray
-    mixing: HashArray
 
 
 class WordTable:
@@ -67,10 +58,6 @@ class WordTable:
             hashes, numbers = hashes[~settled], numbers[~settled]
             slots = (slots[~settled] + 1) & self._last_slot
 
-    def slots(self) -> Slots:
-        """The arrays for compiled lookups."""
-        return Slots(self._hashes, self._numbers, self._mixing)
-
     def _probe(self, hashes: HashArray, slots: LongArray, numbers: IntArray) -> IntArray:
         """Continue with hashes whose first slot has another one, up to their own slot or a free one."""
         searching = np.flatnonzero(numbers != ABSENT)
@@ -94,7 +81,6 @@ class WordTable:
         self._last_slot = (1 << slot_bits) - 1
         self._hashes: HashArray = np.zeros(1 << slot_bits, np.uint64)
         self._numbers: IntArray = np.full(1 << slot_bits, ABSENT, np.int32)
-        self._mixing: HashArray = np.array([self._first_factor, self._second_factor, self._shift], np.uint64)
 
     def _grow(self) -> None:
         used = self._numbers != ABSENT

@@ -13,8 +13,9 @@ import turbohtml.detect  # noqa: F401  registers the codecs "whatwg-<label>"
 
 _DECLARED_WITHIN_BYTES = 1_024
 _FALLBACK = "windows-1252"
+_UTF_8 = "utf-8"
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF8, _UTF_8),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
@@ -28,28 +29,41 @@ _CHARSET_IN_CONTENT = re.compile(rb"charset\s*=\s*[\"']?\s*([^\s;\"']+)", re.IGN
 
 def decode_html(body: bytes, http_charset: str | None = None) -> str:
     """Decode a page. `http_charset` is the charset of its Content-Type header, if there is one."""
+    decoded = _decoded(body, http_charset)
+    return decoded if isinstance(decoded, str) else decoded.decode("utf-8", "replace")
+
+
+def utf_8_html(body: bytes, http_charset: str | None = None) -> bytes:
+    """A page in UTF-8, with what `decode_html` returns. If it is in UTF-8, its invalid bytes stay as they are."""
+    decoded = _decoded(body, http_charset)
+    return decoded.encode("utf-8", "surrogatepass") if isinstance(decoded, str) else decoded
+
+
+def _decoded(body: bytes, http_charset: str | None) -> str | bytes:
+    """The text of a page or, if it is in UTF-8, its bytes."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
-            return body[len(mark) :].decode(encoding, "replace")
-    for label in (http_charset, _declared(body[:_DECLARED_WITHIN_BYTES])):
-        text = _decoded(body, label) if label else None
-        if text is not None:
-            return text
+            return body[len(mark) :] if encoding == _UTF_8 else body[len(mark) :].decode(encoding, "replace")
+    if http_charset and (text := _labelled(body, http_charset)) is not None:
+        return text
+    if (label := _declared(body[:_DECLARED_WITHIN_BYTES])) and (text := _labelled(body, label)) is not None:
+        return text
     return _undeclared(body)
 
 
-def _undeclared(body: bytes) -> str:
+def _undeclared(body: bytes) -> str | bytes:
     try:
         # Not final: the body may have been truncated within its last character.
-        return codecs.utf_8_decode(body, "strict", False)[0]
+        _, length = codecs.utf_8_decode(body, "strict", False)
     except UnicodeDecodeError:
         return body.decode(f"whatwg-{_FALLBACK}")
+    return body[:length]
 
 
-def _decoded(body: bytes, label: str) -> str | None:
+def _labelled(body: bytes, label: str) -> str | bytes | None:
     label = label.strip().lower()
-    if label in ("utf-8", "utf8"):
-        return body.decode("utf-8", "replace")
+    if label in (_UTF_8, "utf8"):
+        return body
     try:
         return body.decode(f"whatwg-{label}", "replace")
     except (LookupError, ValueError):  # ValueError: a label with a NUL in it

@@ -19,6 +19,7 @@ position is reliable, and all links are placed behind the last word.
 
 import operator
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -27,8 +28,9 @@ from turbohtml import Document, Element, Namespace, Text, parse
 
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, IntArray, LongArray
+from scenthound.web.references import References, ResolvedLinks, resolve_in_table, resolve_texts
 from scenthound.web.refresh import is_refresh
-from scenthound.web.urls import resolve_all
+from scenthound.web.urls import encoded
 
 # Elements that the library separates from their neighbours, and whose children it separates from each other.
 _BLOCKS = (
@@ -47,6 +49,8 @@ _MADE_BLOCKS = frozenset(
 )
 # The source of a formula.
 _HIDDEN = "annotation", "annotation-xml"
+# Elements whose content is not displayed.
+_HIDING = frozenset((*_HIDDEN, "datalist"))
 # Elements that separate words within a line.
 _SEPARATING = frozenset((*_BLOCKS, "hr", "mtable", "mtr", "mtd"))
 # Inline elements with other than the usual inline children: one query instead of one per block. The library tests the
@@ -80,28 +84,32 @@ class HtmlContent:
 
 
 def read_head(document: Document, content: HtmlContent) -> None:
-    """Read title, base and meta elements, wherever they are."""
+    """Read title, base and meta elements, wherever they are displayed."""
     # One tag at a time: the library has an index by tag.
     for title in document.select("title"):
-        if not content.title and title.namespace is Namespace.HTML:
+        if not content.title and title.namespace is Namespace.HTML and _is_displayed(title):
             content.title = " ".join(title.text.split())
-    if bases := document.select("base[href]"):
-        content.base_reference = bases[0].attr("href")
-    for meta in document.select("meta[name]"):
+    content.base_reference = next((base.attr("href") for base in _displayed(document, "base[href]")), None)
+    for meta in _displayed(document, "meta[name]"):
         if name := meta.attr("name"):
             content.metas.append((name, meta.attr("content") or ""))
-    for meta in document.select("meta[http-equiv]"):
+    for meta in _displayed(document, "meta[http-equiv]"):
         value = meta.attr("content") or ""
-        if (meta.attr("http-equiv") or "").lower() == "refresh" and is_refresh(value) and _is_active(meta):
+        is_named = (meta.attr("http-equiv") or "").lower() == "refresh"
+        if is_named and is_refresh(value) and _is_displayed(meta, except_in="noscript"):
             content.refresh = value
             break
 
 
-def _is_active(element: Element) -> bool:
-    """Whether an element is part of the page for browsers that run scripts: neither in noscript nor in a template."""
+def _displayed(document: Document, selector: str) -> Iterator[Element]:
+    return filter(_is_displayed, document.select(selector))
+
+
+def _is_displayed(element: Element, except_in: str = "") -> bool:
+    """Whether no element around this one hides it: a template has its content outside the document."""
     parent = element.parent
     while isinstance(parent, Element):
-        if parent.tag == "noscript":
+        if parent.tag in _HIDING or parent.tag == except_in:
             return False
         parent = parent.parent
     return isinstance(parent, Document)
@@ -295,17 +303,6 @@ def _prepare_links(links: list[Element], references: list[str], page_characters:
 # The result of both paths, before links are resolved
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedLinks:
-    """The targets of links: `urls` of all or, if there are `numbers`, of those that are `NEW` to the URL table.
-
-    Links without a target are omitted from both; `has_target` marks the others, None if all have one."""
-
-    urls: list[str]
-    numbers: IntArray | None
-    has_target: BoolArray | None
-
-
 class PageLinks(Protocol):
     """The links of a page, unresolved, in page order."""
 
@@ -313,8 +310,8 @@ class PageLinks(Protocol):
         """Which of them have rel=nofollow."""
 
     def resolved(self, base_url: str, table: UrlTable | None, /) -> ResolvedLinks:
-        """Resolve the links. A table that can find pieces may provide the numbers of known URLs; the base URL must be
-        canonical then."""
+        """Resolve the links. With a table that can resolve they are numbers, as far as it knows them; the base URL must
+        be canonical then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,17 +324,10 @@ class ReferenceTexts:
     def nofollow(self) -> BoolArray:
         return np.fromiter(map(is_nofollow, self.relations), np.bool_, len(self.relations))
 
-    def resolved(self, base_url: str, _table: UrlTable | None, /) -> ResolvedLinks:
-        return resolve_text(base_url, self.references)
-
-
-def resolve_text(base_url: str, references: list[str]) -> ResolvedLinks:
-    """Resolve references to URL texts."""
-    resolved = resolve_all(base_url, references)
-    urls = [url for url in resolved if url is not None]
-    if len(urls) == len(resolved):
-        return ResolvedLinks(urls, None, None)
-    return ResolvedLinks(urls, None, np.array([url is not None for url in resolved], np.bool_))
+    def resolved(self, base_url: str, table: UrlTable | None, /) -> ResolvedLinks:
+        if table is None or not table.can_resolve:
+            return resolve_texts(base_url, self.references)
+        return resolve_in_table(base_url, References.of(map(encoded, self.references)), table)
 
 
 def is_nofollow(relation: str | None) -> bool:

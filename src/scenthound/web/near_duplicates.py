@@ -27,8 +27,8 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
+from scenthound import native
 from scenthound.errors import InvalidParameter
-from scenthound.jit import is_loaded
 from scenthound.model import IntArray
 from scenthound.saved_state import State
 
@@ -57,20 +57,20 @@ def fingerprint_of(words: IntArray, min_words: int = MIN_WORDS, n_unspaced: int 
     """The fingerprint of a page from the numbers of its words, 0 for stop words; None if there are too few.
     `n_unspaced` of the words are bigrams of a script without spaces."""
     min_words += min(n_unspaced // 2, min_words)
-    if is_loaded():
-        from scenthound.text.compiled import simhash
+    if native.is_available():
+        from scenthound.native import _native
 
-        fingerprint, n_words = simhash(words, MAX_WORDS, _FACTORS)
+        fingerprint, n_words = _native.simhash(np.ascontiguousarray(words, np.int32), MAX_WORDS, _FACTORS)
         return fingerprint if n_words >= min_words else None
     return plain_fingerprint_of(words, min_words)
 
 
 def plain_fingerprint_of(words: IntArray, min_words: int = MIN_WORDS) -> int | None:
-    """`fingerprint_of` without numba."""
+    """`fingerprint_of` without the extension."""
     kept = words[words != 0][:MAX_WORDS]
     if len(kept) < min_words:
         return None
-    # A zero hash does not count, as in the compiled version.
+    # A zero hash does not count, as in the extension.
     hashes = np.unique(_triple_hashes(kept.astype(np.uint64)))
     is_set = 2 * _bit_counts(hashes) > np.count_nonzero(hashes)
     return int.from_bytes(np.packbits(is_set, bitorder="little").tobytes(), "little")

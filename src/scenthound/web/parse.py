@@ -1,11 +1,9 @@
 """Parsing of pages: title, words, and links with their positions among the words.
 
 There are two paths with the same result:
-- The **compiled path** (`compiled_pages`) reads ordinary pages in one pass over their bytes, without a tree, several
-  times as fast. It is taken if the scanner uses compiled code, which needs numba.
-- The **library path** (`decode`, `html`) builds a tree with turbohtml. It is taken without numba, and for pages that
-  the compiled path reports as unsupported: unknown tags, nested links, misplaced table content, unusual character
-  references, invalid UTF-8, refreshes.
+- The **native path** (`native_html`) reads any page with the extension. Words and links never become strings.
+- The **library path** (`html`) builds a tree with turbohtml. It is taken without the extension, and is the reference
+  that the native path is tested with.
 
 Rules
 - Words of the title come first. A link's edges separate words, so its anchor is exactly `words[start:end]`.
@@ -16,13 +14,14 @@ Rules
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scenthound.frontier.url_index import FoundUrls
+from scenthound import native
+from scenthound.frontier.url_index import NEW, FoundUrls
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, IntArray
 from scenthound.text.tokenizer import WordScanner
@@ -46,7 +45,7 @@ class ParsedPage:
     title: str
     base_url: str
     words: IntArray
-    link_urls: list[str]
+    link_urls: Sequence[str]
     link_start: IntArray
     link_end: IntArray
     link_nofollow: BoolArray
@@ -60,7 +59,7 @@ class ParsedPage:
 
     @property
     def links(self) -> list[str] | FoundUrls:
-        return self.link_urls if self.link_numbers is None else FoundUrls(self.link_numbers, self.link_urls)
+        return list(self.link_urls) if self.link_numbers is None else FoundUrls(self.link_numbers, self.link_urls)
 
 
 def parse_html(
@@ -101,12 +100,12 @@ def parse_html(
 
 
 def _with_link(page: ParsedPage, url: str) -> ParsedPage:
-    """A page with one more link, after its last word and without an anchor. Its links have no numbers: only the library
-    path reads refreshes."""
+    """A page with one more link, after its last word and without an anchor."""
     end = np.append(page.link_end, np.int32(len(page.words)))
     return replace(
         page,
         link_urls=[*page.link_urls, url],
+        link_numbers=None if page.link_numbers is None else np.append(page.link_numbers, np.int32(NEW)),
         link_start=np.append(page.link_start, end[-1]),
         link_end=end,
         link_nofollow=np.append(page.link_nofollow, np.False_),
@@ -132,12 +131,10 @@ def context_bounds(
 
 
 def _read(html: str | bytes, http_charset: str | None, scanner: WordScanner) -> PageContent:
-    if scanner.is_compiled:
-        from scenthound.web.compiled_pages import read_compiled
+    if native.is_available():
+        from scenthound.web.native_html import read_native
 
-        page = read_compiled(html, http_charset, scanner, MAX_LINKS)
-        if page is not None:
-            return page
+        return read_native(html, http_charset, scanner, MAX_LINKS)
     content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
     words, positions = scanner.scan_cut(content.text, content.edges)
     start, end = _spans(positions, content.opens)

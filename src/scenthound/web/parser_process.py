@@ -1,8 +1,9 @@
 """Guarded parsing: no page can stop a crawl by taking too much time or memory.
 
 Rules
-- Pages of at most `inline_bytes` are parsed in this process, because none of them takes long. Larger ones are parsed in
-  a child process, one at a time and in order; it is started for the first of them.
+- With the extension (`scenthound.native`) all pages are parsed in this process: none takes more than a fraction of a
+  second. Without it, pages of more than `INLINE_BYTES` are parsed in a child process, one at a time and in order; it is
+  started for the first of them.
 - A page that is not parsed within `timeout_s` is `PARSE_TIMEOUT`; the child is killed, and the next page gets a new
   one.
 - A page that raises an error, or crashes the child, is `PARSE_FAILED`. No error of parsing is passed on.
@@ -33,13 +34,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scenthound import native
 from scenthound.errors import FilesFailure, PluginError
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.open_files import NO_FILES_LEFT
-from scenthound.web.parse import ParsedPage, parse_html
+from scenthound.web.parse import MAX_PAGE_BYTES, ParsedPage, parse_html
 
+#: Pages that the library parses in this process.
+INLINE_BYTES = 131_072
 #: The worst known pages of 2 MB take 220 MB.
 MEMORY_BYTES = 1 << 30
 #: How long after the timeout the child ends itself.
@@ -182,7 +186,7 @@ def _parse_page(page: PageToParse) -> StemmedPage | SkipReason:
     scanner = WordScanner()
     with suppress(Exception):
         parsed = parse_html(page.html, page.url, scanner, http_charset=page.http_charset, agent=page.agent)
-        return StemmedPage(parsed, scanner.stems)
+        return StemmedPage(parsed, scanner.stems_from(0))
     return SkipReason.PARSE_FAILED
 
 
@@ -221,13 +225,15 @@ class GuardedParser:
         *,
         agent: str,
         timeout_s: float = 5.0,
-        inline_bytes: int = 131_072,
+        inline_bytes: int | None = None,
         table: UrlTable | None = None,
     ) -> None:
         self._scanner = scanner
         self._table = table
         self._agent = agent
         self._timeout_s = timeout_s
+        if inline_bytes is None:
+            inline_bytes = MAX_PAGE_BYTES if native.is_available() else INLINE_BYTES
         self._inline_bytes = inline_bytes
         self._process: ParserProcess | None = None
         self._n_failed_starts = 0
@@ -238,7 +244,7 @@ class GuardedParser:
 
     def start(self, html: bytes, url: str, http_charset: str | None, on_done: OnParsed) -> None:
         """Parse a page; `on_done` is called once, before this returns if the page is small."""
-        if len(html) <= self._inline_bytes:
+        if min(len(html), MAX_PAGE_BYTES) <= self._inline_bytes:
             on_done(self._parse_here(html, url, http_charset))
             return
         self._pending.append((self._to_parse(html, url, http_charset), on_done))
@@ -246,7 +252,7 @@ class GuardedParser:
 
     def parse_now(self, html: bytes, url: str, http_charset: str | None) -> ParsedPage | SkipReason:
         """Parse a page and wait for the result."""
-        if len(html) <= self._inline_bytes:
+        if min(len(html), MAX_PAGE_BYTES) <= self._inline_bytes:
             return self._parse_here(html, url, http_charset)
         if self._current is not None:
             raise PluginError("parse_now was called while another page is being parsed. Wait for its result first.")

@@ -9,11 +9,15 @@ https, has a host, and at most `MAX_URL_BYTES`. Functions return None for other 
 import functools
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 import ada_url
+import numpy as np
 from publicsuffixlist import PublicSuffixList
 
+from scenthound import native
+from scenthound.frontier.url_index import NEW, NO_TARGET
 from scenthound.web.addresses import is_address
 
 #: A long-standing limit of browsers and servers; longer URLs are traps or data.
@@ -48,11 +52,36 @@ def canonical(url: str) -> str | None:
 
 def resolve(base: str, href: str) -> str | None:
     """The canonical URL of a reference on the page at `base`, or None if it is not crawlable."""
-    return resolve_all(base, [href])[0]
+    return resolve_plainly(base, [href])[0]
 
 
-def resolve_all(base: str, references: Iterable[str]) -> list[str | None]:
+def resolve_all(base: str, references: Sequence[str]) -> list[str | None]:
     """`resolve` for each reference of a page."""
+    url = canonical(base) if native.is_available() and references else None
+    return resolve_plainly(base, references) if url is None else _resolve_natively(url, references)
+
+
+def _resolve_natively(base: str, references: Sequence[str]) -> list[str | None]:
+    """`resolve_plainly` by the extension, for a canonical base."""
+    from scenthound.native import _native
+
+    texts = list(map(encoded, references))
+    ends = np.fromiter(accumulate(map(len, texts)), np.uint32, len(texts))
+    marks, urls, url_ends = _native.resolve_references(base.encode(), b"".join(texts), ends)
+    text, start, resolved = urls.decode("ascii"), 0, list[str | None]()
+    for reference, mark, end in zip(
+        references, memoryview(marks).cast("i"), memoryview(url_ends).cast("I"), strict=True
+    ):
+        if mark == NEW:
+            resolved.append(text[start:end])
+        else:
+            resolved.append(None if mark == NO_TARGET else _resolve_any(base, reference))
+        start = end
+    return resolved
+
+
+def resolve_plainly(base: str, references: Iterable[str]) -> list[str | None]:
+    """`resolve` for each reference of a page, without the extension."""
     directories = _directories(base)
     if directories is None:
         return [_resolve_any(base, reference) for reference in references]
@@ -88,18 +117,6 @@ def without_user(serialised: str) -> str:
     start = serialised.index("//") + len("//")
     at = serialised.find("@", start, serialised.index("/", len("https://")))
     return serialised if at < 0 else serialised[:start] + serialised[at + 1 :]
-
-
-def prefix_lengths(url: str) -> list[int]:
-    """Lengths of the prefixes of a canonical URL to which a plain reference is appended, by the kinds of
-    `compiled_links`: nothing, all of it, its origin, its directory, the parent directory, ..., the root."""
-    root = url.index("/", len("https://"))
-    end = url.rfind("/", root, len(url.partition("?")[0]))
-    lengths = [0, len(url), root, end + 1]
-    while end > root:
-        end = url.rfind("/", root, end)
-        lengths.append(end + 1)
-    return lengths
 
 
 def host_of(url: str) -> str:
@@ -143,6 +160,11 @@ def _resolve_any(base: str, href: str) -> str | None:
         return _crawlable(ada_url.join_url(_scalars(base), _scalars(href)))
     except ValueError:
         return None
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8 with lone surrogates, which strings may contain."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _scalars(text: str) -> str:

@@ -9,7 +9,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from scenthound.borrowed_arrays import borrowed
-from scenthound.frontier.compiled_heaps import tie_key
+from scenthound.frontier.base import FACTORS, GOLDEN_GAMMA, SHIFTS
 from scenthound.jit import cached_njit, inline_jitable, jitable
 from scenthound.model import IntArray, LongArray
 from scenthound.simulator.compiled.records import (
@@ -40,6 +40,15 @@ _BUCKET_SHIFT = np.uint64(64 - BUCKET_BITS)
 LINE_BYTES = 64
 #: Arguments of LLVM's `prefetch`: for reading, to be kept in all caches, data rather than instructions.
 _READ, _KEEP, _DATA = 0, 3, 1
+
+
+@cached_njit
+def tie_key(page: int, salt: int) -> np.uint64:
+    """`frontier.base.tie_keys` for one page."""
+    mixed = np.uint64(page) * GOLDEN_GAMMA + np.uint64(salt)
+    mixed = (mixed ^ (mixed >> SHIFTS[0])) * FACTORS[0]
+    mixed = (mixed ^ (mixed >> SHIFTS[1])) * FACTORS[1]
+    return mixed ^ (mixed >> SHIFTS[2])
 
 
 @intrinsic

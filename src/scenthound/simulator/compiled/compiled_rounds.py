@@ -13,11 +13,10 @@ from math import inf
 
 import numpy as np
 
-from scenthound.frontier.compiled_heaps import tie_key
 from scenthound.jit import inline_jitable, jitable
 from scenthound.simulator.compiled.compiled_cash import pop_cash
 from scenthound.simulator.compiled.compiled_discovery import discover, link_score, push
-from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, pop, put, room
+from scenthound.simulator.compiled.compiled_queue import NO_ROOM, NOTHING, pop, put, room, tie_key
 from scenthound.simulator.compiled.records import (
     HIGHEST,
     LATEST,

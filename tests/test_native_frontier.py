@@ -1,6 +1,5 @@
-"""The plain and the compiled unbounded frontier, and a naive model, return the same pages."""
+"""The plain and the native unbounded frontier, and a naive model, return the same pages."""
 
-import sys
 from random import Random
 
 import numpy as np
@@ -8,20 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound import jit
+from scenthound import native
 from scenthound.errors import PluginError
-from scenthound.frontier import priority as unbounded
-from scenthound.frontier.base import NO_HOST, PoppedPage, ReadyHosts, tie_keys
+from scenthound.frontier.base import NO_HOST, PoppedPage, ReadyHosts, tie_key, tie_keys
 from scenthound.frontier.priority import PlainFrontier, UnboundedFrontier
 from scenthound.store.checkpoints import copied
 
-pytest.importorskip("compiled_code")
+pytest.importorskip("scenthound.native._native")
 
-from numba import njit
-
-from scenthound.frontier import compiled_frontier as compiled
-from scenthound.frontier import compiled_heaps
-from scenthound.frontier.compiled_frontier import INITIAL_RECORDS, CompiledFrontier
+from scenthound.frontier import native_frontier as module
+from scenthound.frontier.native_frontier import INITIAL_RECORDS, NativeFrontier
+from scenthound.native import _native
 
 RULES = {
     "max": max,
@@ -31,10 +27,12 @@ RULES = {
 }
 
 
-@njit
 def host_of(pages, index):
-    """A `compiled_part` cannot be called from Python."""
-    return compiled_heaps.host_of(pages, index)
+    """The host of a queued page, as `native/heaps.c` stores it."""
+    mark = pages["parent"][index]
+    if mark > 0:
+        mark = pages["previous"][pages["child"][mark]]
+    return -1 - mark
 
 
 class NaiveFrontier:
@@ -86,7 +84,7 @@ def arrays(pages, hosts, scores):
 
 
 def both(salt=7):
-    return PlainFrontier(lambda: salt), CompiledFrontier(salt)
+    return PlainFrontier(lambda: salt), NativeFrontier(salt)
 
 
 # Few scores cause many ties; their sums are exact, so that all three agree.
@@ -100,8 +98,8 @@ takes = st.tuples(st.integers(1, 12), st.tuples(st.sets(st.integers(0, 4)), st.s
 
 
 @given(st.integers(0, 2**64 - 1), st.sampled_from([1, 3, 997]), st.lists(st.one_of(changes, takes), max_size=30))
-def test_plain_compiled_and_naive_agree(salt, gap, steps):
-    plain, compiled = both(salt)
+def test_plain_native_and_naive_agree(salt, gap, steps):
+    plain, native_frontier = both(salt)
     naive = NaiveFrontier(salt)
     for first, second in steps:
         if isinstance(first, str):
@@ -110,20 +108,22 @@ def test_plain_compiled_and_naive_agree(salt, gap, steps):
                 [gap * host for _, host, _ in second],
                 [s for *_, s in second],
             )
-            push_each(first, naive, (plain, compiled), *batch)
+            push_each(first, naive, (plain, native_frontier), *batch)
         else:
             waiting, used = ({gap * host for host in hosts} for hosts in second)
             ready_hosts = ReadyHosts(lambda host, waiting=waiting: host not in waiting)
             ready_hosts.used = used
-            assert [one.pop(first, ready_hosts) for one in (plain, compiled)] == [naive.pop(first, ready_hosts)] * 2
-        for frontier in (plain, compiled):
+            assert [one.pop(first, ready_hosts) for one in (plain, native_frontier)] == [
+                naive.pop(first, ready_hosts)
+            ] * 2
+        for frontier in (plain, native_frontier):
             assert len(frontier) == len(naive.scores)
             queued = frontier.queued_pages()
             assert {page: frontier.score(page) for page in queued.tolist()} == naive.scores
             assert dict(zip(queued.tolist(), frontier.scores(queued).tolist(), strict=True)) == naive.scores
         for page in naive.scores:
-            assert host_of(compiled._pages, page + 1) == naive.hosts[page]
-    assert plain.pop(100) == compiled.pop(100)
+            assert host_of(native_frontier._pages, page + 1) == naive.hosts[page]
+    assert plain.pop(100) == native_frontier.pop(100)
 
 
 def push_each(rule, naive, frontiers, pages, hosts, scores):
@@ -138,7 +138,7 @@ def push_each(rule, naive, frontiers, pages, hosts, scores):
 
 
 @pytest.mark.parametrize("n_hosts", [1, 40, 3000])
-def test_plain_and_compiled_agree_on_batches_larger_than_a_window(n_hosts):
+def test_plain_and_native_agree_on_batches_larger_than_a_window(n_hosts):
     rng = Random(n_hosts)
     frontiers = both()
     for step in range(40):
@@ -152,31 +152,31 @@ def test_plain_and_compiled_agree_on_batches_larger_than_a_window(n_hosts):
         n, share = rng.choice([1, 10, 200]), rng.random()
         waiting = {host for host in range(n_hosts) if rng.random() < share}
         ready = None if step % 3 == 0 else lambda host, waiting=waiting: host not in waiting
-        plain, compiled = (frontier.pop(n, ready) for frontier in frontiers)
-        assert plain == compiled
+        plain, native_frontier = (frontier.pop(n, ready) for frontier in frontiers)
+        assert plain == native_frontier
 
 
 @pytest.mark.parametrize("min_scanned", [1, 2, 32])
-def test_plain_and_compiled_agree_for_any_scan_size(min_scanned, monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_SCANNED", min_scanned)
+def test_plain_and_native_agree_for_any_scan_size(min_scanned, monkeypatch):
+    monkeypatch.setattr(module, "MIN_SCANNED", min_scanned)
     rng = Random(min_scanned)
-    plain_one, compiled_one = both()
+    plain_one, native_one = both()
     for _ in range(150):
         pages = [rng.randrange(900) for _ in range(20)]
         batch = arrays(pages, [page % 90 for page in pages], [rng.randrange(5) / 4 for _ in pages])
         waiting, n = set(rng.sample(range(90), rng.randrange(90))), rng.randint(1, 5)
         batches = []
-        for one in (plain_one, compiled_one):
+        for one in (plain_one, native_one):
             one.push_max(*batch)
             ready_hosts = ReadyHosts(lambda host, waiting=waiting: host not in waiting)
             batches.append(
                 [one.pop(1, ready_hosts), one.pop_one_per_host(n, ready_hosts), one.pop_one_per_host(2, ready_hosts)]
             )
         assert batches[0] == batches[1]
-    assert plain_one.pop(900) == compiled_one.pop(900)
+    assert plain_one.pop(900) == native_one.pop(900)
 
 
-def test_plain_and_compiled_restore_each_others_state():
+def test_plain_and_native_restore_each_others_state():
     rng = Random(3)
     pages = list(range(2000))
     for source, restored in (both(), reversed(both())):
@@ -192,7 +192,7 @@ def test_plain_and_compiled_restore_each_others_state():
 def test_the_keys_are_those_of_splitmix64():
     # The first outputs of the generator from the seed 1234567, as its authors' code prints them.
     assert tie_keys(np.array([1, 2], np.int32), 1234567).tolist() == [6457827717110365317, 3203168211198807973]
-    assert compiled_heaps.tie_key(2, 1234567) == 3203168211198807973
+    assert tie_key(2, 1234567) == 3203168211198807973
 
 
 @given(st.integers(0, 2**64 - 1))
@@ -201,72 +201,52 @@ def test_no_two_pages_share_a_key(salt):
 
 
 def test_negative_numbers_are_rejected():
-    _, compiled = both()
+    _, native_frontier = both()
     for page, host in ((-1, 0), (0, -1)):
         with pytest.raises(PluginError, match=rf"Page {page}\b.*\bhost {host}\b"):
-            compiled.push_max(*arrays([5, page], [0, host], [1.0, 1.0]))
-    assert compiled.queued_pages().tolist() == [5]
+            native_frontier.push_max(*arrays([5, page], [0, host], [1.0, 1.0]))
+    assert native_frontier.queued_pages().tolist() == [5]
 
 
 def test_memory_is_proportional_to_the_number_of_pages():
-    _, compiled = both()
+    _, native_frontier = both()
     n = 50_000
     for pages in np.arange(n, dtype=np.int32).reshape(-1, 1000):
-        compiled.push_max(pages, pages % 10, np.ones(1000))
-    assert len(compiled) == n
-    assert 24 * n <= compiled.n_bytes() <= 24 * n * 17 / 16 + 24 * INITIAL_RECORDS
+        native_frontier.push_max(pages, pages % 10, np.ones(1000))
+    assert len(native_frontier) == n
+    assert 24 * n <= native_frontier.n_bytes() <= 24 * n * 17 / 16 + 24 * INITIAL_RECORDS
 
 
-def test_an_unbounded_frontier_is_compiled_when_it_is_large(monkeypatch):
-    monkeypatch.setattr(jit, "is_loaded", lambda: False)
-    monkeypatch.setattr(unbounded, "LARGE", 100)
-    frontier, plain = UnboundedFrontier(Random(5)), PlainFrontier(lambda: Random(5).getrandbits(64))
-    for start in range(0, 200, 20):
-        batch = arrays(range(start, start + 20), [start % 7] * 20, [1.0] * 20)
-        for one in (frontier, plain):
-            one.push_max(*batch)
-        # Popped pages count as well: 100 are known after the fifth batch, 120 after the sixth.
-        assert isinstance(frontier._frontier, CompiledFrontier) == (start >= 100)
-        assert frontier.pop(3) == plain.pop(3)
-    assert frontier.pop(200) == plain.pop(200)
-
-
-def test_an_unbounded_frontier_is_compiled_at_once_if_numba_is_loaded():
+def test_an_unbounded_frontier_is_native_from_the_first_push_on():
     frontier, plain = UnboundedFrontier(Random(5)), PlainFrontier(lambda: Random(5).getrandbits(64))
     for one in (frontier, plain):
         one.push_max(*arrays(range(20), [0, 1] * 10, [1.0] * 20))
-    assert isinstance(frontier._frontier, CompiledFrontier)
+    assert isinstance(frontier._frontier, NativeFrontier)
     restored = UnboundedFrontier(Random(6))
     restored.restore(plain.state())
-    assert isinstance(restored._frontier, CompiledFrontier)
+    assert isinstance(restored._frontier, NativeFrontier)
     assert frontier.pop(20) == restored.pop(20) == plain.pop(20)
 
 
-def test_a_large_state_is_restored_to_the_compiled_frontier(monkeypatch):
-    monkeypatch.setattr(jit, "is_loaded", lambda: False)
-    monkeypatch.setattr(unbounded, "LARGE", 100)
-    frontier, restored = UnboundedFrontier(Random(5)), UnboundedFrontier(Random(6))
-    frontier.push_max(*arrays(range(101), [0] * 101, [1.0] * 101))
-    restored.restore(frontier.state())
-    assert isinstance(restored._frontier, CompiledFrontier)
-    assert restored.pop(101) == frontier.pop(101)
-
-
-def test_without_numba_a_large_frontier_stays_in_plain_python(monkeypatch):
-    monkeypatch.setattr(unbounded, "LARGE", 100)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.setattr(jit, "is_available", jit.is_available.__wrapped__)
+def test_without_the_extension_an_unbounded_frontier_is_in_plain_python(monkeypatch):
+    monkeypatch.setattr(native, "is_available", lambda: False)
     frontier = UnboundedFrontier(Random(5))
     frontier.push_max(*arrays(range(200), [0] * 200, [1.0] * 200))
     assert isinstance(frontier._frontier, PlainFrontier)
-    assert len(frontier.pop(300)) == 200
-
-
-def test_restoring_consumes_no_random_numbers():
-    rng = Random(5)
-    frontier = UnboundedFrontier(rng)
-    frontier.push_max(*arrays([1, 2], [0, 0], [1.0, 1.0]))
-    other = Random(5)
-    restored = UnboundedFrontier(other)
+    restored = UnboundedFrontier(Random(6))
     restored.restore(frontier.state())
-    assert other.getstate() == Random(5).getstate()
+    assert isinstance(restored._frontier, PlainFrontier)
+
+
+def test_arrays_that_do_not_fit_each_other_are_rejected():
+    _, native_frontier = both()
+    pages, hosts, ranking, numbers = native_frontier._arrays()
+    entries = np.zeros(1, module.ENTRY)
+    for wrong in (
+        (pages, hosts, ranking[:-1], numbers, entries),
+        (pages, hosts, ranking, numbers[:-1], entries),
+        (pages, hosts, ranking, numbers, np.zeros(3, np.int32)),
+        (np.zeros(5, np.uint8), hosts, ranking, numbers, entries),
+    ):
+        with pytest.raises(ValueError, match=r"arrays|elements"):
+            _native.push_batch(*wrong)

@@ -1,7 +1,7 @@
-"""The unbounded frontier for millions of pages: the same order as `plain`, in arrays and compiled.
+"""The unbounded frontier for millions of pages: the order of `PlainFrontier`, in arrays and in C (`native/heaps.c`).
 
 It needs 24 bytes for each page ever pushed, 24 for each host, and 16 more for each host that was passed over. Requires
-numba (the extra `fast`).
+the extension (`scenthound.native`).
 """
 
 import sys
@@ -10,9 +10,9 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from scenthound.errors import PluginError
-from scenthound.frontier import compiled_heaps as heaps
 from scenthound.frontier.base import (
     FrontierState,
     PoppedPage,
@@ -23,9 +23,25 @@ from scenthound.frontier.base import (
     UpdateRule,
     nan_score_error,
     regret,
+    tie_key,
 )
-from scenthound.frontier.compiled_heaps import BYTES, ENTRY, HOST, PAGE, Arrays, Records
-from scenthound.model import FloatArray, IntArray
+from scenthound.model import FloatArray, IntArray, LongArray
+from scenthound.native import _native as heaps
+
+Records = npt.NDArray[np.void]
+#: pages, hosts, ranking, numbers
+Arrays = tuple[Records, Records, Records, LongArray]
+
+#: `parent` is 0 for an unknown page and `POPPED` for a popped one.
+PAGE = np.dtype([("score", "f8"), ("parent", "i4"), ("child", "i4"), ("next", "i4"), ("previous", "i4")])
+HOST = np.dtype([("best", "i4"), ("rank", "i4")])
+#: The element of a batch, of the ranking and of the popped pages.
+ENTRY = np.dtype([("score", "f8"), ("page", "i4"), ("host", "i4")])
+#: An entry as plain bytes.
+BYTES = np.dtype((np.void, ENTRY.itemsize))
+POPPED = np.iinfo(np.int32).min
+#: Indices of the array of numbers.
+N_QUEUED, N_POPPED, N_RANKED, SALT, N_RESCANNED, RULE, N_NUMBERS = range(7)
 
 #: Initial number of records. Arrays grow by a sixteenth with `resize`, which needs no second copy in memory.
 INITIAL_RECORDS = 1024
@@ -36,12 +52,8 @@ MIN_SCANNED = 32
 #: (score, page, host): a popped page, or a host with its best page.
 Entry = tuple[float, int, int]
 
-RULES: Mapping[UpdateRule, int] = {
-    UpdateRule.MAX: heaps.MAX,
-    UpdateRule.SUM: heaps.SUM,
-    UpdateRule.LATEST: heaps.LATEST,
-    UpdateRule.FIRST: heaps.FIRST,
-}
+#: Update rules as numbers.
+RULES: Mapping[UpdateRule, int] = {UpdateRule.MAX: 0, UpdateRule.SUM: 1, UpdateRule.LATEST: 2, UpdateRule.FIRST: 3}
 
 
 class Scan(NamedTuple):
@@ -51,8 +63,8 @@ class Scan(NamedTuple):
     best_waiting: Entry | None
 
 
-class CompiledFrontier(PriorityFrontier):
-    """Arrays of records, indexed by page and host; `compiled_heaps` describes them."""
+class NativeFrontier(PriorityFrontier):
+    """Arrays of records, indexed by page and host; `native/heaps.c` describes them."""
 
     def __init__(self, salt: int) -> None:
         self._clear(salt)
@@ -62,15 +74,15 @@ class CompiledFrontier(PriorityFrontier):
         self._hosts = np.zeros(INITIAL_RECORDS, HOST)
         self._ranking = np.zeros(INITIAL_RECORDS, ENTRY)
         self._passed_over = np.zeros(0, ENTRY)
-        self._numbers = np.zeros(7, np.int64)
-        self._numbers[heaps.SALT] = np.uint64(salt).astype(np.int64)
+        self._numbers = np.zeros(N_NUMBERS, np.int64)
+        self._numbers[SALT] = np.uint64(salt).astype(np.int64)
         self._salt = salt
 
     def __len__(self) -> int:
-        return int(self._numbers[heaps.N_QUEUED])
+        return int(self._numbers[N_QUEUED])
 
     def __contains__(self, page: int) -> bool:
-        return self._parent(page) not in (0, heaps.POPPED)
+        return self._parent(page) not in (0, POPPED)
 
     def knows(self, page: int) -> bool:
         return self._parent(page) != 0
@@ -80,7 +92,7 @@ class CompiledFrontier(PriorityFrontier):
 
     @property
     def n_known(self) -> int:
-        return int(self._numbers[heaps.N_QUEUED] + self._numbers[heaps.N_POPPED])
+        return int(self._numbers[N_QUEUED] + self._numbers[N_POPPED])
 
     def n_bytes(self) -> int:
         return self._pages.nbytes + self._hosts.nbytes + self._ranking.nbytes + self._passed_over.nbytes
@@ -92,7 +104,7 @@ class CompiledFrontier(PriorityFrontier):
             )
         batch = np.empty(len(pages), ENTRY)
         batch["page"], batch["host"], batch["score"] = pages, hosts, scores
-        self._numbers[heaps.RULE] = RULES[rule]
+        self._numbers[RULE] = RULES[rule]
         while (done := heaps.push_batch(*self._arrays(), batch)) < len(batch):
             batch = batch[done:]
             self._make_room(batch)
@@ -122,16 +134,15 @@ class CompiledFrontier(PriorityFrontier):
     def scores(self, pages: IntArray) -> FloatArray:
         has_record = (pages >= 0) & (pages < len(self._pages) - 1)
         records = self._pages[np.where(has_record, pages + 1, 0)]
-        is_queued = (records["parent"] != 0) & (records["parent"] != heaps.POPPED)
+        is_queued = (records["parent"] != 0) & (records["parent"] != POPPED)
         return np.where(is_queued, records["score"], np.nan)
 
     def queued_pages(self) -> IntArray:
         return self._queued()[0]
 
     def _queued(self) -> tuple[IntArray, IntArray]:
-        pages, hosts = np.empty(len(self), np.int32), np.empty(len(self), np.int32)
-        heaps.list_queued(self._pages, self._hosts, pages, hosts)
-        return pages, hosts
+        pages, hosts = heaps.list_queued(*self._arrays())
+        return np.frombuffer(pages, np.int32), np.frombuffer(hosts, np.int32)
 
     def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
         ready_hosts = ReadyHosts.of(ready)
@@ -176,19 +187,18 @@ class CompiledFrontier(PriorityFrontier):
     def _comes_first(self, one: Entry, other: Entry) -> bool:
         if one[0] != other[0]:
             return one[0] > other[0]
-        salt = self._numbers[heaps.SALT]
-        return bool(heaps.tie_key(one[1], salt) < heaps.tie_key(other[1], salt))
+        return tie_key(one[1], self._salt) < tie_key(other[1], self._salt)
 
     def _scan(self, n: int, ready_hosts: ReadyHosts) -> Scan:
         """Scan the hosts, best first, until n are usable. These and the ones passed over lose their rank."""
         passed_over = self._current_passed_over()
-        scanned = np.empty(int(self._numbers[heaps.N_RANKED]) + len(passed_over), ENTRY)
+        scanned = np.empty(int(self._numbers[N_RANKED]) + len(passed_over), ENTRY)
         usable: list[int] = []
         n_scanned = 0
-        self._numbers[heaps.N_RESCANNED] = 0
-        # In chunks, because one call of compiled code per host would cost more than everything else.
+        self._numbers[N_RESCANNED] = 0
+        # In chunks, because one call per host would cost more than everything else.
         while len(usable) < n and len(chunk := scanned[n_scanned : n_scanned + max(n, n_scanned, MIN_SCANNED)]):
-            heaps.scan(self._arrays(), passed_over, chunk)
+            heaps.scan(*self._arrays(), passed_over, chunk)
             positions = ready_hosts.acceptable_positions(chunk["host"].tolist(), len(usable))
             usable += [n_scanned + position for position in islice(positions, min(n - len(usable), sys.maxsize))]
             n_scanned += len(chunk)
@@ -197,7 +207,7 @@ class CompiledFrontier(PriorityFrontier):
         # Hosts behind the n-th usable one were not checked.
         checked = scanned[: usable[-1]] if len(usable) == n > 0 else scanned[:n_scanned]
         best_waiting = next((entry.item() for entry in checked if ready_hosts.is_waiting(int(entry["host"]))), None)
-        self._pass_over(scanned[:n_scanned], usable, passed_over[self._numbers[heaps.N_RESCANNED] :])
+        self._pass_over(scanned[:n_scanned], usable, passed_over[self._numbers[N_RESCANNED] :])
         return Scan(scanned[: len(usable)], best_waiting)
 
     def _pass_over(self, scanned: Records, usable: list[int], unscanned: Records) -> None:
@@ -220,15 +230,15 @@ class CompiledFrontier(PriorityFrontier):
 
     def state(self) -> FrontierState:
         pages, hosts = self._queued()
-        popped = (np.flatnonzero(self._pages["parent"] == heaps.POPPED) - 1).astype(np.int32)
+        popped = (np.flatnonzero(self._pages["parent"] == POPPED) - 1).astype(np.int32)
         return {**SavedPages(pages, hosts, self._pages["score"][pages + 1], popped).columns(), "salt": self._salt}
 
     def restore(self, state: FrontierState) -> None:
         pages, hosts, scores, popped = SavedPages.of(state)
         self._clear(state["salt"])
         self._grow(int(popped.max(initial=-1)) + 1, 0)
-        self._pages["parent"][popped + 1] = heaps.POPPED
-        self._numbers[heaps.N_POPPED] = len(popped)
+        self._pages["parent"][popped + 1] = POPPED
+        self._numbers[N_POPPED] = len(popped)
         self.push_latest(pages, hosts, scores)
 
 

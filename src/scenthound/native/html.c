@@ -1,0 +1,365 @@
+/* The HTML reader: text, links and head of a page in UTF-8. `scenthound.web.html_native` describes the result.
+
+   The tree of the page is built as the HTML standard says, with nodes that are ranges of the source, and then walked
+   once. The text has the visible words, the title first. Blocks, cells and line breaks separate words, inline elements
+   do not; images contribute their alt texts. */
+
+#include "html.h"
+#include "html_tree.h"
+
+#include <stdlib.h>
+
+/* Memory that is kept from page to page, up to these sizes. */
+#define MAX_KEPT_NODES (1u << 16)
+#define MAX_KEPT_TEXT (1u << 20)
+
+typedef struct {
+    Tree tree;
+    Text text, references, value;
+    Text reference_ends, edges, opens, closes; /* of 32-bit numbers */
+    Text nofollow;
+    uint32_t n_links, max_links, title_end;
+    PyObject *base, *metas, *refreshes;
+} Page;
+
+static void add_number(Text *numbers, size_t number)
+{
+    uint32_t value = (uint32_t)number;
+    text_add(numbers, &value, sizeof value);
+}
+
+static void separate(Page *page)
+{
+    if (page->text.length && page->text.bytes[page->text.length - 1] != '\n')
+        text_add(&page->text, "\n", 1);
+}
+
+static Attribute attribute(Page *page, const Node *node, const char *name)
+{
+    return find_attribute(page->tree.tokenizer.data, node->start, node->end, name);
+}
+
+static void add_value(Page *page, Text *text, Attribute value)
+{
+    text_add_decoded(text, page->tree.tokenizer.data, value.start, value.end, IN_ATTRIBUTE, false);
+}
+
+/* The value of an attribute as a string, "" if there is none. */
+static PyObject *value_string(Page *page, Attribute value)
+{
+    page->value.length = 0;
+    if (value.found)
+        add_value(page, &page->value, value);
+    return PyUnicode_DecodeUTF8((const char *)page->value.bytes, (Py_ssize_t)page->value.length, "replace");
+}
+
+/* Links */
+
+static bool has_nofollow(Page *page, Attribute relation)
+{
+    static const char name[] = "nofollow";
+    page->value.length = 0;
+    add_value(page, &page->value, relation);
+    const uint8_t *bytes = page->value.bytes;
+    size_t length = page->value.length, at = 0;
+    while (at < length) {
+        size_t start = at;
+        while (at < length && !is_html_space(bytes[at]))
+            at++;
+        if (at - start == sizeof name - 1) {
+            size_t index = 0;
+            while (index < sizeof name - 1 && (bytes[start + index] | 0x20) == (uint8_t)name[index])
+                index++;
+            if (index == sizeof name - 1)
+                return true;
+        }
+        at++;
+    }
+    return false;
+}
+
+static void add_edge(Page *page, Text *which)
+{
+    add_number(which, page->edges.length / sizeof(uint32_t));
+    add_number(&page->edges, page->text.length);
+}
+
+/* Note a link, if an element is one; its number is kept in the node. */
+static void open_link(Page *page, Node *node)
+{
+    const char *name = node->tag == TAG_a || node->tag == TAG_area ? "href" : "src";
+    Attribute reference = attribute(page, node, name);
+    if (!reference.found || page->n_links == page->max_links)
+        return;
+    node->is_raw = true;
+    node->name = page->n_links++;
+    add_value(page, &page->references, reference);
+    add_number(&page->reference_ends, page->references.length);
+    Attribute relation = attribute(page, node, "rel");
+    uint8_t is_nofollow = relation.found && has_nofollow(page, relation);
+    text_add(&page->nofollow, &is_nofollow, 1);
+    add_edge(page, &page->opens);
+    /* Links may be nested, so a link may end after later ones. */
+    add_number(&page->closes, 0);
+    if (node->tag == TAG_area)
+        add_value(page, &page->text, attribute(page, node, "alt"));
+}
+
+static void close_link(Page *page, const Node *node)
+{
+    uint32_t edge = (uint32_t)(page->edges.length / sizeof(uint32_t));
+    if (page->closes.failed)
+        return;
+    memcpy(page->closes.bytes + node->name * sizeof edge, &edge, sizeof edge);
+    add_number(&page->edges, page->text.length);
+}
+
+/* The head */
+
+static bool is_inside(Page *page, const Node *node, Tag tag)
+{
+    for (uint32_t parent = node->parent; parent; parent = node_at(&page->tree, parent)->parent)
+        if (node_at(&page->tree, parent)->tag == tag)
+            return true;
+    return false;
+}
+
+/* Write the first title that is not empty. */
+static void write_title(Page *page)
+{
+    Tree *tree = &page->tree;
+    for (uint32_t index = 1; index < tree->n_nodes; index++) {
+        const Node *node = node_at(tree, index);
+        if (node->tag != TAG_title || node->space != SPACE_HTML || !node->first || is_inside(page, node, TAG_template))
+            continue;
+        const Node *text = node_at(tree, node->first);
+        text_add_decoded(&page->text, tree->tokenizer.data, text->start, text->end, IN_TEXT, false);
+        for (size_t at = 0; at < page->text.length; at++) {
+            if (!is_html_space(page->text.bytes[at])) {
+                page->title_end = (uint32_t)page->text.length;
+                text_add(&page->text, "\n", 1);
+                return;
+            }
+        }
+        page->text.length = 0;
+    }
+}
+
+static bool append_string(PyObject *list, PyObject *string)
+{
+    bool is_added = string && PyList_Append(list, string) == 0;
+    Py_XDECREF(string);
+    return is_added;
+}
+
+static bool read_meta(Page *page, const Node *node)
+{
+    Attribute name = attribute(page, node, "name"), equivalent = attribute(page, node, "http-equiv");
+    Attribute content = attribute(page, node, "content");
+    if (name.found && name.start < name.end &&
+        !append_string(page->metas, Py_BuildValue("NN", value_string(page, name), value_string(page, content))))
+        return false;
+    page->value.length = 0;
+    if (equivalent.found)
+        add_value(page, &page->value, equivalent);
+    Attribute decoded = {true, 0, (uint32_t)page->value.length};
+    if (is_value(page->value.bytes, decoded, "refresh") && !is_inside(page, node, TAG_noscript))
+        return append_string(page->refreshes, value_string(page, content));
+    return true;
+}
+
+static bool read_base(Page *page, const Node *node)
+{
+    Attribute reference = attribute(page, node, "href");
+    if (reference.found && !page->base)
+        page->base = value_string(page, reference);
+    return !reference.found || page->base;
+}
+
+/* The walk */
+
+/* Enter a node; `*descend` is whether to walk its children. False with an exception if an object cannot be made. */
+static bool enter(Page *page, Node *node, bool *descend)
+{
+    *descend = true;
+    if (node->tag == TAG_none) {
+        Place place = node->is_raw ? IN_RAW_TEXT : IN_TEXT;
+        bool drop_null = node->space == SPACE_HTML && !node->is_raw;
+        text_add_decoded(&page->text, page->tree.tokenizer.data, node->start, node->end, place, drop_null);
+        return true;
+    }
+    uint32_t properties = properties_of[node->tag];
+    bool is_in_html = node->space == SPACE_HTML;
+    node->is_raw = false;
+    if (is_in_html && properties & BLOCK)
+        separate(page);
+    *descend = !(properties & (is_in_html ? HIDDEN | ALWAYS_HIDDEN : ALWAYS_HIDDEN));
+    switch (node->tag) {
+    case TAG_a:
+    case TAG_area:
+    case TAG_frame:
+    case TAG_iframe:
+        open_link(page, node);
+        return true;
+    case TAG_img: {
+        Attribute alternative = attribute(page, node, "alt");
+        if (alternative.found && alternative.start < alternative.end) {
+            text_add(&page->text, " ", 1);
+            add_value(page, &page->text, alternative);
+            text_add(&page->text, " ", 1);
+        }
+        return true;
+    }
+    case TAG_title:
+        *descend = !is_in_html;
+        return true;
+    case TAG_meta:
+        return read_meta(page, node);
+    case TAG_base:
+        return read_base(page, node);
+    default:
+        return true;
+    }
+}
+
+static void leave(Page *page, const Node *node)
+{
+    if (node->tag == TAG_none)
+        return;
+    if (node->is_raw)
+        close_link(page, node);
+    if ((node->space == SPACE_HTML && properties_of[node->tag] & BLOCK) ||
+        (node->space == SPACE_MATH && properties_of[node->tag] & SEPARATES_AFTER))
+        separate(page);
+}
+
+static bool walk(Page *page)
+{
+    Tree *tree = &page->tree;
+    if (!tree->depth)
+        return true;
+    uint32_t root = tree->stack[0], node = root;
+    for (;;) {
+        bool descend;
+        if (!enter(page, node_at(tree, node), &descend))
+            return false;
+        if (descend && node_at(tree, node)->first) {
+            node = node_at(tree, node)->first;
+            continue;
+        }
+        leave(page, node_at(tree, node));
+        while (node != root && !node_at(tree, node)->next) {
+            node = node_at(tree, node)->parent;
+            leave(page, node_at(tree, node));
+        }
+        if (node == root)
+            return true;
+        node = node_at(tree, node)->next;
+    }
+}
+
+/* The page */
+
+/* The memory of the last page; NULL while it is used. */
+static Page *kept;
+
+static Page *take_page(void)
+{
+    Page *page = kept ? kept : calloc(1, sizeof *page);
+    kept = NULL;
+    if (!page)
+        return NULL;
+    Text *texts[] = {&page->text, &page->references, &page->value, &page->reference_ends,
+                     &page->edges, &page->opens, &page->closes, &page->nofollow};
+    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
+        texts[index]->length = 0;
+    page->n_links = page->title_end = 0;
+    page->base = page->metas = page->refreshes = NULL;
+    return page;
+}
+
+static void give_back(Page *page)
+{
+    Py_CLEAR(page->base);
+    Py_CLEAR(page->metas);
+    Py_CLEAR(page->refreshes);
+    Text *texts[] = {&page->text, &page->references, &page->value, &page->reference_ends,
+                     &page->edges, &page->opens, &page->closes, &page->nofollow};
+    bool is_large = page->tree.n_room > MAX_KEPT_NODES || kept;
+    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
+        is_large |= texts[index]->failed || texts[index]->room > MAX_KEPT_TEXT;
+    if (!is_large) {
+        kept = page;
+        return;
+    }
+    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
+        free(texts[index]->bytes);
+    free(page->tree.nodes);
+    free(page);
+}
+
+static PyObject *bytes_of(const Text *text)
+{
+    return PyBytes_FromStringAndSize((const char *)text->bytes, (Py_ssize_t)text->length);
+}
+
+static PyObject *result(Page *page)
+{
+    const Text *texts[] = {&page->text, &page->references, &page->value, &page->reference_ends,
+                           &page->edges, &page->opens, &page->closes, &page->nofollow};
+    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
+        if (texts[index]->failed)
+            return PyErr_NoMemory();
+    if (!page->base) {
+        Py_INCREF(Py_None);
+        page->base = Py_None;
+    }
+    return Py_BuildValue("NINNNNNNOOO", bytes_of(&page->text), page->title_end, bytes_of(&page->edges),
+                         bytes_of(&page->opens), bytes_of(&page->closes), bytes_of(&page->references),
+                         bytes_of(&page->reference_ends), bytes_of(&page->nofollow), page->base, page->metas,
+                         page->refreshes);
+}
+
+static PyObject *read_html(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    Py_buffer source;
+    unsigned int max_links;
+    if (!PyArg_ParseTuple(arguments, "y*I:read_html", &source, &max_links))
+        return NULL;
+    PyObject *read = NULL;
+    Page *page = NULL;
+    if (source.len > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "A page must have less than 2 GiB.");
+    } else if (!(page = take_page())) {
+        PyErr_NoMemory();
+    } else {
+        page->max_links = max_links;
+        page->metas = PyList_New(0);
+        page->refreshes = PyList_New(0);
+        if (page->metas && page->refreshes) {
+            build_tree(&page->tree, source.buf, (uint32_t)source.len);
+            if (page->tree.failed) {
+                PyErr_NoMemory();
+            } else {
+                write_title(page);
+                if (walk(page))
+                    read = result(page);
+            }
+        }
+        give_back(page);
+    }
+    PyBuffer_Release(&source);
+    return read;
+}
+
+static PyMethodDef methods[] = {
+    {"read_html", read_html, METH_VARARGS, "Read a page in UTF-8; see scenthound.web.html_native."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_html(PyObject *module)
+{
+    html_tags_prepare();
+    return html_references_prepare() ? PyModule_AddFunctions(module, methods) : -1;
+}

@@ -1,0 +1,425 @@
+/* The insertion modes around the body, foreign content, and the loop over the tokens (HTML, 13.2.6). */
+
+#include "html_tree.h"
+
+bool is_blank(Tree *tree, const Token *token)
+{
+    const uint8_t *data = tree->tokenizer.data;
+    for (uint32_t at = token->start; at < token->end; at++)
+        if (!is_html_space(data[at]) && data[at] != 0)
+            return false;
+    return true;
+}
+
+/* Skip the white space at the start of a text; true if nothing is left. */
+static bool skip_space(Tree *tree, Token *token)
+{
+    while (token->start < token->end && is_html_space(tree->tokenizer.data[token->start]))
+        token->start++;
+    return token->start == token->end;
+}
+
+void insert_raw_text(Tree *tree, const Token *token)
+{
+    Token text;
+    read_raw_text(&tree->tokenizer, token->tag, &text);
+    insert_element(tree, token, SPACE_HTML);
+    /* What is hidden is not needed. */
+    if (text.start < text.end && !(properties_of[token->tag] & HIDDEN))
+        insert_text(tree, &text);
+    if (token->tag != TAG_plaintext)
+        pop(tree);
+}
+
+static bool close_template(Tree *tree)
+{
+    if (!tree->n_open[TAG_template])
+        return true;
+    while (has_property(tree, current(tree), IMPLIED_END | THOROUGH_END))
+        pop(tree);
+    pop_through(tree, TAG_template);
+    clear_to_marker(tree);
+    if (tree->n_modes)
+        tree->n_modes--;
+    reset_mode(tree);
+    return true;
+}
+
+static void open_template(Tree *tree, const Token *token)
+{
+    insert_element(tree, token, SPACE_HTML);
+    push_marker(tree);
+    tree->is_framesets_ok = false;
+    tree->mode = IN_TEMPLATE;
+    if (tree->n_modes < MAX_DEPTH)
+        tree->modes[tree->n_modes++] = IN_TEMPLATE;
+}
+
+bool in_head(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
+        return true;
+    if (token->kind == TOKEN_START_TAG) {
+        switch (token->tag) {
+        case TAG_html:
+            return in_body(tree, token);
+        case TAG_base:
+        case TAG_basefont:
+        case TAG_bgsound:
+        case TAG_link:
+        case TAG_meta:
+            insert_void(tree, token);
+            return true;
+        case TAG_title:
+        case TAG_noframes:
+        case TAG_style:
+        case TAG_script:
+            insert_raw_text(tree, token);
+            return true;
+        case TAG_noscript:
+            insert_element(tree, token, SPACE_HTML);
+            tree->mode = IN_HEAD_NOSCRIPT;
+            return true;
+        case TAG_template:
+            open_template(tree, token);
+            return true;
+        case TAG_head:
+            return true;
+        default:
+            break;
+        }
+    } else if (token->kind == TOKEN_END_TAG) {
+        if (token->tag == TAG_template)
+            return close_template(tree);
+        if (token->tag == TAG_head) {
+            pop(tree);
+            tree->mode = AFTER_HEAD;
+            return true;
+        }
+        if (token->tag != TAG_body && token->tag != TAG_html && token->tag != TAG_br)
+            return true;
+    }
+    pop(tree);
+    tree->mode = AFTER_HEAD;
+    return false;
+}
+
+static bool in_head_noscript(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
+        return true;
+    if (token->kind == TOKEN_START_TAG) {
+        switch (token->tag) {
+        case TAG_html:
+            return in_body(tree, token);
+        case TAG_basefont:
+        case TAG_bgsound:
+        case TAG_link:
+        case TAG_meta:
+        case TAG_noframes:
+        case TAG_style:
+            return in_head(tree, token);
+        case TAG_head:
+        case TAG_noscript:
+            return true;
+        default:
+            break;
+        }
+    } else if (token->kind == TOKEN_END_TAG && token->tag != TAG_br && token->tag != TAG_noscript) {
+        return true;
+    }
+    pop(tree);
+    tree->mode = IN_HEAD;
+    return token->kind == TOKEN_END_TAG && token->tag == TAG_noscript;
+}
+
+/* Insert the elements that are implied before a token; true if the token is done. */
+static bool before_head(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
+        return true;
+    bool is_start = token->kind == TOKEN_START_TAG;
+    bool is_ignored_end = token->kind == TOKEN_END_TAG && token->tag != TAG_head && token->tag != TAG_body &&
+                          token->tag != TAG_html && token->tag != TAG_br;
+    if (tree->mode == INITIAL) {
+        tree->is_quirky = true;
+        tree->mode = BEFORE_HTML;
+        return false;
+    }
+    if (is_ignored_end)
+        return true;
+    if (tree->mode == BEFORE_HTML) {
+        bool is_html_tag = is_start && token->tag == TAG_html;
+        if (is_html_tag)
+            insert_element(tree, token, SPACE_HTML);
+        else
+            insert_tag(tree, TAG_html);
+        tree->mode = BEFORE_HEAD;
+        return is_html_tag;
+    }
+    if (is_start && token->tag == TAG_html)
+        return in_body(tree, token);
+    bool is_head_tag = is_start && token->tag == TAG_head;
+    tree->head = is_head_tag ? insert_element(tree, token, SPACE_HTML) : insert_tag(tree, TAG_head);
+    tree->mode = IN_HEAD;
+    return is_head_tag;
+}
+
+static bool after_head(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
+        return true;
+    if (token->kind == TOKEN_START_TAG) {
+        switch (token->tag) {
+        case TAG_html:
+            return in_body(tree, token);
+        case TAG_body:
+            insert_element(tree, token, SPACE_HTML);
+            tree->is_framesets_ok = false;
+            tree->mode = IN_BODY;
+            return true;
+        case TAG_frameset:
+            insert_element(tree, token, SPACE_HTML);
+            tree->mode = IN_FRAMESET;
+            return true;
+        case TAG_base:
+        case TAG_basefont:
+        case TAG_bgsound:
+        case TAG_link:
+        case TAG_meta:
+        case TAG_noframes:
+        case TAG_script:
+        case TAG_style:
+        case TAG_template:
+        case TAG_title:
+            tree->stack[tree->depth++] = tree->head;
+            tree->n_open[TAG_head]++;
+            in_head(tree, token);
+            remove_from_stack(tree, tree->head);
+            return true;
+        case TAG_head:
+            return true;
+        default:
+            break;
+        }
+    } else if (token->kind == TOKEN_END_TAG) {
+        if (token->tag == TAG_template)
+            return in_head(tree, token);
+        if (token->tag != TAG_body && token->tag != TAG_html && token->tag != TAG_br)
+            return true;
+    }
+    insert_tag(tree, TAG_body);
+    tree->mode = IN_BODY;
+    return false;
+}
+
+static bool in_template(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_TEXT)
+        return in_body(tree, token);
+    if (token->kind == TOKEN_END_TAG)
+        return token->tag == TAG_template ? in_head(tree, token) : true;
+    Mode mode = IN_BODY;
+    switch (token->tag) {
+    case TAG_base:
+    case TAG_basefont:
+    case TAG_bgsound:
+    case TAG_link:
+    case TAG_meta:
+    case TAG_noframes:
+    case TAG_script:
+    case TAG_style:
+    case TAG_template:
+    case TAG_title:
+        return in_head(tree, token);
+    case TAG_caption:
+    case TAG_colgroup:
+    case TAG_tbody:
+    case TAG_tfoot:
+    case TAG_thead:
+        mode = IN_TABLE;
+        break;
+    case TAG_col:
+        mode = IN_COLUMN_GROUP;
+        break;
+    case TAG_tr:
+        mode = IN_TABLE_BODY;
+        break;
+    case TAG_td:
+    case TAG_th:
+        mode = IN_ROW;
+        break;
+    default:
+        break;
+    }
+    if (tree->n_modes)
+        tree->modes[tree->n_modes - 1] = mode;
+    tree->mode = mode;
+    return false;
+}
+
+static bool after_body(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_TEXT && is_blank(tree, token))
+        return in_body(tree, token);
+    if (token->kind == TOKEN_START_TAG && token->tag == TAG_html)
+        return in_body(tree, token);
+    if (tree->mode == AFTER_BODY && token->kind == TOKEN_END_TAG && token->tag == TAG_html) {
+        tree->mode = AFTER_AFTER_BODY;
+        return true;
+    }
+    tree->mode = IN_BODY;
+    return false;
+}
+
+static bool in_frameset(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_START_TAG && token->tag == TAG_noframes)
+        return in_head(tree, token);
+    if (tree->mode == IN_FRAMESET && token->kind == TOKEN_START_TAG && token->tag == TAG_frameset) {
+        insert_element(tree, token, SPACE_HTML);
+    } else if (tree->mode == IN_FRAMESET && token->kind == TOKEN_START_TAG && token->tag == TAG_frame) {
+        insert_void(tree, token);
+    } else if (tree->mode == IN_FRAMESET && token->kind == TOKEN_END_TAG && token->tag == TAG_frameset) {
+        if (tree->depth > 1) {
+            pop(tree);
+            if (!is_current(tree, TAG_frameset))
+                tree->mode = AFTER_FRAMESET;
+        }
+    } else if (tree->mode == AFTER_FRAMESET && token->kind == TOKEN_END_TAG && token->tag == TAG_html) {
+        tree->mode = AFTER_AFTER_FRAMESET;
+    }
+    return true;
+}
+
+static bool in_mode(Tree *tree, Token *token)
+{
+    switch (tree->mode) {
+    case INITIAL:
+    case BEFORE_HTML:
+    case BEFORE_HEAD: return before_head(tree, token);
+    case IN_HEAD: return in_head(tree, token);
+    case IN_HEAD_NOSCRIPT: return in_head_noscript(tree, token);
+    case AFTER_HEAD: return after_head(tree, token);
+    case IN_BODY: return in_body(tree, token);
+    case IN_TEMPLATE: return in_template(tree, token);
+    case AFTER_BODY:
+    case AFTER_AFTER_BODY: return after_body(tree, token);
+    case IN_FRAMESET:
+    case AFTER_FRAMESET:
+    case AFTER_AFTER_FRAMESET: return in_frameset(tree, token);
+    default: return in_table_part(tree, token);
+    }
+}
+
+/* Foreign content: SVG and MathML (13.2.6.5) */
+
+static bool is_math_text(Tree *tree, uint32_t node)
+{
+    return node_at(tree, node)->space == SPACE_MATH && properties_of[node_at(tree, node)->tag] & MATH_TEXT;
+}
+
+static bool is_foreign(Tree *tree, const Token *token)
+{
+    if (!tree->depth)
+        return false;
+    const Node *node = node_at(tree, current(tree));
+    if (node->space == SPACE_HTML)
+        return false;
+    bool is_start = token->kind == TOKEN_START_TAG, is_text = token->kind == TOKEN_TEXT;
+    if (is_math_text(tree, current(tree)) &&
+        (is_text || (is_start && token->tag != TAG_mglyph && token->tag != TAG_malignmark)))
+        return false;
+    if (node->space == SPACE_MATH && node->tag == TAG_annotation_xml && is_start && token->tag == TAG_svg)
+        return false;
+    return !(node->is_integration && (is_start || is_text));
+}
+
+static bool is_integration(Tree *tree, const Token *token, Space space)
+{
+    if (space == SPACE_SVG)
+        return token->tag == TAG_foreignobject || token->tag == TAG_desc || token->tag == TAG_title;
+    if (token->tag != TAG_annotation_xml)
+        return false;
+    const uint8_t *data = tree->tokenizer.data;
+    Attribute encoding = find_attribute(data, token->start, token->end, "encoding");
+    return is_value(data, encoding, "text/html") || is_value(data, encoding, "application/xhtml+xml");
+}
+
+static bool breaks_out(Tree *tree, const Token *token)
+{
+    const uint8_t *data = tree->tokenizer.data;
+    if (token->kind == TOKEN_END_TAG)
+        return token->tag == TAG_br || token->tag == TAG_p;
+    if (token->tag == TAG_font)
+        return find_attribute(data, token->start, token->end, "color").found ||
+               find_attribute(data, token->start, token->end, "face").found ||
+               find_attribute(data, token->start, token->end, "size").found;
+    return properties_of[token->tag] & BREAKOUT;
+}
+
+bool in_foreign_content(Tree *tree, Token *token)
+{
+    if (token->kind == TOKEN_TEXT) {
+        insert_text(tree, token);
+        if (!is_blank(tree, token))
+            tree->is_framesets_ok = false;
+        return true;
+    }
+    if (breaks_out(tree, token)) {
+        while (tree->depth > 1 && node_at(tree, current(tree))->space != SPACE_HTML &&
+               !is_math_text(tree, current(tree)) && !node_at(tree, current(tree))->is_integration)
+            pop(tree);
+        return in_mode(tree, token);
+    }
+    if (token->kind == TOKEN_START_TAG) {
+        Space space = node_at(tree, current(tree))->space;
+        uint32_t node = insert_element(tree, token, space);
+        node_at(tree, node)->is_integration = is_integration(tree, token, space);
+        if (token->is_self_closing)
+            pop(tree);
+        return true;
+    }
+    for (int depth = tree->depth - 1; depth > 0; depth--) {
+        const Node *node = node_at(tree, tree->stack[depth]);
+        if (node->space == SPACE_HTML)
+            return in_mode(tree, token);
+        if (node->tag == token->tag && node->name == token->name) {
+            pop_to(tree, depth);
+            return true;
+        }
+    }
+    return true;
+}
+
+void build_tree(Tree *tree, const uint8_t *data, uint32_t length)
+{
+    Node *nodes = tree->nodes;
+    uint32_t n_room = tree->n_room;
+    memset(tree, 0, sizeof *tree);
+    tree->nodes = nodes;
+    tree->n_room = n_room;
+    tree->tokenizer = (Tokenizer){.data = data, .length = length};
+    tree->is_framesets_ok = true;
+    tree->budget = length / 8 + MIN_BUDGET;
+    /* Node 0 is none. */
+    if (!reserve_node(tree))
+        return;
+    Token token;
+    for (;;) {
+        tree->tokenizer.in_foreign_content = tree->depth && node_at(tree, current(tree))->space != SPACE_HTML;
+        next_token(&tree->tokenizer, &token);
+        if (token.kind == TOKEN_END_OF_FILE || tree->failed)
+            return;
+        if (token.kind == TOKEN_DOCTYPE) {
+            if (tree->mode == INITIAL) {
+                tree->is_quirky = token.is_quirky;
+                tree->mode = BEFORE_HTML;
+            }
+            continue;
+        }
+        bool is_done = is_foreign(tree, &token) ? in_foreign_content(tree, &token) : in_mode(tree, &token);
+        while (!is_done && !tree->failed)
+            is_done = is_foreign(tree, &token) ? in_foreign_content(tree, &token) : in_mode(tree, &token);
+    }
+}
