@@ -66,8 +66,10 @@ class SetUp:
     relevance: str | None
 
 
+#: The set-up that scores pages like the Scrapy spider.
+COMPARABLE = "best_first"
 SET_UPS: Mapping[str, SetUp] = {
-    "best_first": SetUp(STRATEGY, RELEVANCE),
+    COMPARABLE: SetUp(STRATEGY, RELEVANCE),
     "default": SetUp(DEFAULT_STRATEGY, None),
     "otie": SetUp("otie", None),
 }
@@ -89,14 +91,15 @@ def main() -> None:
             continue
         with serving(site):
             if is_first:
-                _warm_up(site)
+                _warm_up(site, options.set_ups)
                 _print_start(site)
                 is_first = False
             if options.stages:
                 _print_stages(name, site, options)
             else:
                 results.append(_compare(name, site, options, scrapy))
-    print_results(results, list(SET_UPS))
+    if results:
+        print_results(results, options.set_ups)
     if scrapy is not None:
         print(f"  {scrapy.versions()}")
 
@@ -105,6 +108,9 @@ def _options() -> argparse.Namespace:
     parser = command_parser("live", __doc__)
     sites = [*COLLECTIONS, GENERATED]
     parser.add_argument("--sites", nargs="+", choices=sites, default=sites, metavar="SITE", help=", ".join(sites))
+    parser.add_argument(
+        "--set-ups", nargs="+", choices=SET_UPS, default=list(SET_UPS), metavar="SET-UP", help=", ".join(SET_UPS)
+    )
     parser.add_argument("--pages", type=int, help="pages to crawl of each site; by default all")
     parser.add_argument("--port", type=int, default=PORT, help="port of the web server")
     parser.add_argument("--rounds", type=int, default=3, help="number of crawls of each crawler and set-up")
@@ -126,11 +132,11 @@ def _live_crawl(site: Site, folder: str, set_up: SetUp, n_pages: int) -> LiveCra
     return replace(crawl, strategy=set_up.strategy, relevance=set_up.relevance)
 
 
-def _warm_up(site: Site) -> None:
+def _warm_up(site: Site, set_ups: Sequence[str]) -> None:
     """Compile what has not been compiled, and load files."""
-    for set_up in SET_UPS.values():
+    for name in set_ups:
         with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
-            replace(_live_crawl(site, folder, set_up, COMPILED_PAGES), time_s=WARM_UP_S).measure()
+            replace(_live_crawl(site, folder, SET_UPS[name], COMPILED_PAGES), time_s=WARM_UP_S).measure()
 
 
 def _print_start(site: Site) -> None:
@@ -155,35 +161,33 @@ def _compare(name: str, site: Site, options: argparse.Namespace, scrapy: ScrapyE
     result = SiteResult(name, is_real=name != GENERATED)
     patched = []
     for _ in range(options.rounds):
-        scores = _crawl_set_ups(site, n_pages, result)
+        scores = {set_up: _crawl(site, set_up, n_pages, result) for set_up in options.set_ups}
         if scrapy is not None:
             tuned = scrapy.crawl(site, n_pages, CONNECTIONS)
             _print_crawl("Scrapy, tuned", tuned)
             result.tuned.append(tuned)
-            _check_scores(scores, tuned.end.values["scores"], is_real=result.is_real)
+            if COMPARABLE in scores:
+                _check_scores(scores[COMPARABLE], tuned.end.values["scores"], is_real=result.is_real)
         if scrapy is not None and not result.is_real:
             patched.append(scrapy.crawl(site, n_pages, CONNECTIONS, zlib="isal"))
             _print_crawl("Scrapy, tuned, ISA-L patched into warcio", patched[-1])
     if scrapy is not None and not result.is_real:
         slow = scrapy.crawl(site, min(n_pages, DEFAULT_EXTRACTOR_PAGES), CONNECTIONS, links="default")
         _print_crawl("Scrapy with its own link extractor", slow)
-    if not result.is_real:
-        _print_generated(result, patched)
+    if COMPARABLE in result.ours and not result.is_real:
+        _print_generated(result.ours[COMPARABLE], patched)
     return result
 
 
-def _crawl_set_ups(site: Site, n_pages: int, result: SiteResult) -> dict[str, float]:
-    """Crawl with all set-ups; the scores of the first by URL."""
-    scores: dict[str, float] = {}
-    for name, set_up in SET_UPS.items():
-        with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
-            measured = _live_crawl(site, folder, set_up, n_pages).measure()
-            with StoredCrawl.open(f"{folder}/crawl") as stored:
-                visits = list(stored.visits())
-        _print_crawl(f"Scenthound {name}", measured)
-        result.add(name, measured, _sizes(visits))
-        scores = scores or {visit.url: visit.relevance for visit in visits}
-    return scores
+def _crawl(site: Site, set_up: str, n_pages: int, result: SiteResult) -> dict[str, float]:
+    """Crawl with a set-up; the scores of pages by URL."""
+    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
+        measured = _live_crawl(site, folder, SET_UPS[set_up], n_pages).measure()
+        with StoredCrawl.open(f"{folder}/crawl") as stored:
+            visits = list(stored.visits())
+    _print_crawl(f"Scenthound {set_up}", measured)
+    result.add(set_up, measured, _sizes(visits))
+    return {visit.url: visit.relevance for visit in visits}
 
 
 def _sizes(visits: Sequence[VisitRecord]) -> PageSizes:
@@ -193,10 +197,10 @@ def _sizes(visits: Sequence[VisitRecord]) -> PageSizes:
 
 def _print_stages(name: str, site: Site, options: argparse.Namespace) -> None:
     crawls = {}
-    for set_up_name, set_up in SET_UPS.items():
+    for set_up in options.set_ups:
         with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
-            crawl = _live_crawl(site, folder, set_up, min(options.pages or site.n_pages, site.n_pages))
-            crawls[set_up_name] = replace(crawl, stages=True).measure()
+            crawl = _live_crawl(site, folder, SET_UPS[set_up], min(options.pages or site.n_pages, site.n_pages))
+            crawls[set_up] = replace(crawl, stages=True).measure()
     print_stages(name, crawls)
 
 
@@ -231,9 +235,8 @@ def _print_crawl(name: str, crawl: MeasuredCrawl) -> None:
     )
 
 
-def _print_generated(result: SiteResult, patched: Sequence[MeasuredCrawl]) -> None:
+def _print_generated(ours: Sequence[MeasuredCrawl], patched: Sequence[MeasuredCrawl]) -> None:
     """Figures of the generated site only."""
-    ours = result.ours["best_first"]
     if patched:
         with_patch = ratios(patched, ours)
         print(f"  CPU time of Scrapy with patched warcio / Scenthound: {_listed(with_patch, 1)}; ", end="")
