@@ -11,7 +11,7 @@ help:
 	@echo "make demo         crawl a small web on this machine, live, and compare the crawls with simulated ones"
 	@echo "make test         linters, types, import contract and all tests (also alone: make lint, make pytest)"
 	@echo "make bench        the benchmarks; those of real collections need ../shared/data"
-	@echo "make bench-live   live crawls over loopback: CPU time compared with Scrapy, politeness, resuming, forty kills (-9), 100,000 pages"
+	@echo "make bench-live   live crawls over loopback: CPU time of real pages compared with Scrapy (../shared/data), politeness, resuming, forty kills (-9), 100,000 pages"
 	@echo "make clean        remove the virtual environment and what the tools left"
 
 install: $(STAMP)

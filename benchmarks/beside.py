@@ -41,7 +41,9 @@ def run(checkout: Path, *arguments: str | Path) -> tuple[str, float]:
 
 
 def live(checkout: Path, n_pages: int) -> Iterator[tuple[str, float]]:
-    output, _ = run(checkout, "-m", "benchmarks.live", "--alone", "--rounds", "1", "--pages", str(n_pages))
+    # Without real pages there is only the generated site.
+    sites = ("--sites", "generated") if (checkout / "benchmarks" / "real_sites.py").is_file() else ()
+    output, _ = run(checkout, "-m", "benchmarks.live", "--alone", "--rounds", "1", "--pages", str(n_pages), *sites)
     found = LIVE_LINE.search(output)
     assert found, output
     yield "live crawl, CPU ms per page", float(found[1])

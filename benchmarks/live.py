@@ -1,73 +1,121 @@
-"""CPU time and memory of a live crawl and of Scrapy, tuned for the same work (estimated 15 minutes; 2 with --alone).
+"""CPU time of live crawls of real pages and of Scrapy, tuned for the same work (estimated 35 minutes; 2 with
+`--sites wpschools mdn --rounds 1`).
 
-Both crawl the same pages from the same server, in alternating rounds because the speed of a shared machine changes; the
-median of the rounds counts. There is no crawl delay, and both have one connection per host and the same total number of
-connections. CPU time is compared because wall time depends on other load. The benchmark fails if the scores of a page
-differ. `--pages` shortens it, but early pages find more new URLs and cost more, so figures of fewer pages are too high.
+Real pages of four collections (`real_sites`) and a generated site (`live_site`) are served on loopback addresses. All
+crawl the same pages, in alternating rounds because the speed of a shared machine changes; the median of the rounds
+counts. There is no crawl delay, and all have one connection per host and the same total number of connections. CPU time
+is compared because wall time depends on other load; it is that of all processes of a crawl, its start included.
+
+Set-ups of Scenthound: `best_first` with cosine scores does what the Scrapy spider does; `default` has the strategy and
+the relevance model of `scenthound crawl`; `otie` has the default relevance model.
+
+The benchmark fails if scores of Scrapy and `best_first` differ: any of the generated site; on real pages more than one
+in ten by more than 5 %, because selectolax splits words at inline markup (`CO<sub>2</sub>`).
+
+`--stages` prints where the time of Scenthound goes instead of comparing. `--pages` shortens a run, but early pages find
+more new URLs and words, and share the cost of the start, so figures of fewer pages are too high.
 """
 
 import argparse
 import math
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
 from statistics import median
 
 from benchmarks import command_parser, target
-from benchmarks.live_crawl import STRATEGY, LiveCrawl
+from benchmarks.live_crawl import RELEVANCE, STRATEGY, LiveCrawl
+from benchmarks.live_results import PageSizes, SiteResult, print_results, print_stages, ratios
 from benchmarks.live_scrapy import ScrapyEnvironment
 from benchmarks.live_server import server_name, serving
 from benchmarks.live_site import PORT, STANDARD, Site, write_site
-from benchmarks.processes import MeasuredCrawl
+from benchmarks.processes import MeasuredCrawl, measure_cpu_s
+from benchmarks.real_sites import COLLECTIONS, write_real_site
+from scenthound.crawler.settings import DEFAULT_STRATEGY
 from scenthound.errors import Failure
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 
+GENERATED = "generated"
 CONNECTIONS = 64
 #: Scrapy with its own link extractor is slow, so it crawls fewer pages.
 DEFAULT_EXTRACTOR_PAGES = 2_000
 MAX_MS_PER_PAGE = 0.8
-MIN_RATIO = 6.0
 #: Memory is measured after this many pages, and at the end.
 EARLY_PAGES = 5_000
 MAX_GROWTH_MB = 50
 #: Sums in another order differ in the last bits.
 SCORE_TOLERANCE = 1e-9
+#: The largest share of real pages whose scores may differ by more than this share.
+MAX_DIFFERENT_SCORES = 0.1
+MAX_SCORE_DIFFERENCE = 0.05
+#: Pages of the crawls whose start is measured, and the smallest budget with which compiled code is used at once.
+START_PAGES = 100
+COMPILED_PAGES = 2_000
+WARM_UP_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    """One crawl of each crawler; `patched` is Scrapy with ISA-L as compressor of warcio."""
+class SetUp:
+    """A strategy and a relevance model; None is the default one."""
 
-    ours: MeasuredCrawl
-    tuned: MeasuredCrawl | None = None
-    patched: MeasuredCrawl | None = None
+    strategy: str
+    relevance: str | None
+
+
+#: The set-up that scores pages like the Scrapy spider.
+COMPARABLE = "best_first"
+SET_UPS: Mapping[str, SetUp] = {
+    COMPARABLE: SetUp(STRATEGY, RELEVANCE),
+    "default": SetUp(DEFAULT_STRATEGY, None),
+    "otie": SetUp("otie", None),
+}
 
 
 def main() -> None:
     options = _options()
-    print(f"  {STANDARD.n_pages:,} pages on {STANDARD.n_hosts} loopback addresses; {CONNECTIONS} connections")
-    print(f"  server: {server_name()}")
-    site = write_site(STANDARD, options.port)
-    scrapy = None if options.alone else _scrapy()
-    with serving(site):
-        rounds = [_round(site, options, scrapy) for _ in range(options.rounds)]
-        if scrapy is not None:
-            n_pages = min(options.pages, DEFAULT_EXTRACTOR_PAGES)
-            slow = scrapy.crawl(site, n_pages, CONNECTIONS, links="default")
-            _print_crawl("Scrapy with its own link extractor", slow)
-            print(f"  {scrapy.versions()}")
-    _print_targets(rounds)
+    print(f"  Scenthound {version('scenthound')}; {CONNECTIONS} connections; server: {server_name()}")
+    print(
+        "  "
+        + "; ".join(f"{name}: {each.strategy}, {each.relevance or 'default model'}" for name, each in SET_UPS.items())
+    )
+    scrapy = None if options.alone or options.stages else _scrapy()
+    results = []
+    is_first = True
+    for name in options.sites:
+        site = write_site(STANDARD, options.port) if name == GENERATED else write_real_site(name, options.port)
+        if site is None:
+            continue
+        with serving(site):
+            if is_first:
+                _warm_up(site, options.set_ups)
+                _print_start(site)
+                is_first = False
+            if options.stages:
+                _print_stages(name, site, options)
+            else:
+                results.append(_compare(name, site, options, scrapy))
+    if results:
+        print_results(results, options.set_ups)
+    if scrapy is not None:
+        print(f"  {scrapy.versions()}")
 
 
 def _options() -> argparse.Namespace:
     parser = command_parser("live", __doc__)
-    parser.add_argument("--pages", type=int, default=STANDARD.n_pages, help="pages to crawl")
+    sites = [*COLLECTIONS, GENERATED]
+    parser.add_argument("--sites", nargs="+", choices=sites, default=sites, metavar="SITE", help=", ".join(sites))
+    parser.add_argument(
+        "--set-ups", nargs="+", choices=SET_UPS, default=list(SET_UPS), metavar="SET-UP", help=", ".join(SET_UPS)
+    )
+    parser.add_argument("--pages", type=int, help="pages to crawl of each site; by default all")
     parser.add_argument("--port", type=int, default=PORT, help="port of the web server")
-    parser.add_argument("--strategy", default=STRATEGY, help="strategy of the crawl")
-    parser.add_argument("--rounds", type=int, default=3, help="number of crawls of each crawler")
+    parser.add_argument("--rounds", type=int, default=3, help="number of crawls of each crawler and set-up")
     parser.add_argument("--alone", action="store_true", help="without Scrapy")
+    parser.add_argument("--stages", action="store_true", help="where the time goes, without Scrapy")
     return parser.parse_args()
 
 
@@ -79,41 +127,98 @@ def _scrapy() -> ScrapyEnvironment | None:
         return None
 
 
-def _round(site: Site, options: argparse.Namespace, scrapy: ScrapyEnvironment | None) -> Round:
-    ours, scores = _scenthound(site, options.pages, options.strategy)
-    _print_crawl(f"Scenthound {version('scenthound')}, {options.strategy}", ours)
-    if scrapy is None:
-        return Round(ours)
-    tuned = scrapy.crawl(site, options.pages, CONNECTIONS)
-    _print_crawl("Scrapy, tuned", tuned)
-    print(f"  scores of {_check_scores(scores, tuned.end.values['scores'])} common pages are equal")
-    patched = scrapy.crawl(site, options.pages, CONNECTIONS, zlib="isal")
-    _print_crawl("Scrapy, tuned, ISA-L patched into warcio", patched)
-    return Round(ours, tuned, patched)
+def _live_crawl(site: Site, folder: str, set_up: SetUp, n_pages: int) -> LiveCrawl:
+    crawl = LiveCrawl(f"{folder}/crawl", [site.seeds[0]], list(site.keywords), n_pages, CONNECTIONS)
+    return replace(crawl, strategy=set_up.strategy, relevance=set_up.relevance)
 
 
-def _scenthound(site: Site, n_pages: int, strategy: str) -> tuple[MeasuredCrawl, dict[str, float]]:
-    """A crawl, and the scores of its pages by URL."""
-    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as temporary:
-        folder, keywords = f"{temporary}/crawl", list(site.keywords)
-        measured = LiveCrawl(folder, [site.seeds[0]], keywords, n_pages, CONNECTIONS, strategy=strategy).measure()
-        with StoredCrawl.open(folder) as stored:
-            return measured, {visit.url: visit.relevance for visit in stored.visits()}
+def _warm_up(site: Site, set_ups: Sequence[str]) -> None:
+    """Compile what has not been compiled, and load files."""
+    for name in set_ups:
+        with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
+            replace(_live_crawl(site, folder, SET_UPS[name], COMPILED_PAGES), time_s=WARM_UP_S).measure()
 
 
-def _check_scores(ours: Mapping[str, float], theirs: Mapping[str, float]) -> int:
-    """The number of pages that both have scored. Raises Failure if there is none, or if scores of a page differ."""
-    common = ours.keys() & theirs.keys()
-    different = [url for url in sorted(common) if not math.isclose(ours[url], theirs[url], abs_tol=SCORE_TOLERANCE)]
-    if different:
+def _print_start(site: Site) -> None:
+    """What a short crawl costs, and what a long one costs until it has as many pages."""
+    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
+        command = [str(Path(sys.executable).with_name("scenthound")), "crawl", "--seed", site.seeds[0]]
+        command += [part for keyword in site.keywords for part in ("--keywords", keyword)]
+        command += ["--pages", str(START_PAGES), "--connections", str(CONNECTIONS), "--delay", "0", "--allow-private"]
+        cpu_s = measure_cpu_s([*command, "--out", f"{folder}/short"], "Scenthound")
+        crawl = replace(_live_crawl(site, folder, SET_UPS["default"], COMPILED_PAGES), watch_s=0.01).measure()
+    report = crawl.first_with(START_PAGES)
+    assert report is not None
+    print(f"  start: `scenthound crawl` of {START_PAGES} pages {cpu_s:.2f} CPU s, from start to end; ", end="")
+    print(
+        f"{report.values['cpu_s']:.2f} CPU s up to page {report.pages} of a crawl that uses compiled code", flush=True
+    )
+
+
+def _compare(name: str, site: Site, options: argparse.Namespace, scrapy: ScrapyEnvironment | None) -> SiteResult:
+    n_pages = min(options.pages or site.n_pages, site.n_pages)
+    print(f"\n  {name}: {site.n_pages:,} pages on {len(site.hosts)} loopback addresses", flush=True)
+    result = SiteResult(name, is_real=name != GENERATED)
+    patched = []
+    for _ in range(options.rounds):
+        scores = {set_up: _crawl(site, set_up, n_pages, result) for set_up in options.set_ups}
+        if scrapy is not None:
+            tuned = scrapy.crawl(site, n_pages, CONNECTIONS)
+            _print_crawl("Scrapy, tuned", tuned)
+            result.tuned.append(tuned)
+            if COMPARABLE in scores:
+                _check_scores(scores[COMPARABLE], tuned.end.values["scores"], is_real=result.is_real)
+        if scrapy is not None and not result.is_real:
+            patched.append(scrapy.crawl(site, n_pages, CONNECTIONS, zlib="isal"))
+            _print_crawl("Scrapy, tuned, ISA-L patched into warcio", patched[-1])
+    if scrapy is not None and not result.is_real:
+        slow = scrapy.crawl(site, min(n_pages, DEFAULT_EXTRACTOR_PAGES), CONNECTIONS, links="default")
+        _print_crawl("Scrapy with its own link extractor", slow)
+    if COMPARABLE in result.ours and not result.is_real:
+        _print_generated(result.ours[COMPARABLE], patched)
+    return result
+
+
+def _crawl(site: Site, set_up: str, n_pages: int, result: SiteResult) -> dict[str, float]:
+    """Crawl with a set-up; the scores of pages by URL."""
+    with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
+        measured = _live_crawl(site, folder, SET_UPS[set_up], n_pages).measure()
+        with StoredCrawl.open(f"{folder}/crawl") as stored:
+            visits = list(stored.visits())
+    _print_crawl(f"Scenthound {set_up}", measured)
+    result.add(set_up, measured, _sizes(visits))
+    return {visit.url: visit.relevance for visit in visits}
+
+
+def _sizes(visits: Sequence[VisitRecord]) -> PageSizes:
+    n_bytes, n_links = sum(visit.content_bytes for visit in visits), sum(len(visit.links) for visit in visits)
+    return PageSizes(n_bytes / 1e3 / len(visits), n_links / len(visits))
+
+
+def _print_stages(name: str, site: Site, options: argparse.Namespace) -> None:
+    crawls = {}
+    for set_up in options.set_ups:
+        with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
+            crawl = _live_crawl(site, folder, SET_UPS[set_up], min(options.pages or site.n_pages, site.n_pages))
+            crawls[set_up] = replace(crawl, stages=True).measure()
+    print_stages(name, crawls)
+
+
+def _check_scores(ours: Mapping[str, float], theirs: Mapping[str, float], *, is_real: bool) -> None:
+    """Raises Failure if no page was scored by both, or if scores differ."""
+    common = sorted(ours.keys() & theirs.keys())
+    relative, absolute = (MAX_SCORE_DIFFERENCE, 0.0) if is_real else (1e-9, SCORE_TOLERANCE)
+    different = [url for url in common if not math.isclose(ours[url], theirs[url], rel_tol=relative, abs_tol=absolute)]
+    if not common:
+        raise Failure("No page was scored by both Scenthound and Scrapy. Crawl more pages with --pages.")
+    if len(different) > (MAX_DIFFERENT_SCORES * len(common) if is_real else 0):
         url = different[0]
         raise Failure(
             f"The Scrapy spider does other work: its scores of {len(different)} of {len(common)} pages differ, such as "
             f"{theirs[url]} instead of {ours[url]} of {url}. Make the spider score pages like Scenthound."
         )
-    if not common:
-        raise Failure("No page was scored by both Scenthound and Scrapy. Crawl more pages with --pages.")
-    return len(common)
+    tolerance = f", within {MAX_SCORE_DIFFERENCE:.0%}" if is_real else ""
+    print(f"  scores of {len(common) - len(different)} of {len(common)} common pages are equal{tolerance}", flush=True)
 
 
 def _print_crawl(name: str, crawl: MeasuredCrawl) -> None:
@@ -121,36 +226,32 @@ def _print_crawl(name: str, crawl: MeasuredCrawl) -> None:
     memory = f"{end.resident_bytes / 1e6:4.0f} MB"
     if early is not None:
         memory = f"{early.resident_bytes / 1e6:4.0f} MB after {early.pages:,}, {memory} at the end"
+    skipped = ", ".join(f"{reason} {n}" for reason, n in end.values.get("reasons", {}).items())
     print(
         f"  {name:40} {end.pages:7,} pages  {crawl.cpu_ms_per_page:6.3f} CPU ms per page"
         f"  {end.pages / end.time_s:6,.0f} pages/s  relevance {end.values['relevance']:.4f}  {memory}"
-        f"  ({end.values['ended']})",
+        f"  ({end.values['ended']}{skipped and '; skipped: '}{skipped})",
         flush=True,
     )
 
 
-def _print_targets(rounds: list[Round]) -> None:
-    tuned = [each.tuned.cpu_ms_per_page / each.ours.cpu_ms_per_page for each in rounds if each.tuned]
-    patched = [each.patched.cpu_ms_per_page / each.ours.cpu_ms_per_page for each in rounds if each.patched]
-    if tuned:
-        ratio = median(tuned)
-        print(f"  CPU time of Scrapy / Scenthound: {_listed(tuned, 1)}; median {ratio:.1f}; ", end="")
-        print(target(f"at least {MIN_RATIO:g}", is_met=ratio >= MIN_RATIO))
-        print(f"  with patched warcio: {_listed(patched, 1)}; median {median(patched):.1f}")
-    costs = [each.ours.cpu_ms_per_page for each in rounds]
-    cost = median(costs)
-    print(f"  CPU ms per page: {_listed(costs, 3)}; median {cost:.3f}; ", end="")
-    print(target(f"at most {MAX_MS_PER_PAGE}", is_met=cost <= MAX_MS_PER_PAGE))
-    ours = rounds[-1].ours
-    early = ours.first_with(EARLY_PAGES)
+def _print_generated(ours: Sequence[MeasuredCrawl], patched: Sequence[MeasuredCrawl]) -> None:
+    """Figures of the generated site only."""
+    if patched:
+        with_patch = ratios(patched, ours)
+        print(f"  CPU time of Scrapy with patched warcio / Scenthound: {_listed(with_patch, 1)}; ", end="")
+        print(f"median {median(with_patch):.1f}")
+    costs = [crawl.cpu_ms_per_page for crawl in ours]
+    print(f"  CPU ms per page: {_listed(costs, 3)}; median {median(costs):.3f}; ", end="")
+    print(target(f"at most {MAX_MS_PER_PAGE}", is_met=median(costs) <= MAX_MS_PER_PAGE))
+    early = ours[-1].first_with(EARLY_PAGES)
     if early is not None:
-        growth_mb = (ours.end.resident_bytes - early.resident_bytes) / 1e6
+        growth_mb = (ours[-1].end.resident_bytes - early.resident_bytes) / 1e6
         print(f"  memory growth after page {early.pages:,}: {growth_mb:+.0f} MB; ", end="")
         print(target(f"at most {MAX_GROWTH_MB} MB", is_met=growth_mb <= MAX_GROWTH_MB))
-    print(f"  skipped: {ours.end.values['reasons'] or 'none'}")
 
 
-def _listed(values: list[float], digits: int) -> str:
+def _listed(values: Sequence[float], digits: int) -> str:
     return ", ".join(f"{value:.{digits}f}" for value in values)
 
 

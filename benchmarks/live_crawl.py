@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.live_stages import StageSampler
 from benchmarks.processes import MeasuredCrawl, measure_crawl
 from scenthound.crawler.control import ControlReader
 from scenthound.crawler.settings import CrawlSettings
@@ -24,13 +25,18 @@ from scenthound.store.folder import is_kind
 
 #: Like the queue of the Scrapy spider: all links are queued, those of better pages first.
 STRATEGY = "best_first:buffer=none"
+#: Like the score of the Scrapy spider. None is the default model.
+RELEVANCE = "cosine"
+#: Functions that are reported with `stages`.
+N_FUNCTIONS = 25
 
 
 @dataclass(frozen=True, slots=True)
 class LiveCrawl:
     """A crawl into a folder; an existing crawl there is resumed.
 
-    With `time_monitoring` the CPU time of status samples and of reading commands is reported, too.
+    With `time_monitoring` the CPU time of status samples and of reading commands is reported, too; with `stages` that
+    of each stage.
     """
 
     folder: str
@@ -43,7 +49,9 @@ class LiveCrawl:
     commit_s: float = 1.0
     watch_s: float = 0.5
     strategy: str = STRATEGY
+    relevance: str | None = RELEVANCE
     time_monitoring: bool = False
+    stages: bool = False
 
     def command(self) -> list[str]:
         """The command line that runs the crawl in a separate process."""
@@ -57,7 +65,7 @@ class LiveCrawl:
             topic=Topic("benchmark", tuple(self.keywords)),
             seeds=tuple(self.seeds),
             strategy=self.strategy,
-            relevance="cosine",
+            relevance=self.relevance,
             page_budget=self.n_pages,
             # Responses from loopback are immediate, so there is no delay besides the requested one.
             politeness=PolitenessSettings(delay_s=self.delay_s, delay_factor=0.0),
@@ -88,11 +96,14 @@ class _Stopwatch:
 def main() -> None:
     task = LiveCrawl(**json.loads(sys.argv[1]))
     monitoring = _Stopwatch()
+    sampler = StageSampler() if task.stages else None
     if task.time_monitoring:
         SampleRecorder.record = monitoring.timed(SampleRecorder.record)  # type: ignore[method-assign]
         ControlReader.poll = monitoring.timed(ControlReader.poll)  # type: ignore[method-assign]
 
     def report(status: CrawlStatus, **more: object) -> None:
+        if sampler is not None:
+            sampler.watch_children()
         values = {
             "pages": status.n_pages,
             "relevance": status.harvest,
@@ -112,7 +123,11 @@ def main() -> None:
     else:
         summary = crawl(task.settings(), folder, options)
     reasons = {reason.value: count for reason, count in summary.reasons.items()}
-    report(summary.status, ended=summary.ended, reasons=reasons)
+    stages: dict[str, object] = {}
+    if sampler is not None:
+        sampler.end()
+        stages = {"stages": sampler.cpu_s(), "functions": sampler.functions(N_FUNCTIONS)}
+    report(summary.status, ended=summary.ended, reasons=reasons, **stages)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Serves the generated site in a separate process: with nginx if installed, else with the project's static server.
+"""Serves a site in a separate process: with nginx if installed, else with the project's static server.
 
 Rules
 - Loopback addresses only, one listening socket per host of the site.
@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 from benchmarks.live_site import Site
 from scenthound.errors import Failure
@@ -38,7 +39,7 @@ http {{
     keepalive_timeout 120s;
     open_file_cache max=4096;
     default_type application/octet-stream;
-    types {{ text/html html; text/plain txt; application/xml xml; }}
+    types {{ text/html html htm; text/plain txt; application/xml xml; }}
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -108,7 +109,9 @@ def _wait_for(site: Site, process: subprocess.Popen[bytes]) -> None:
 def main() -> None:
     folder, port = Path(sys.argv[1]), int(sys.argv[2])
     hosts = sorted(host.name for host in folder.iterdir())
-    with StaticServer(folder_pages(folder), hosts, port):
+    page_of = folder_pages(folder)
+    # Like nginx: the name of a file is the decoded path.
+    with StaticServer(lambda host, path: page_of(host, unquote(path)), hosts, port):
         sys.stdin.read()
 
 

@@ -92,6 +92,7 @@ class Site:
     hosts: tuple[str, ...]
     seeds: tuple[str, ...]
     keywords: tuple[str, ...]
+    n_pages: int
 
 
 def write_site(size: SiteSize, port: int) -> Site:
@@ -105,7 +106,7 @@ def write_site(size: SiteSize, port: int) -> Site:
         shutil.rmtree(part, ignore_errors=True)
         plan.write(part)
         part.rename(folder)
-    return Site(folder, port, plan.hosts, plan.seeds(), plan.keywords())
+    return Site(folder, port, plan.hosts, plan.seeds(), plan.keywords(), size.n_pages)
 
 
 class _Plan:

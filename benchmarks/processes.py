@@ -74,6 +74,18 @@ def measure_crawl(command: Sequence[str], name: str) -> MeasuredCrawl:
     return MeasuredCrawl(cpu_s, reports)
 
 
+def measure_cpu_s(command: Sequence[str], name: str) -> float:
+    """Run any command; its CPU seconds. Raises Failure if its exit code is not 0."""
+    _adopt_orphans()
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        cpu_s, process.returncode = _wait_for_group(process.pid)
+    if process.returncode != 0:
+        raise Failure(f"{name} failed with exit code {process.returncode}: {' '.join(command)}")
+    return cpu_s
+
+
 def _adopt_orphans() -> None:
     """Let this process wait for descendants whose parent ends before them, so that their CPU time is counted."""
     if sys.platform == "linux":
