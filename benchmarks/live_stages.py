@@ -2,10 +2,8 @@
 
 Rules
 - The main thread is sampled by its own CPU clock: waiting costs nothing, and other load changes nothing. Python handles
-  the signal when a call of C or compiled code returns, so a sample belongs to the Python function that made the call.
+  the signal when a call of C code returns, so a sample belongs to the Python function that made the call.
 - A sample belongs to the stage of its innermost function that is listed in `STAGES`.
-- Code of a single compiled call is not split: reading a page includes splitting its text into words and looking them
-  up; the stage `words` is what Python does with words that are new.
 - Not sampled but measured: the start up to the sampler's, other threads (the one that writes commits), child processes
   (large pages are parsed in one; others write checkpoints).
 - Linux only: other systems have no CPU clocks for threads.
@@ -34,18 +32,16 @@ STAGES: Mapping[str, tuple[str, ...]] = {
         *("web.curl_fetcher", "web.curl_handle", "web.fetch", "web.content_coding", "web.dns", "web.access"),
         *("web.addresses", "web.proxies", "web.open_files", "crawler.network"),
     ),
-    "HTML and text": ("web.parse", "web.html", "web.decode", "web.compiled_pages", "web.refresh", "web.parser_process"),
+    "HTML and text": ("web.parse", "web.html", "web.native_html", "web.decode", "web.refresh", "web.parser_process"),
     "links and URL table": (
-        *("web.compiled_pages:CompiledLinks", "web.urls", "frontier.url_table", "frontier.url_index"),
+        *("web.native_html:NativeLinks", "web.references", "web.urls"),
+        *("frontier.url_table", "frontier.native_url_table", "frontier.url_index"),
         *("crawler.live_web", "crawler.link_depths", "crawler.scope", "crawler.reader:visible_links"),
     ),
-    "words": ("text.tokenizer", "text.word_lookup", "text.word_table", "text.scripts"),
-    "scoring": ("relevance", "text.vectors", "text.compiled", "crawler.reader:PageScorer"),
+    "words": ("text.tokenizer", "text.vocabulary", "text.word_lookup", "text.word_table", "text.scripts"),
+    "scoring": ("relevance", "text.vectors", "crawler.reader:PageScorer"),
     "near-duplicates": ("web.near_duplicates", "web.soft_404", "crawler.reader:PageFilter"),
-    "strategy and frontier": (
-        *("strategies", "frontier.base", "frontier.priority", "frontier.compiled_frontier"),
-        "frontier.compiled_heaps",
-    ),
+    "strategy and frontier": ("strategies", "frontier.base", "frontier.priority", "frontier.native_frontier"),
     "scheduling": (
         *("crawler.engine", "crawler.scheduler", "crawler.runner", "crawler.live_crawl", "crawler.reader"),
         *(
