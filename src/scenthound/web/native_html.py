@@ -12,7 +12,7 @@ import numpy as np
 
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray
-from scenthound.native._native import read_html
+from scenthound.native import _native
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import utf_8_html
 from scenthound.web.html import PageContent
@@ -39,9 +39,8 @@ class NativeLinks:
 def read_native(html: str | bytes, http_charset: str | None, scanner: WordScanner, max_links: int) -> PageContent:
     """Read a page and its first `max_links` links."""
     data = utf_8_html(html, http_charset) if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
-    text, title_end, edges, starts, ends, references, reference_ends, nofollow, base, metas, refreshes = read_html(
-        data, max_links
-    )
+    page = _native.read_html(data, max_links)
+    text, title_end, edges, starts, ends, references, reference_ends, nofollow, base, metas, refreshes = page
     words, positions = scanner.scan_utf_8(text, np.frombuffer(edges, np.uint32))
     return PageContent(
         title=" ".join(text[:title_end].decode("utf-8", "replace").split()),
