@@ -9,7 +9,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
-from importlib.util import find_spec
 from multiprocessing import get_context
 from random import Random
 from statistics import median
@@ -22,8 +21,7 @@ import numpy as np
 from benchmarks import command_parser, target
 from benchmarks.data import SyntheticUrls, uneven_hosts
 from benchmarks.processes import resident_bytes
-from scenthound import jit
-from scenthound.frontier import priority as unbounded
+from scenthound import native
 from scenthound.frontier.base import Ready
 from scenthound.frontier.priority import PlainFrontier
 from scenthound.frontier.url_table import new_url_table
@@ -32,7 +30,7 @@ from scenthound.strategies.base import SeenWeb
 from scenthound.strategies.best_n_first import BestFirst
 
 if TYPE_CHECKING:
-    from scenthound.frontier.compiled_frontier import CompiledFrontier
+    from scenthound.frontier.native_frontier import NativeFrontier
 
 SMALL, MIDDLE, LARGE = 100_000, 1_000_000, 10_000_000
 CHUNK = 100_000
@@ -57,7 +55,7 @@ MAX_BYTES_PER_URL = 110
 MAX_RATIO = 2
 
 Batch = tuple[IntArray, IntArray, FloatArray]
-Measured: TypeAlias = "CompiledFrontier | PlainFrontier | HeapqAndDict"
+Measured: TypeAlias = "NativeFrontier | PlainFrontier | HeapqAndDict"
 
 
 class HeapqAndDict:
@@ -89,8 +87,8 @@ class HeapqAndDict:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     command_parser("frontier", __doc__).parse_args(arguments)
-    if find_spec("numba") is None:
-        print("  skipped: needs numba (pip install 'scenthound[fast]')")
+    if not native.is_available():
+        print("  skipped: needs the extension (`scenthound.native`)")
         return
     # In a separate process, whose memory grows by the table and the frontier only.
     child = get_context("spawn").Process(target=_memory)
@@ -105,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _memory() -> None:
     """Fill a URL table and a frontier like a crawl."""
     n_hosts = LARGE // PAGES_PER_HOST
-    urls, table, frontier = SyntheticUrls(n_hosts), new_url_table(), _compiled_frontier()
+    urls, table, frontier = SyntheticUrls(n_hosts), new_url_table(), _native_frontier()
     rng = np.random.default_rng(1)
     n_characters, table_ns, frontier_ns = 0, 0, 0
     gc.collect()
@@ -130,23 +128,17 @@ def _memory() -> None:
     )
 
 
-def _compiled_frontier() -> "CompiledFrontier":
-    """An empty frontier; its code is compiled or loaded before anything is measured."""
-    from scenthound.frontier.compiled_frontier import CompiledFrontier
+def _native_frontier() -> "NativeFrontier":
+    from scenthound.frontier.native_frontier import NativeFrontier
 
-    warm_up = CompiledFrontier(SALT)
-    warm_up.push_sum(*_links(np.random.default_rng(0), np.arange(10, dtype=np.int32), LINKS_PER_VISIT))
-    warm_up.pop(1)
-    warm_up.pop(3, lambda host: host % 2 == 1)
-    warm_up.pop(1)
-    return CompiledFrontier(SALT)
+    return NativeFrontier(SALT)
 
 
 def _times() -> None:
     print(f"  ns per amount added to a random queued page: {LINKS_PER_VISIT} links per visit / {CHUNK:,} at a time;")
     print(f"  pops: mean of the first {N_POPS:,}, which also restructure the heaps")
-    small, large = (_measure("compiled", _compiled_frontier(), n) for n in (SMALL, LARGE))
-    print(f"  compiled: {large / small:.2f} times the time at {LARGE:,} pages as at {SMALL:,}; ", end="")
+    small, large = (_measure("native", _native_frontier(), n) for n in (SMALL, LARGE))
+    print(f"  native: {large / small:.2f} times the time at {LARGE:,} pages as at {SMALL:,}; ", end="")
     print(target(f"at most {MAX_RATIO}", is_met=large / small <= MAX_RATIO))
     _measure("plain", PlainFrontier(lambda: SALT), SMALL)
     small, middle = (_measure("heapq + dict", HeapqAndDict(), n) for n in (SMALL, MIDDLE))
@@ -191,7 +183,7 @@ def _pop_us(pop: Callable[[], object]) -> float:
     return (process_time_ns() - started_ns) / N_POPS / 1000
 
 
-def _while_hosts_wait(frontier: "CompiledFrontier | PlainFrontier") -> str:
+def _while_hosts_wait(frontier: "NativeFrontier | PlainFrontier") -> str:
     waiting: set[int] = set()
 
     def first_checked_wait(host: int) -> bool:
@@ -208,12 +200,12 @@ def _while_hosts_wait(frontier: "CompiledFrontier | PlainFrontier") -> str:
 def _requests() -> None:
     print(f"  CPU ms of best_first for ask({PAGES_PER_REQUEST}) with {SMALL:,} queued pages:")
     for n_hosts, n_waiting, max_ms in SCENARIOS:
-        with patch.object(unbounded, "LARGE", LARGE), patch.object(jit, "is_loaded", lambda: False):
+        with patch.object(native, "is_available", lambda: False):
             plain_ms = _request_ms(n_hosts, n_waiting)
-        compiled_ms = _request_ms(n_hosts, n_waiting)
+        native_ms = _request_ms(n_hosts, n_waiting)
         print(f"  {n_waiting:6,} of {n_hosts:6,} hosts waiting: ", end="")
-        print(f"plain {plain_ms:.2f}, compiled {compiled_ms:.2f}; ", end="")
-        print(target(f"at most {max_ms}", is_met=compiled_ms <= max_ms), flush=True)
+        print(f"plain {plain_ms:.2f}, native {native_ms:.2f}; ", end="")
+        print(target(f"at most {max_ms}", is_met=native_ms <= max_ms), flush=True)
 
 
 def _request_ms(n_hosts: int, n_waiting: int) -> float:

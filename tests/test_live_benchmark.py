@@ -150,8 +150,8 @@ def test_pages_that_cannot_be_reached_are_not_written(real_sites, tmp_path):
 
 def test_the_stage_of_a_function_is_that_of_its_class_before_that_of_its_module(stages):
     names = stages.Stages()
-    assert names.stage("web.compiled_pages:read_compiled") == "HTML and text"
-    assert names.stage("web.compiled_pages:CompiledLinks.resolved") == "links and URL table"
+    assert names.stage("web.native_html:read_native") == "HTML and text"
+    assert names.stage("web.native_html:NativeLinks.resolved") == "links and URL table"
     assert names.stage("relevance.classifiers.linear:fit") == "scoring"
     assert names.stage("cli.app:main") is None
 
