@@ -22,7 +22,7 @@ int get_array(PyObject *object, Py_buffer *array, size_t item_size)
 static int add_all(PyObject *module)
 {
     bool is_added = add_html(module) == 0 && add_url_types(module) == 0 && add_vocabulary(module) == 0 &&
-                    add_word_statistics(module) == 0 && add_heaps(module) == 0;
+                    add_word_statistics(module) == 0 && add_word_vectors(module) == 0 && add_heaps(module) == 0;
     return is_added ? 0 : -1;
 }
 

@@ -30,6 +30,7 @@ from typing import Self
 
 import numpy as np
 
+from scenthound import native
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
 from scenthound.relevance.base import Training, WordIndex, no_words
 from scenthound.relevance.document_frequencies import CrawlWeights, WordWeights
@@ -208,8 +209,7 @@ class PageVector:
 
     @classmethod
     def of(cls, words: IntArray, weights: WordWeights | CrawlWeights) -> Self:
-        distinct, counts = np.unique(words[words > 0], return_counts=True)
-        return cls.weighted(distinct, np.log1p(counts), weights)
+        return cls.weighted(*_log_counts(words), weights)
 
     @classmethod
     def weighted(cls, words: IntArray, log_counts: FloatArray, weights: WordWeights | CrawlWeights) -> Self:
@@ -394,11 +394,27 @@ def _restored_vectors(state: State, weights: WordWeights | CrawlWeights) -> list
     return [PageVector.weighted(words, counts, weights) for words, counts in zip(*parts, strict=True)]
 
 
-def exact_dot(one: FloatArray, other: FloatArray, more: Iterable[float] = ()) -> float:
+def exact_dot(one: FloatArray, other: FloatArray, more: Sequence[float] = ()) -> float:
     """The dot product plus some further numbers, rounded once: it does not depend on the order in which words were
     numbered, so that live and simulated crawls have the same scores."""
+    if native.is_available() and not more:
+        from scenthound.native import _native
+
+        return _native.exact_dot(np.ascontiguousarray(one), np.ascontiguousarray(other))
     products = one * other
     return math.fsum((*products[products != 0].tolist(), *more))
+
+
+def _log_counts(words: IntArray) -> tuple[IntArray, FloatArray]:
+    """The distinct words of a page without stop words, ascending, and `log(1 + count)` of each."""
+    if native.is_available():
+        from scenthound.native import _native
+
+        in_order, n_each = _native.count_words(np.ascontiguousarray(words, np.int32))
+        # As many as numpy has for equal results: its logarithm of other types may differ in the last bit.
+        return np.frombuffer(in_order, np.int32), np.log1p(np.frombuffer(n_each, np.int32).astype(np.int64))
+    distinct, counts = np.unique(words[words > 0], return_counts=True)
+    return distinct, np.log1p(counts)
 
 
 def _is_doubled(n_pages: int) -> bool:
