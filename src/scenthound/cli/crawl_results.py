@@ -58,7 +58,7 @@ def print_summary(summary: CrawlSummary) -> None:
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
             **({"sitemaps": sitemaps} if sitemaps else {}),
             **_taken_over(summary),
-            "compiled code": "yes" if summary.is_compiled else "no",
+            "extension in C": "yes" if summary.is_compiled else "no",
         }
     )
     for text in seed_texts(summary.topic_notes):

@@ -45,7 +45,7 @@ def print_record(web: Web, as_json: bool) -> None:
         return
     typer.echo(
         f"Recorded {_contents(summary, web.folder)}, {counted(summary.vocabulary, 'stem')}, "
-        f"{counted(summary.aliases, 'redirect')}. Compiled code: {'yes' if summary.is_compiled else 'no'}."
+        f"{counted(summary.aliases, 'redirect')}. Extension in C: {'yes' if summary.is_compiled else 'no'}."
     )
     for reason, skipped in summary.skipped.items():
         typer.echo(f"Left out {skipped.count:,}: {reason} (first: {', '.join(skipped.examples)})")
