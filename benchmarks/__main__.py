@@ -9,6 +9,7 @@ from pathlib import Path
 NAMES = (
     "record",
     "pages",
+    "readers",
     "frontier",
     "strategies",
     "simulate",

@@ -1,5 +1,6 @@
 """Vectors of words in C: counts and products equal those of numpy and Python."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("scenthound.native._native")
 
+from scenthound import native
 from scenthound.native import _native
+from scenthound.relevance.rocchio import Phrase, _window_sums
 
 NUMBERS = st.floats(-1e150, 1e150, allow_nan=False)
 
@@ -33,7 +36,28 @@ def test_the_order_of_the_terms_does_not_matter(terms: list[float]) -> None:
     assert _native.exact_dot(np.array(terms), np.ones(len(terms))) == math.fsum(terms)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.integers(0, 6))
+def test_sums_of_windows_are_those_of_numpy(seed: int, n_words: int, n_windows: int) -> None:
+    rng = np.random.default_rng(seed)
+    words, weights = rng.integers(0, 30, n_words).astype(np.int32), rng.random(n_words)
+    factors = rng.normal(size=10)
+    first, last = np.sort(rng.integers(0, n_words + 1, (2, n_windows)), axis=0).astype(np.int32)
+    words_of_phrases = rng.integers(0, 5, 4).tolist()
+    phrases = [Phrase(np.array(pair, np.int32), 0.3) for pair in itertools.pairwise(words_of_phrases)]
+    in_c = _window_sums(words, weights, factors, phrases, first, last)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "is_available", lambda: False)
+        plain = _window_sums(words, weights, factors, phrases, first, last)
+    assert [each.tolist() for each in in_c] == [each.tolist() for each in plain]
+
+
 def test_arguments_are_checked() -> None:
+    words, ones, none = np.ones(3, np.int32), np.ones(3), np.zeros(0, np.int64)
+    window = np.array([0], np.int32), np.array([4], np.int32)
+    with pytest.raises(ValueError, match="do not fit"):
+        _native.window_sums(words, ones, ones, none, np.zeros(0), *window)
+    with pytest.raises(ValueError, match="do not fit"):
+        _native.window_sums(words, ones, ones, np.array([3]), np.ones(1), window[0], window[0])
     with pytest.raises(ValueError, match="same length"):
         _native.exact_dot(np.ones(2), np.ones(3))
     with pytest.raises(ValueError, match="4 bytes"):

@@ -93,6 +93,19 @@ class Vocabulary:
 def stem_word(word: bytes) -> bytes: ...
 def count_words(words: npt.NDArray[np.int32], /) -> tuple[bytearray, bytearray]: ...
 def exact_dot(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], /) -> float: ...
+def window_sums(
+    words: npt.NDArray[np.int32],
+    weights: npt.NDArray[np.float64],
+    factors: npt.NDArray[np.float64],
+    positions: npt.NDArray[np.int64],
+    more: npt.NDArray[np.float64],
+    first: npt.NDArray[np.int32],
+    last: npt.NDArray[np.int32],
+    /,
+) -> tuple[bytearray, bytearray]:
+    """Of each window `first:last` the sum of `weights * factors[words]`, with `more` added at the positions, and the
+    sum of the squares of the weights. The last factor is that of all higher words."""
+
 def squared_norm(words: npt.NDArray[np.int32]) -> int: ...
 def total_weight(words: npt.NDArray[np.int32], weights: npt.NDArray[np.float64]) -> float: ...
 def simhash(words: npt.NDArray[np.int32], max_words: int, factors: npt.NDArray[np.uint64]) -> tuple[int, int]: ...

@@ -1,6 +1,6 @@
-/* Vectors of the words of a page: counts of distinct words, and products that are rounded once.
+/* Vectors of the words of a page: counts of distinct words, products that are rounded once, sums of windows.
 
-   The results are those of numpy.unique and math.fsum in relevance/rocchio.py. */
+   The results are those of numpy and of math.fsum in relevance/rocchio.py. */
 
 #include "native.h"
 
@@ -160,9 +160,124 @@ static PyObject *exact_dot(PyObject *module, PyObject *arguments)
     return result;
 }
 
+/* Sums of windows */
+
+#define N_WINDOW_ARRAYS 7
+
+/* The item sizes of the arrays of `window_sums`, in order. */
+static const size_t window_item_sizes[N_WINDOW_ARRAYS] = {
+    sizeof(int32_t), sizeof(double), sizeof(double), sizeof(int64_t), sizeof(double), sizeof(int32_t), sizeof(int32_t),
+};
+
+static size_t length_of(const Py_buffer *array)
+{
+    return (size_t)array->len / (size_t)array->itemsize;
+}
+
+static bool are_windows(const Py_buffer *arrays)
+{
+    size_t n_words = length_of(&arrays[0]), n_windows = length_of(&arrays[5]);
+    if (length_of(&arrays[1]) != n_words || length_of(&arrays[2]) == 0 ||
+        length_of(&arrays[3]) != length_of(&arrays[4]) || length_of(&arrays[6]) != n_windows) {
+        return false;
+    }
+    const int64_t *positions = arrays[3].buf;
+    for (size_t index = 0; index < length_of(&arrays[3]); index++) {
+        if (positions[index] < 0 || (size_t)positions[index] >= n_words) {
+            return false;
+        }
+    }
+    const int32_t *first = arrays[5].buf, *last = arrays[6].buf;
+    for (size_t index = 0; index < n_windows; index++) {
+        if (first[index] < 0 || (size_t)first[index] > n_words || last[index] < 0 || (size_t)last[index] > n_words) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Running sums of weight * factor of the word, plus more at some positions, and of the squares of the weights; each has
+   one element more than there are words. They are added from left to right, as numpy.cumsum does. */
+static void sum_up(const Py_buffer *arrays, double *sums, double *squares)
+{
+    const int32_t *words = arrays[0].buf;
+    const double *weights = arrays[1].buf, *factors = arrays[2].buf, *more = arrays[4].buf;
+    const int64_t *positions = arrays[3].buf;
+    size_t n_words = length_of(&arrays[0]);
+    int32_t last_factor = (int32_t)length_of(&arrays[2]) - 1;
+    sums[0] = squares[0] = 0;
+    for (size_t index = 0; index < n_words; index++) {
+        int32_t word = words[index] < last_factor ? words[index] : last_factor;
+        sums[index + 1] = weights[index] * factors[word < 0 ? 0 : word];
+    }
+    for (size_t index = 0; index < length_of(&arrays[3]); index++) {
+        sums[positions[index] + 1] += more[index];
+    }
+    double sum = 0, square = 0;
+    for (size_t index = 1; index <= n_words; index++) {
+        sum += sums[index];
+        sums[index] = sum;
+        square += weights[index - 1] * weights[index - 1];
+        squares[index] = square;
+    }
+}
+
+static PyObject *differences(const Py_buffer *arrays, const double *sums)
+{
+    const int32_t *first = arrays[5].buf, *last = arrays[6].buf;
+    size_t n_windows = length_of(&arrays[5]);
+    PyObject *result = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(n_windows * sizeof(double)));
+    double *values = result == NULL ? NULL : (double *)(void *)PyByteArray_AsString(result);
+    for (size_t index = 0; values != NULL && index < n_windows; index++) {
+        values[index] = sums[last[index]] - sums[first[index]];
+    }
+    return result;
+}
+
+static PyObject *sums_of_windows(const Py_buffer *arrays)
+{
+    if (!are_windows(arrays)) {
+        PyErr_SetString(PyExc_ValueError, "the arrays of words and windows do not fit each other");
+        return NULL;
+    }
+    size_t n_sums = length_of(&arrays[0]) + 1;
+    double *sums = malloc(2 * n_sums * sizeof *sums);
+    if (sums == NULL) {
+        return PyErr_NoMemory();
+    }
+    sum_up(arrays, sums, sums + n_sums);
+    PyObject *of_values = differences(arrays, sums), *of_squares = differences(arrays, sums + n_sums);
+    free(sums);
+    PyObject *result = of_values == NULL || of_squares == NULL ? NULL : PyTuple_Pack(2, of_values, of_squares);
+    Py_XDECREF(of_values);
+    Py_XDECREF(of_squares);
+    return result;
+}
+
+static PyObject *window_sums(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    Py_buffer arrays[N_WINDOW_ARRAYS];
+    int n_borrowed = 0;
+    if (PyTuple_Size(arguments) != N_WINDOW_ARRAYS) {
+        PyErr_SetString(PyExc_TypeError, "window_sums takes seven arrays");
+        return NULL;
+    }
+    while (n_borrowed < N_WINDOW_ARRAYS && get_array(PyTuple_GetItem(arguments, n_borrowed), &arrays[n_borrowed],
+                                                     window_item_sizes[n_borrowed]) == 0) {
+        n_borrowed++;
+    }
+    PyObject *result = n_borrowed == N_WINDOW_ARRAYS ? sums_of_windows(arrays) : NULL;
+    while (n_borrowed > 0) {
+        PyBuffer_Release(&arrays[--n_borrowed]);
+    }
+    return result;
+}
+
 static PyMethodDef methods[] = {
     {"count_words", count_words, METH_O, "The distinct words of 1 and more, ascending, and their counts."},
     {"exact_dot", exact_dot, METH_VARARGS, "The dot product, rounded once."},
+    {"window_sums", window_sums, METH_VARARGS, "Sums of weights and of their squares over windows of words."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -288,14 +288,10 @@ class RocchioRelevance:
         return self._probability(self._similarity(page, self._phrase_weight(page, words)))
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        root_idf = self._weights.root_idf(words)
-        value = root_idf * self._query.take(words, mode="clip")
-        for phrase in self._topic.phrases:
-            value[phrase.positions(words)] += phrase.weight
-        before = np.concatenate(([0.0], np.cumsum(value)))
-        squares_before = np.concatenate(([0.0], np.cumsum(root_idf * root_idf)))
-        length = np.sqrt(squares_before[last] - squares_before[first]) * self._query_norm
-        similarity = (before[last] - before[first]) / np.maximum(length, 1e-9)
+        sums, squares = _window_sums(
+            words, self._weights.root_idf(words), self._query, self._topic.phrases, first, last
+        )
+        similarity = sums / np.maximum(np.sqrt(squares) * self._query_norm, 1e-9)
         probabilities: FloatArray = 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
         return probabilities
 
@@ -415,6 +411,43 @@ def _log_counts(words: IntArray) -> tuple[IntArray, FloatArray]:
         return np.frombuffer(in_order, np.int32), np.log1p(np.frombuffer(n_each, np.int32).astype(np.int64))
     distinct, counts = np.unique(words[words > 0], return_counts=True)
     return distinct, np.log1p(counts)
+
+
+def _window_sums(
+    words: IntArray,
+    weights: FloatArray,
+    factors: FloatArray,
+    phrases: Sequence[Phrase],
+    first: IntArray,
+    last: IntArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Of each window of words the sum of their weights times their factors, with those of phrases, and the sum of the
+    squares of their weights."""
+    found = [phrase.positions(words) for phrase in phrases]
+    if native.is_available():
+        from scenthound.native import _native
+
+        positions = np.concatenate((_NO_POSITIONS, *found))
+        more = np.repeat([phrase.weight for phrase in phrases], [len(each) for each in found])
+        sums, squares = _native.window_sums(
+            np.ascontiguousarray(words, np.int32),
+            weights,
+            factors,
+            positions,
+            more.astype(np.float64),
+            np.ascontiguousarray(first, np.int32),
+            np.ascontiguousarray(last, np.int32),
+        )
+        return np.frombuffer(sums, np.float64), np.frombuffer(squares, np.float64)
+    value = weights * factors.take(words, mode="clip")
+    for phrase, positions in zip(phrases, found, strict=True):
+        value[positions] += phrase.weight
+    before = np.concatenate(([0.0], np.cumsum(value)))
+    squares_before = np.concatenate(([0.0], np.cumsum(weights * weights)))
+    return before[last] - before[first], squares_before[last] - squares_before[first]
+
+
+_NO_POSITIONS: LongArray = np.zeros(0, np.int64)
 
 
 def _is_doubled(n_pages: int) -> bool:
