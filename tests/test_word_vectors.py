@@ -44,10 +44,10 @@ def test_sums_of_windows_are_those_of_numpy(seed: int, n_words: int, n_windows: 
     first, last = np.sort(rng.integers(0, n_words + 1, (2, n_windows)), axis=0).astype(np.int32)
     words_of_phrases = rng.integers(0, 5, 4).tolist()
     phrases = [Phrase(np.array(pair, np.int32), 0.3) for pair in itertools.pairwise(words_of_phrases)]
-    in_c = _window_sums(words, weights, factors, phrases, first, last)
+    in_c = _window_sums(words, weights, factors, phrases, (first, last))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "is_available", lambda: False)
-        plain = _window_sums(words, weights, factors, phrases, first, last)
+        plain = _window_sums(words, weights, factors, phrases, (first, last))
     assert [each.tolist() for each in in_c] == [each.tolist() for each in plain]
 
 

@@ -288,9 +288,8 @@ class RocchioRelevance:
         return self._probability(self._similarity(page, self._phrase_weight(page, words)))
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        sums, squares = _window_sums(
-            words, self._weights.root_idf(words), self._query, self._topic.phrases, first, last
-        )
+        root_idf = self._weights.root_idf(words)
+        sums, squares = _window_sums(words, root_idf, self._query, self._topic.phrases, (first, last))
         similarity = sums / np.maximum(np.sqrt(squares) * self._query_norm, 1e-9)
         probabilities: FloatArray = 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
         return probabilities
@@ -418,11 +417,10 @@ def _window_sums(
     weights: FloatArray,
     factors: FloatArray,
     phrases: Sequence[Phrase],
-    first: IntArray,
-    last: IntArray,
+    windows: tuple[IntArray, IntArray],
 ) -> tuple[FloatArray, FloatArray]:
-    """Of each window of words the sum of their weights times their factors, with those of phrases, and the sum of the
-    squares of their weights."""
+    """Of each window of words, `first:last`, the sum of their weights times their factors, with those of phrases, and
+    the sum of the squares of their weights."""
     found = [phrase.positions(words) for phrase in phrases]
     if native.is_available():
         from scenthound.native import _native
@@ -435,13 +433,13 @@ def _window_sums(
             factors,
             positions,
             more.astype(np.float64),
-            np.ascontiguousarray(first, np.int32),
-            np.ascontiguousarray(last, np.int32),
+            *(np.ascontiguousarray(bounds, np.int32) for bounds in windows),
         )
         return np.frombuffer(sums, np.float64), np.frombuffer(squares, np.float64)
     value = weights * factors.take(words, mode="clip")
     for phrase, positions in zip(phrases, found, strict=True):
         value[positions] += phrase.weight
+    first, last = windows
     before = np.concatenate(([0.0], np.cumsum(value)))
     squares_before = np.concatenate(([0.0], np.cumsum(weights * weights)))
     return before[last] - before[first], squares_before[last] - squares_before[first]
