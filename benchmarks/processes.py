@@ -56,12 +56,17 @@ class MeasuredCrawl:
         return next((report for report in self.reports if report.pages >= pages), None)
 
 
+def _environment() -> dict[str, str]:
+    """Without cached bytecode each crawl would compile its modules."""
+    return dict(os.environ) | {"PYTHONDONTWRITEBYTECODE": ""}
+
+
 def measure_crawl(command: Sequence[str], name: str) -> MeasuredCrawl:
     """Run a crawl to its end. Raises Failure if its exit code is not 0."""
     _adopt_orphans()
     started_s = time.monotonic()
     # A new session puts the process and its descendants into one group.
-    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, env=_environment()) as process:
         assert process.stdout is not None
         reports = [
             Report(time.monotonic() - started_s, _group_resident_bytes(process.pid), json.loads(line))
@@ -78,7 +83,7 @@ def measure_cpu_s(command: Sequence[str], name: str) -> float:
     """Run any command; its CPU seconds. Raises Failure if its exit code is not 0."""
     _adopt_orphans()
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env=_environment()
     ) as process:
         cpu_s, process.returncode = _wait_for_group(process.pid)
     if process.returncode != 0:

@@ -5,11 +5,12 @@ first line is the number of documents; each other line is a stem and the number 
 """
 
 import gzip
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -24,18 +25,33 @@ FILE = "document_frequencies.txt.gz"
 _STEMS_AT_A_TIME = 1 << 16
 
 
+@dataclass(frozen=True, slots=True)
+class StemWeights:
+    """The square roots of the inverse document frequencies of stems. Many stems have the same one, so each stem has a
+    rank in the ascending `roots`; 0 is that of stop words."""
+
+    rank_of: Mapping[str, int]
+    roots: FloatArray
+    unknown_rank: int  #: of stems without a document frequency
+
+    @classmethod
+    def of(cls, stems: Sequence[str], frequencies: FloatArray, n_documents: int) -> Self:
+        """With `log((N + 1) / (df + 1))` as inverse document frequency."""
+        idf, ranks = np.unique(np.log((n_documents + 1) / (np.append(frequencies, 0.0) + 1)), return_inverse=True)
+        *of_stems, unknown_rank = (ranks + 1).tolist()
+        return cls(dict(zip(stems, of_stems, strict=True)), np.concatenate(([0.0], np.sqrt(idf))), unknown_rank)
+
+
 @cache
-def idf_of_stems(file: str | None) -> tuple[dict[str, float], float]:
-    """`log((N + 1) / (df + 1))` of each stem, and that of unknown stems. None: the file of the package."""
+def stem_weights(file: str | None) -> StemWeights:
+    """The weights by a file of document frequencies; None: the one of the package."""
     try:
         content = (files("scenthound.relevance") / FILE if file is None else Path(file)).read_bytes()
         n_documents, *lines = gzip.decompress(content).decode().splitlines()
-        total = int(n_documents)
         frequencies = dict(line.split(" ") for line in lines)
-        idf = np.log((total + 1) / (np.array(list(frequencies.values()), np.float64) + 1))
+        return StemWeights.of(list(frequencies), np.array(list(frequencies.values()), np.float64), int(n_documents))
     except (OSError, ValueError, EOFError) as reason:
         raise InvalidInput(f"Cannot read document frequencies from {printable(file)}: {printable(reason)}.") from None
-    return dict(zip(frequencies, idf.tolist(), strict=True)), float(np.log(total + 1))
 
 
 class WordWeights:
@@ -43,12 +59,9 @@ class WordWeights:
 
     def __init__(self, index: WordIndex, file: str | None = None) -> None:
         self._index = index
-        self._idf, self._unknown = idf_of_stems(file)
-        values = sorted({*self._idf.values(), self._unknown})
-        self._rank_of_idf = {value: rank for rank, value in enumerate(values, 1)}
-        self._roots: FloatArray = np.concatenate(([0.0], np.sqrt(values)))  # 0 is that of stop words
-        # Many words have the same weight, so two bytes for each are enough to know it; with room for new words.
-        self._rank_of_word = np.zeros(1, np.min_scalar_type(len(values)))
+        self._stems = stem_weights(file)
+        # Two bytes are enough for the rank of a word; with room for new words.
+        self._rank_of_word = np.zeros(1, np.min_scalar_type(len(self._stems.roots)))
         self._n_known = 1
 
     @property
@@ -57,17 +70,17 @@ class WordWeights:
 
     def root_idf_of(self, stem: str) -> float:
         """Of a stem, in the vocabulary or not."""
-        return math.sqrt(self._idf.get(stem, self._unknown))
+        return float(self._stems.roots[self._stems.rank_of.get(stem, self._stems.unknown_rank)])
 
     def root_idf(self, words: IntArray) -> FloatArray:
         """Of each word; 0 for stop words."""
         if int(words.max(initial=0)) >= self._n_known:
             self._extend()
-        return self._roots.take(self._rank_of_word.take(words))
+        return self._stems.roots.take(self._rank_of_word.take(words))
 
     def share_known(self, words: IntArray) -> float:
         """The share of words that have a document frequency; 1 if there are none."""
-        is_unknown = self.root_idf(words) == np.sqrt(self._unknown)
+        is_unknown = self.root_idf(words) == self._stems.roots[self._stems.unknown_rank]
         return 1.0 - float(is_unknown.mean()) if len(words) else 1.0
 
     def _extend(self) -> None:
@@ -78,8 +91,10 @@ class WordWeights:
             self._rank_of_word = room
         while self._n_known < n_words:
             stems = self._index.stems_from(self._n_known, _STEMS_AT_A_TIME)
-            ranks = [self._rank_of_idf[self._idf.get(stem, self._unknown)] for stem in stems]
-            self._rank_of_word[self._n_known : self._n_known + len(stems)] = ranks
+            rank_of, unknown_rank = self._stems.rank_of, self._stems.unknown_rank
+            self._rank_of_word[self._n_known : self._n_known + len(stems)] = [
+                rank_of.get(stem, unknown_rank) for stem in stems
+            ]
             self._n_known += len(stems)
 
 
