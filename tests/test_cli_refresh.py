@@ -133,12 +133,9 @@ def test_pages_that_are_gone_or_merged_are_counted_and_their_last_version_stays(
         assert after.pop(new) == "moved to new5"
         assert before.pop(site.url(5))
         assert after == before
-        # The page is checked at its new URL from now on, and pages that came back are found.
+        # The page that has moved is found unchanged at its new URL, and those that came back are found.
         site.gone = set()
-        site.forget()
         assert counts(refreshed(scenthound, folder)) == (5, 0, 1, 0, 0)
-        assert site.url(5) not in site.pages_requested()
-        assert new in site.pages_requested()
 
 
 def test_of_two_pages_that_have_become_one_only_one_is_kept(tmp_path: Path, scenthound: Call) -> None:
@@ -152,6 +149,43 @@ def test_of_two_pages_that_have_become_one_only_one_is_kept(tmp_path: Path, scen
         code, out, _ = scenthound("explain", folder, new)
         assert code == 0
         assert "changed" in out
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_page_that_redirected_for_a_while_is_found_again(status: int, tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path) as site:
+        folder = crawled(site, tmp_path / "out", scenthound)
+        before = exported(folder, scenthound)
+        login = site.server.url("http://c0.test/new-login")
+        # Two pages of one host, and one of another.
+        site.moved, site.moved_status = dict.fromkeys((1, 2, 4), login), status
+        assert counts(refreshed(scenthound, folder)) == (3, 1, 2, 0, 0)
+        # The page to which they redirected is gone.
+        site.moved = {1: site.url(9), 2: site.url(9)}
+        assert counts(refreshed(scenthound, folder))[2] == 2
+        site.moved = {}
+        assert counts(refreshed(scenthound, folder))[2:] == (0, 0, 0)
+        assert exported(folder, scenthound) == before
+        site.forget()
+        assert counts(refreshed(scenthound, folder)) == (6, 0, 0, 0, 0)
+        assert (site.pages_requested(), site.body_bytes) == ({site.url(page): 1 for page in range(6)}, 0)
+
+
+@pytest.mark.parametrize("validators", ["etag", "modified"])
+def test_validators_are_those_of_the_url_that_is_requested(validators: str, tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path, validators=validators) as site:
+        folder = crawled(site, tmp_path / "out", scenthound, "--pages", 5)
+        # Page 5 is not in the crawl, and has the validators of the page that redirects to it.
+        site.moved = {4: site.url(5)}
+        site.same_validators = True
+        assert counts(refreshed(scenthound, folder)) == (4, 1, 0, 0, 0)
+        site.forget()
+        assert counts(refreshed(scenthound, folder)) == (5, 0, 0, 0, 0)
+        # That page has not changed since.
+        assert site.body_bytes == 0
+        site.moved = {}
+        assert counts(refreshed(scenthound, folder)) == (4, 1, 0, 0, 0)
+        assert exported(folder, scenthound)[site.url(4)] == site.html(4)
 
 
 def test_robots_txt_and_failures_are_reasons_and_change_nothing(tmp_path: Path, scenthound: Call) -> None:

@@ -121,7 +121,7 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
             pages = pages[: max(0, record.page_limit - (len(known) - len(to_check)))]
         parts = cleanup.enter_context(closing(_Parts(settings, store, options.progress)))
         robots = RobotsFiles(cleanup.enter_context(TemporaryFile()))
-        checks = parts.checks(pages, record, {each.page.url: each.page.visit for each in known}, robots)
+        checks = parts.checks(pages, record, _visits_by_url(known), robots)
         store.add(record)
         store.commit()
         n_pages = len(pages) + checks.acknowledged.n_checked
@@ -138,6 +138,12 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
             store.check_reasons(record.refresh),
             store.n_recorded(),
         )
+
+
+def _visits_by_url(known: list[KnownPage]) -> dict[str, int]:
+    """The URLs of all visits, and those at which pages were found last."""
+    found = {each.page.found_url: each.page.visit for each in known}
+    return found | {each.page.url: each.page.visit for each in known}
 
 
 def _begin(
