@@ -6,7 +6,7 @@ engine receives: a page that is unchanged, changed or gone counts as visited, ot
 
 Rules
 - A page is requested at the URL of its visit, also if it was found elsewhere since: a redirect may be undone.
-- Requests are conditional (`web.conditions`) where the latest version was found: at that URL, or after a redirect to it.
+- Requests are conditional (`web.conditions`) at the URL of the latest version, to which a page may be redirected.
 - A response that says "not modified", or has the same body, is archived as a revisit, without the body.
 - A page that redirects to another page of the crawl is gone: that page is checked itself.
 - A check is complete when it is committed: its archive record and its row are on disk.
