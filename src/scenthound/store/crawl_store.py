@@ -26,6 +26,7 @@ from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     CheckRecord,
+    CrawlEnd,
     CrawlPosition,
     RefreshRecord,
     RelevanceRecord,
@@ -87,6 +88,7 @@ class CrawlStore(StoredCrawl):
             cleanup.callback(self._archive_writer.close)
             #: What has been taken to be written.
             self.taken = taken = self.position()
+            self._taken_end = self.end_of(taken.visits, taken.events)
             self._waiting = CrawlBatch(taken.urls, taken.stems)
             self._next_visit = taken.visits
             self._is_broken, self._broken_by = False, ""
@@ -154,12 +156,14 @@ class CrawlStore(StoredCrawl):
     def take(self) -> Commit:
         """All that was added since the last call; batches must be written in this order."""
         rows, before = self._waiting, self.taken
+        self._taken_end = _end_with(self._taken_end, rows)
         self.taken = taken = CrawlPosition(
             self._next_visit,
             before.urls + len(rows.urls),
             before.stems + len(rows.stems),
             before.events + any(rows.events),
             before.robots + len(rows.rows[RobotsRecord]),
+            self._taken_end.mark(self.about.crawl_id),
         )
         self._waiting = CrawlBatch(taken.urls, taken.stems)
         return Commit(self._archive_writer.take(), rows)
@@ -197,6 +201,14 @@ class CrawlStore(StoredCrawl):
             raise InvalidInput(
                 f"Cannot write to {printable(folder)}: {reason.strerror}. Check its permissions."
             ) from None
+
+
+def _end_with(end: CrawlEnd, rows: CrawlBatch) -> CrawlEnd:
+    """The last visit and events of a crawl that has these rows, too."""
+    visits, events = rows.rows[VisitRecord], b"".join(rows.events)
+    return CrawlEnd(
+        (visits[-1].url, visits[-1].time_s) if visits else end.visit, CrawlEnd.digest(events) if events else end.events
+    )
 
 
 @contextmanager

@@ -43,6 +43,7 @@ from scenthound.store.crawl_records import (
     CheckOutcome,
     CheckRecord,
     CrawlCounts,
+    CrawlEnd,
     CrawlPosition,
     CrawlStatus,
     JoinedArrays,
@@ -116,7 +117,19 @@ class StoredCrawl:
         """How many records are on disk."""
         counts = self.counts()
         (robots,) = self._one("SELECT coalesce(max(number), 0) FROM robots")
-        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots)
+        mark = self.end_of(counts.visits, counts.events).mark(self.about.crawl_id)
+        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots, mark)
+
+    def end_of(self, visits: int, events: int) -> CrawlEnd:
+        """The last visit and events of so many visits and commits with events."""
+        visit = self._one("SELECT url, time_s FROM visit WHERE visit = ?", visits - 1)
+        row = self._one("SELECT packed, bytes FROM event WHERE number = ?", events)
+        return CrawlEnd(visit, b"" if row is None else CrawlEnd.digest(self._unpacked(*row)))
+
+    def has(self, position: CrawlPosition) -> bool:
+        """Whether the crawl was at this position once, and still has all of its records."""
+        mark = self.end_of(position.visits, position.events).mark(self.about.crawl_id)
+        return position.is_within(self.position()) and position.mark == mark
 
     def n_recorded(self) -> int:
         """Visits of pages that were read from a recorded web."""
