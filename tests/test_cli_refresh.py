@@ -2,8 +2,10 @@
 
 import json
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +13,8 @@ import pytest
 import scenthound as sh
 from changing_site import ChangingSite, changing_site
 from live_site import started
+from scenthound.crawler import clock
+from scenthound.crawler.check_order import known_pages
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CheckOutcome
@@ -296,6 +300,44 @@ def test_ctrl_c_ends_a_refresh_that_the_next_one_continues(tmp_path: Path, scent
         change_settings(folder)
         assert refreshed(scenthound, folder)["continued"]
     assert n_checked(folder) == 20
+
+
+@pytest.fixture
+def clock_in_1970(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    def reset() -> None:
+        monkeypatch.setattr(clock, "time", SimpleNamespace(time=lambda: 60.0, monotonic=time.monotonic))
+
+    return reset
+
+
+def test_times_do_not_go_back_with_the_system_clock(
+    tmp_path: Path, scenthound: Call, clock_in_1970: Callable[[], None]
+) -> None:
+    with changing_site(tmp_path) as site:
+        folder = crawled(site, tmp_path / "out", scenthound, "--pages", 4)
+        before_s = time.time()
+        clock_in_1970()
+        for command in (("--refresh", folder), ("--resume", folder, "--pages", 6), ("--refresh", folder)):
+            code, _, err = scenthound("crawl", *command, "--json")
+            assert (code, err.count("1970-01-01")) == (0, 1)
+        with pytest.warns(UserWarning, match="1970"):
+            sh.refresh(folder, progress=False)
+    with StoredCrawl.open(folder) as crawl:
+        times_s = [*(row.time_s for row in crawl.visits()), *(check.time_s for check in crawl.checks())]
+        known = known_pages(crawl)
+    assert before_s - 60 < min(times_s) <= max(times_s) < before_s + 20 * WAIT_S
+    assert all(0 < each.history.unchanged_s < 20 * WAIT_S for each in known)
+
+
+def test_a_new_crawl_says_that_the_system_clock_is_wrong(
+    tmp_path: Path, scenthound: Call, clock_in_1970: Callable[[], None]
+) -> None:
+    with changing_site(tmp_path) as site:
+        clock_in_1970()
+        code, _, err = scenthound(*site.crawl(tmp_path / "out", "--json"))
+    assert (code, err.count("1970-01-01")) == (0, 1)
+    with StoredCrawl.open(tmp_path / "out") as crawl:
+        assert min(row.time_s for row in crawl.visits()) >= clock.EARLIEST_S
 
 
 def test_progress_and_summary_are_json_lines_on_request(tmp_path: Path, scenthound: Call) -> None:

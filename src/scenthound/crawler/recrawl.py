@@ -19,6 +19,7 @@ from tempfile import TemporaryFile
 
 from scenthound.crawler.assembly import check_inputs, open_recording, relevance_of, scanner_of
 from scenthound.crawler.check_order import KnownPage, in_order, known_pages
+from scenthound.crawler.clock import crawl_clock
 from scenthound.crawler.control import with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials
 from scenthound.crawler.engine import Engine
@@ -33,7 +34,7 @@ from scenthound.crawler.page_checks import (
     StoredPage,
 )
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
-from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
+from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings, StopConditions, check_count
 from scenthound.crawler.start import OnStart, end_reason_of, ignore
@@ -78,6 +79,7 @@ class RefreshOptions:
     progress: Progress = silent  #: of what is read before the first request
     handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the refresh
     on_start: OnStart = ignore
+    note: Callable[[str], None] = ignore  #: receives a line about what the user should know
 
     def __post_init__(self) -> None:
         if self.pages is not None:
@@ -113,7 +115,7 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
             raise InvalidInput(
                 f"{printable(folder)} has no page to check again: it has none, or read all of them from a recording."
             )
-        clock = EpochClock()
+        clock = crawl_clock(folder, store.last_time_s(), options.note)
         record, is_continued = _begin(store, known, options, clock())
         to_check = [each for each in known if each.checked_in != record.refresh]
         pages = in_order(to_check, clock())

@@ -247,6 +247,18 @@ class StoredCrawl:
         sql = f"SELECT number, {SAMPLES.selected} FROM sample WHERE number > ? ORDER BY number"
         return [(number, self._record(SAMPLES, tuple(values))) for number, *values in self._all(sql, after)]
 
+    def last_time_s(self) -> float:
+        """When the last record was made, of the crawl or of a refresh; 0 if there is none."""
+        status = self.status()
+        runs = [each for run in self.runs() for each in (run.began_s, run.ended_s)]
+        refreshes = [each for refresh in self.refreshes() for each in (refresh.started_s, refresh.ended_s)]
+        visit = self._one("SELECT time_s FROM visit ORDER BY visit DESC LIMIT 1")
+        has_checks = self._has(CHECKS.name)
+        check = self._one(f"SELECT time_s FROM {CHECKS.name} ORDER BY number DESC LIMIT 1") if has_checks else None
+        rows = [time_s for row in (visit, check) if row is not None for time_s in row]
+        times_s = [None if status is None else status.time_s, *runs, *refreshes, *rows]
+        return max([0.0, *(float(time_s) for time_s in times_s if time_s is not None)])
+
     def status(self) -> CrawlStatus | None:
         """The state of the crawl at its last commit; None before the first, and for crawls made before 0.6."""
         found = self._one("SELECT text FROM status") if self._has("status") else None
