@@ -41,6 +41,7 @@ from scenthound.store.crawl_records import (
     joined_arrays,
 )
 from scenthound.store.tables import Table
+from scenthound.web.open_files import can_open_files
 
 VISITS: Table[VisitRecord] = Table("visit", VisitRecord, "visit")
 SKIPPED: Table[SkippedRecord] = Table("skipped", SkippedRecord, "page", replaces=True)
@@ -96,6 +97,14 @@ _READER_WAITS_S = 1.0
 #: Shorter content is not compressed.
 _MIN_PACKED_BYTES = 100
 _LEVEL = 1
+#: What to do about errors that say nothing about the content of a database.
+_ADVICE = {
+    sqlite3.SQLITE_PERM: "Check its permissions",
+    sqlite3.SQLITE_READONLY: "Check the permissions of its folder",
+    sqlite3.SQLITE_FULL: "Free disk space",
+    sqlite3.SQLITE_IOERR: "Check the disk",
+    sqlite3.SQLITE_NOMEM: "Free memory",
+}
 #: Pages of the log before a checkpoint. With the default of 1,000, popular pages are written more often.
 _LOG_PAGES = 4_000
 
@@ -175,7 +184,7 @@ class CrawlDatabase:
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             self._connection.execute("SELECT file FROM archive_end").fetchone()
         except (sqlite3.Error, UnicodeDecodeError) as reason:
-            raise _unusable(path, reason) from None
+            raise unusable(path, reason) from None
         self._acknowledged = Acknowledged(path.with_name(ACKNOWLEDGED_FILE), self._n_commits)
 
     @classmethod
@@ -250,7 +259,7 @@ def reading_connection(path: Path) -> sqlite3.Connection:
         raise
     except sqlite3.DatabaseError as reason:
         connection.close()
-        raise _unusable(path, reason) from None
+        raise unusable(path, reason) from None
     return connection
 
 
@@ -268,7 +277,7 @@ def _connected(path: Path) -> sqlite3.Connection:
             # Reading a log needs a writable folder; without a log the file can be read as immutable.
             if mode == "mode=ro" and path.is_file() and not path.with_name(f"{path.name}-wal").exists():
                 continue
-            raise _unusable(path, reason) from None
+            raise unusable(path, reason) from None
     raise AssertionError("every mode returns or raises")
 
 
@@ -280,11 +289,9 @@ def _check_files(path: Path) -> None:
             raise InvalidInput(f"{printable(file)} is not a file: restore the crawl folder from a backup.")
 
 
-def is_busy(reason: BaseException) -> bool:
+def is_busy(reason: Exception) -> bool:
     """Whether another program locks the database."""
-    code = getattr(reason, "sqlite_errorcode", None)
-    # The low byte of an extended error code is the kind of error.
-    return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return _kind(reason) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def locked_message(path: Path) -> str:
@@ -295,10 +302,23 @@ def _n_commits(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _unusable(path: Path, reason: Exception) -> InvalidInput:
-    return InvalidInput(
-        f"Cannot use {printable(path)}: {printable(reason)}. Check its permissions, or restore it from a backup."
-    )
+def unusable(path: Path, reason: Exception) -> InvalidInput:
+    """What to do about a database that cannot be opened or read."""
+    if _kind(reason) == sqlite3.SQLITE_CANTOPEN and not can_open_files():
+        return InvalidInput(f"Cannot open {printable(path)}: too many open files. Allow more with `ulimit -n`.")
+    advice = _ADVICE.get(_kind(reason) or 0, "Check its permissions, or restore it from a backup")
+    return InvalidInput(f"Cannot use {printable(path)}: {printable(reason)}. {advice}.")
+
+
+def is_damage(reason: Exception) -> bool:
+    """Whether an error may be one of the content of a database."""
+    return _kind(reason) not in (*_ADVICE, sqlite3.SQLITE_CANTOPEN)
+
+
+def _kind(reason: Exception) -> int | None:
+    # The low byte of an extended error code is the kind of error.
+    code = getattr(reason, "sqlite_errorcode", None)
+    return None if code is None else int(code) & 0xFF
 
 
 def packed(content: bytes) -> tuple[bool, bytes]:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import regular_bytes, sync_file, sync_folder, write_atomic
+from scenthound.files import machine_fault, regular_bytes, sync_file, sync_folder, write_atomic
 from scenthound.records import from_json, to_json
 from scenthound.store.locks import locked, locked_if_free, try_lock
 
@@ -231,8 +231,8 @@ def _read_json(file: Path) -> Any:
 
 
 def cannot_read(path: object, reason: Exception) -> str:
-    why = getattr(reason, "strerror", None) or reason
-    return f"Cannot read {printable(path)}: {printable(why, 200).lower()}. Check the path and its permissions."
+    why = printable(getattr(reason, "strerror", None) or reason, 200).lower()
+    return machine_fault(path, reason) or f"Cannot read {printable(path)}: {why}. Check the path and its permissions."
 
 
 def cannot_write(path: object, reason: Exception) -> str:

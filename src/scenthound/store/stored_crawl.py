@@ -34,9 +34,11 @@ from scenthound.store.crawl_database import (
     SKIPPED,
     VISITS,
     is_busy,
+    is_damage,
     locked_message,
     reading_connection,
     unpacked,
+    unusable,
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_records import (
@@ -474,6 +476,8 @@ class StoredCrawl:
     def _damaged(self, reason: object) -> InvalidInput:
         if isinstance(reason, sqlite3.DatabaseError) and is_busy(reason):
             return InvalidInput(locked_message(self.folder / DATABASE_FILE))
+        if isinstance(reason, sqlite3.DatabaseError) and not is_damage(reason):
+            return unusable(self.folder / DATABASE_FILE, reason)
         file = printable(self.folder / DATABASE_FILE)
         return InvalidInput(f"{file} is damaged ({printable(reason)}): restore the crawl folder from a backup.")
 
