@@ -13,12 +13,14 @@ import pytest
 import scenthound as sh
 from changing_site import ChangingSite, changing_site
 from live_site import started
-from scenthound.crawler import clock
+from scenthound.crawler import clock, recrawl
 from scenthound.crawler.check_order import known_pages
+from scenthound.crawler.recrawl import RefreshOptions
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import EndReason, SkipReason
-from scenthound.store.crawl_records import CheckOutcome
+from scenthound.store.crawl_records import CheckOutcome, CheckRecord, RefreshRecord
 from scenthound.store.stored_crawl import StoredCrawl
+from stored_crawls import NOON_S, add_page, new_crawl, response
 from timing import WAIT_S, wait_until
 
 Call = Callable[..., tuple[int, str, str]]
@@ -283,6 +285,46 @@ def test_a_time_limit_ends_a_refresh_and_the_next_one_continues(tmp_path: Path, 
             1,
             6,
         )
+
+
+def test_an_interrupted_refresh_is_continued_whatever_its_page_limit(tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path, n_pages=12) as site:
+        folder = crawled(site, tmp_path / "out", scenthound)
+        change_settings(folder, delay_s=0.5)
+        with started("crawl", "--refresh", folder) as running:
+            wait_until(lambda: n_checked(folder) >= 4, process=running)
+            running.kill()
+        change_settings(folder)
+        n_before = n_checked(folder)
+        assert 4 <= n_before < 10
+        values = refreshed(scenthound, folder, "--pages", 2)
+        assert (values["ended"], values["continued"], values["refresh"]) == ("budget", True, 1)
+        assert (values["n_checked"], values["n_pages"]) == (n_before + 2, n_before + 2)
+        values = refreshed(scenthound, folder)
+        assert (values["ended"], values["refresh"], values["n_checked"]) == ("complete", 1, 12)
+        assert refreshed(scenthound, folder, "--pages", 2)["refresh"] == 2
+    with StoredCrawl.open(folder) as crawl:
+        visits = [check.visit for check in crawl.checks() if check.refresh == 1]
+    assert sorted(visits) == list(range(12))
+
+
+@pytest.mark.parametrize(("pages", "n_checked"), [(None, 5), (1, 3), (3, 5), (7, 9)])
+def test_a_limited_refresh_is_continued_up_to_its_limit_or_that_of_the_run(
+    pages: int | None, n_checked: int, tmp_path: Path
+) -> None:
+    with new_crawl(tmp_path / "out") as store:
+        for number in range(9):
+            add_page(store, number, response(f"http://a.test/{number}"))
+        for number in range(2):
+            store.add(CheckRecord(visit=number, refresh=1, time_s=NOON_S, outcome=UNCHANGED, url=""))
+        store.add(RefreshRecord(1, NOON_S, NOON_S, 5, 1))
+        store.commit()
+        with StoredCrawl.open(tmp_path / "out") as crawl:
+            known = known_pages(crawl)
+        record, is_continued = recrawl._begin(store, known, RefreshOptions(pages), NOON_S)
+    assert (is_continued, record.refresh) == (True, 1)
+    n_left = recrawl._n_left(record, known)
+    assert 2 + (n_left if pages is None else min(n_left, pages)) == n_checked
 
 
 def test_ctrl_c_ends_a_refresh_that_the_next_one_continues(tmp_path: Path, scenthound: Call) -> None:
