@@ -426,5 +426,6 @@ def test_settings_cannot_be_changed_when_a_crawl_is_refreshed(tmp_path: Path, sc
         code, _, err = scenthound("crawl", "--refresh", tmp_path / "out", *more)
         assert (code, len(err.splitlines())) == (2, 1)
         assert more[0] in err
+        assert ("together" in err) == (more[0] == "--resume")
     code, _, err = scenthound("crawl", "--refresh", tmp_path)
     assert (code, len(err.splitlines())) == (2, 1)

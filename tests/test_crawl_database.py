@@ -209,6 +209,17 @@ def test_a_crawl_can_be_read_from_a_read_only_folder(tmp_path: Path) -> None:
         os.chmod(folder, stat.S_IRWXU)
 
 
+@pytest.mark.parametrize("name", ["", "crawl.sqlite", "archive"])
+def test_a_crawl_that_cannot_be_written_is_refused_before_anything_is_fetched(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "crawl"
+    new_crawl(folder).close()
+    monkeypatch.setattr(os, "access", lambda path, mode: not (mode & os.W_OK and Path(path) == folder / name))
+    with pytest.raises(InvalidInput, match="permission denied"):
+        CrawlStore.open(folder)
+
+
 def test_an_invalid_database_is_reported_in_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     new_crawl(folder).close()

@@ -1,6 +1,7 @@
 """A crawl is a recorded web: its visited pages in order, its redirects as aliases, made anew when it has gone on."""
 
 import gzip
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,19 @@ def test_a_web_whose_words_were_split_by_other_rules_is_made_again(
     made = noted_makings(monkeypatch)
     monkeypatch.setattr("scenthound.store.record.TOKENIZER_VERSION", 99)
     assert (web_of_crawl(folder).n_pages, web_of_crawl(folder).n_pages, len(made)) == (3, 3, 1)
+
+
+def test_the_web_of_a_crawl_that_cannot_be_written_is_made_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = small_crawl(tmp_path / "crawl")
+    made = noted_makings(monkeypatch)
+    monkeypatch.setattr("os.access", lambda path, mode: not (mode & os.W_OK and Path(path) == folder))
+    webs = [web_of_crawl(folder) for _ in range(2)]
+    assert [urls_of(web) for web in webs] == [PAGES] * 2
+    assert (len(made), (folder / "web").exists()) == (1, False)
+    monkeypatch.undo()
+    assert web_of_crawl(folder).fingerprint == webs[0].fingerprint
 
 
 def test_of_several_that_want_the_web_at_once_one_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

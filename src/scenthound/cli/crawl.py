@@ -245,6 +245,8 @@ def crawl(
     from scenthound.reasons import EndReason
     from scenthound.ui.endings import failure_text
 
+    if refresh is not None and resume is not None:
+        raise UsageError("--resume and --refresh cannot be used together: use one of them, then the other.")
     if refresh is not None:
         from scenthound.cli.refresh import refresh_crawl
 

@@ -10,6 +10,7 @@ Rules
 - Everything but `write` belongs to one thread; `write` may be called in another one, one batch at a time.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -70,6 +71,10 @@ class CrawlStore(StoredCrawl):
                 f"new crawl that reuses its pages with --web {printable(repr(str(folder)))}, or resume it with "
                 "Scenthound 0.6."
             )
+        # SQLite would open the database for reading, and fail at the first commit.
+        for path in (folder, folder / DATABASE_FILE, folder / ARCHIVE_FOLDER):
+            if path.exists() and not os.access(path, os.W_OK):
+                raise InvalidInput(f"Cannot write to {printable(path)}: permission denied. Check its permissions.")
         with ExitStack() as cleanup:
             cleanup.enter_context(_write_lock(folder))
             self._database = CrawlDatabase(folder / DATABASE_FILE)
