@@ -1,6 +1,7 @@
 """A crawl is a recorded web: its visited pages in order, its redirects as aliases, made anew when it has gone on."""
 
 import gzip
+import json
 import os
 import threading
 from pathlib import Path
@@ -165,3 +166,18 @@ def test_a_crawl_can_be_simulated_on_and_the_run_evaluated_at_once(tmp_path: Pat
     folder.rename(tmp_path / "moved")
     (again,) = RunFolder.open(tmp_path / "run", tmp_path / "moved").traces()
     assert again.pages.tolist() == trace.pages.tolist()
+
+
+def test_a_run_on_a_crawl_that_cannot_be_written_can_be_evaluated_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = small_crawl(tmp_path / "crawl")
+    monkeypatch.setattr("os.access", lambda path, mode: not (mode & os.W_OK and Path(path) == folder))
+    topic = Topic("dogs", keywords=("dogs",), examples=("http://a.test/",))
+    write_topics(tmp_path / "topics.jsonl", [topic])
+    topics = TopicChoice(tmp_path / "topics.jsonl")
+    setup = ExperimentSetup(web=folder, topics=topics, strategies=("breadth_first",), n_start=1)
+    simulate_topics(setup, tmp_path / "run", workers=1)
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["web"] == str(folder.resolve())
+    (trace,) = RunFolder.open(tmp_path / "run").traces()
+    assert len(trace) == 3

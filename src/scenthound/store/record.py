@@ -60,7 +60,10 @@ def web_of_crawl(folder: str | Path, progress: Progress = silent) -> RecordedWeb
         with locked(Path(folder) / CRAWL_FILE):
             if not _is_up_to_date(web, Path(folder)):
                 record([folder], web, force=True, progress=progress)
-    return RecordedWeb.open(web)
+    recorded = RecordedWeb.open(web)
+    if web.parent != Path(folder):
+        recorded.crawl = Path(folder).resolve()
+    return recorded
 
 
 def _temporary_web(folder: Path) -> Path:
