@@ -11,6 +11,7 @@ Rules
   After a kill the latest commits are only in the write-ahead log; if that is lost, SQLite opens an earlier state
   without an error. A database with fewer commits than acknowledged is therefore refused. Readers read the file first,
   so commits of a running crawl are no loss. If the file cannot be written the commit stands.
+- The version of the schema is in `application_id`; 0 stands for those before 0.8. A later one is refused.
 """
 
 import os
@@ -88,6 +89,11 @@ LATEST_VISITS_SCHEMA = (
     f"LEFT JOIN main.{CHECKS.name} AS latest ON latest.number = (SELECT max(number) FROM main.{CHECKS.name} "
     f"WHERE visit = first.visit AND outcome = '{CheckOutcome.CHANGED.value}')",
 )
+
+#: The version of the schema. It is increased if earlier versions of Scenthound could not read or write it correctly.
+SCHEMA_VERSION = 1
+#: "Sc", in the upper half of `application_id`, whose lower half is the version.
+_APPLICATION = 0x5363
 
 ACKNOWLEDGED_FILE = "acknowledged"
 _WIDTH = 19
@@ -191,7 +197,10 @@ class CrawlDatabase:
     def create(cls, path: Path) -> None:
         """Make an empty database."""
         connection = sqlite3.connect(path)
-        connection.executescript(f"PRAGMA journal_mode = WAL; BEGIN; {SCHEMA} COMMIT;")
+        application_id = _APPLICATION << 16 | SCHEMA_VERSION
+        connection.executescript(
+            f"PRAGMA journal_mode = WAL; BEGIN; {SCHEMA} PRAGMA application_id = {application_id}; COMMIT;"
+        )
         connection.close()
 
     def write(self, batch: CrawlBatch, end: ArchiveEnd) -> None:
@@ -246,6 +255,7 @@ def reading_connection(path: Path) -> sqlite3.Connection:
     acknowledged = last_acknowledged(path)
     connection = _connected(path)
     try:
+        _check_version(path, connection)
         n_lost = acknowledged - _n_commits(connection)
         if n_lost > 0:
             raise InvalidInput(
@@ -296,6 +306,19 @@ def is_busy(reason: Exception) -> bool:
 
 def locked_message(path: Path) -> str:
     return f"{printable(path)} is locked by another program: close that program and try again."
+
+
+def _check_version(path: Path, connection: sqlite3.Connection) -> None:
+    application, version = divmod(connection.execute("PRAGMA application_id").fetchone()[0], 1 << 16)
+    if application == version == 0:
+        return
+    if application != _APPLICATION:
+        raise InvalidInput(f"{printable(path)} is not the database of a crawl: restore it from a backup.")
+    if version > SCHEMA_VERSION:
+        raise InvalidInput(
+            f"{printable(path)} has schema version {version}, and this Scenthound reads up to version "
+            f"{SCHEMA_VERSION}: install the Scenthound that made it."
+        )
 
 
 def _n_commits(connection: sqlite3.Connection) -> int:
