@@ -173,6 +173,10 @@ class CrawlBatch:
     events: list[bytes] = field(default_factory=list)
     status: bytes | None = None  #: as JSON
 
+    @property
+    def is_empty(self) -> bool:
+        return self.status is None and not any((*self.rows.values(), self.urls, self.stems, any(self.events)))
+
 
 class CrawlDatabase:
     """A database to write to. Any thread may call, one at a time."""

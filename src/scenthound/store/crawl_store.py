@@ -174,10 +174,12 @@ class CrawlStore(StoredCrawl):
         return Commit(self._archive_writer.take(), rows)
 
     def write(self, commit: Commit) -> None:
-        """Write a batch to disk. Failure if that is not possible."""
+        """Write a batch to disk, unless it is empty. Failure if that is not possible."""
         if self._is_broken:
             cause = f" ({self._broken_by})" if self._broken_by else ""
             raise Failure(f"Cannot write to {printable(self.folder)} since a commit failed{cause}: resume the crawl.")
+        if commit.rows.is_empty and not commit.archive.parts:
+            return
         # Until all of it is on disk: a later commit must not follow a gap.
         self._is_broken = True
         try:
