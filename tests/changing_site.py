@@ -26,6 +26,8 @@ class ChangingSite:
     versions: dict[int, int] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     moved: dict[int, str] = field(default_factory=dict)
+    moved_status: int = 301
+    same_validators: bool = False  #: of all pages
     robots: str = ""
     more_headers: tuple[tuple[str, str], ...] = ()
     gzip_level: int = 0  #: pages are compressed if it is not 0
@@ -63,7 +65,7 @@ class ChangingSite:
             return StaticPage(self.robots.encode(), content_type="text/plain") if self.robots else None
         number = int(name) if name.isdigit() else -1
         if number in self.moved:
-            return StaticPage(b"", 301, headers=(("Location", self.moved[number]),))
+            return StaticPage(b"", self.moved_status, headers=(("Location", self.moved[number]),))
         if number in self.gone or not 0 <= number < self.n_pages:
             return StaticPage(f"moved to {name}".encode()) if name.startswith("new") else None
         body, headers = self.html(number).encode(), (*self._validators(number), *self.more_headers)
@@ -73,7 +75,8 @@ class ChangingSite:
 
     def _validators(self, page: int) -> list[tuple[str, str]]:
         version = self.versions.get(page, 0)
-        etag = [("ETag", f'W/"{page}-{version}"')] if self.validators == "etag" else []
+        name = "any" if self.same_validators else page
+        etag = [("ETag", f'W/"{name}-{version}"')] if self.validators == "etag" else []
         modified = MONDAY.replace("08:00", f"08:{version:02}")
         return [*etag, *([("Last-Modified", modified)] if self.validators == "modified" else [])]
 

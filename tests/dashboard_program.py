@@ -19,7 +19,7 @@ COMMAND = ("-m", "scenthound", "dashboard")
 def patched(*changes: str, open_to_all: bool = False) -> tuple[str, ...]:
     """The program with other constants, such as `connections.REQUEST_S = 0.5`; its argument is a folder."""
     lines = [
-        "import socket, sys",
+        "import resource, socket, sys",
         "from pathlib import Path",
         "from scenthound.ui.dashboard import connections, server",
         *changes,

@@ -1,5 +1,6 @@
 """Crawls that are resumed from checkpoints, also by a version that decides otherwise."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -11,6 +12,8 @@ from scenthound.crawler.settings import CrawlSettings
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, DATABASE_FILE
+from scenthound.store.crawl_records import CrawlPosition
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
 from virtual_site import Killed, VirtualSite, crawl_virtually, plan, random_site, visited_urls
 
@@ -61,7 +64,8 @@ def test_the_journal_before_a_checkpoint_is_not_read(tmp_path: Path) -> None:
     crawl_until_killed(tmp_path / "killed", settings, site, checkpoint_at=40, kill_at=60)
     ((_, position),) = checkpoints_of(tmp_path / "killed").newest("position")
     assert position["events"] > 10
-    execute(tmp_path / "killed", f"UPDATE event SET bytes = x'00' WHERE number <= {position['events']}")
+    # The last one says whose checkpoint it is.
+    execute(tmp_path / "killed", f"UPDATE event SET bytes = x'00' WHERE number < {position['events']}")
     crawl_virtually(tmp_path / "killed", settings, site)
     assert visited_urls(tmp_path / "killed") == visited_urls(tmp_path / "complete")
 
@@ -95,6 +99,34 @@ def test_a_checkpoint_whose_commit_is_lost_is_not_used(tmp_path: Path) -> None:
     crawl_virtually(folder, settings, site)
     assert visited_urls(folder) == visited_urls(tmp_path / "complete")
     assert checkpoints_of(folder).numbers() == [1]
+
+
+def test_a_checkpoint_of_another_crawl_is_not_used(tmp_path: Path) -> None:
+    site, other_site = random_site(5), random_site(7)
+    settings = settings_of(site)
+    crawl_virtually(tmp_path / "complete", settings, site)
+    folder, other = tmp_path / "killed", tmp_path / "other"
+    crawl_until_killed(folder, settings, site, checkpoint_at=-1, kill_at=40)
+    crawl_until_killed(other, settings_of(other_site), other_site, checkpoint_at=15, kill_at=20)
+    shutil.copytree(other / CHECKPOINT_FOLDER, folder / CHECKPOINT_FOLDER)
+    crawl_virtually(folder, settings, site)
+    assert visited_urls(folder) == visited_urls(tmp_path / "complete")
+
+
+def test_a_checkpoint_of_a_copy_that_was_continued_is_not_used(tmp_path: Path) -> None:
+    site, changed = random_site(5), random_site(5)
+    settings = settings_of(site)
+    folder, copy = tmp_path / "killed", tmp_path / "copy"
+    crawl_until_killed(folder, settings, site, checkpoint_at=-1, kill_at=20)
+    shutil.copytree(folder, copy)
+    changed.pages = {url: f"{html}<p>changed" for url, html in site.pages.items()}
+    crawl_until_killed(folder, settings, site, checkpoint_at=-1, kill_at=30)
+    crawl_until_killed(copy, settings, changed, checkpoint_at=15, kill_at=20)
+    ((_, position),) = checkpoints_of(copy).newest("position")
+    with StoredCrawl.open(folder) as crawl:
+        assert not crawl.has(CrawlPosition(**position))
+    with StoredCrawl.open(copy) as crawl:
+        assert crawl.has(CrawlPosition(**position))
 
 
 @pytest.mark.parametrize("with_checkpoint", [True, False])

@@ -2,8 +2,10 @@
 
 import json
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,10 +13,14 @@ import pytest
 import scenthound as sh
 from changing_site import ChangingSite, changing_site
 from live_site import started
+from scenthound.crawler import clock, recrawl
+from scenthound.crawler.check_order import known_pages
+from scenthound.crawler.recrawl import RefreshOptions
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import EndReason, SkipReason
-from scenthound.store.crawl_records import CheckOutcome
+from scenthound.store.crawl_records import CheckOutcome, CheckRecord, RefreshRecord
 from scenthound.store.stored_crawl import StoredCrawl
+from stored_crawls import NOON_S, add_page, new_crawl, response
 from timing import WAIT_S, wait_until
 
 Call = Callable[..., tuple[int, str, str]]
@@ -133,12 +139,9 @@ def test_pages_that_are_gone_or_merged_are_counted_and_their_last_version_stays(
         assert after.pop(new) == "moved to new5"
         assert before.pop(site.url(5))
         assert after == before
-        # The page is checked at its new URL from now on, and pages that came back are found.
+        # The page that has moved is found unchanged at its new URL, and those that came back are found.
         site.gone = set()
-        site.forget()
         assert counts(refreshed(scenthound, folder)) == (5, 0, 1, 0, 0)
-        assert site.url(5) not in site.pages_requested()
-        assert new in site.pages_requested()
 
 
 def test_of_two_pages_that_have_become_one_only_one_is_kept(tmp_path: Path, scenthound: Call) -> None:
@@ -152,6 +155,43 @@ def test_of_two_pages_that_have_become_one_only_one_is_kept(tmp_path: Path, scen
         code, out, _ = scenthound("explain", folder, new)
         assert code == 0
         assert "changed" in out
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_page_that_redirected_for_a_while_is_found_again(status: int, tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path) as site:
+        folder = crawled(site, tmp_path / "out", scenthound)
+        before = exported(folder, scenthound)
+        login = site.server.url("http://c0.test/new-login")
+        # Two pages of one host, and one of another.
+        site.moved, site.moved_status = dict.fromkeys((1, 2, 4), login), status
+        assert counts(refreshed(scenthound, folder)) == (3, 1, 2, 0, 0)
+        # The page to which they redirected is gone.
+        site.moved = {1: site.url(9), 2: site.url(9)}
+        assert counts(refreshed(scenthound, folder))[2] == 2
+        site.moved = {}
+        assert counts(refreshed(scenthound, folder))[2:] == (0, 0, 0)
+        assert exported(folder, scenthound) == before
+        site.forget()
+        assert counts(refreshed(scenthound, folder)) == (6, 0, 0, 0, 0)
+        assert (site.pages_requested(), site.body_bytes) == ({site.url(page): 1 for page in range(6)}, 0)
+
+
+@pytest.mark.parametrize("validators", ["etag", "modified"])
+def test_validators_are_those_of_the_url_that_is_requested(validators: str, tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path, validators=validators) as site:
+        folder = crawled(site, tmp_path / "out", scenthound, "--pages", 5)
+        # Page 5 is not in the crawl, and has the validators of the page that redirects to it.
+        site.moved = {4: site.url(5)}
+        site.same_validators = True
+        assert counts(refreshed(scenthound, folder)) == (4, 1, 0, 0, 0)
+        site.forget()
+        assert counts(refreshed(scenthound, folder)) == (5, 0, 0, 0, 0)
+        # That page has not changed since.
+        assert site.body_bytes == 0
+        site.moved = {}
+        assert counts(refreshed(scenthound, folder)) == (4, 1, 0, 0, 0)
+        assert exported(folder, scenthound)[site.url(4)] == site.html(4)
 
 
 def test_robots_txt_and_failures_are_reasons_and_change_nothing(tmp_path: Path, scenthound: Call) -> None:
@@ -247,6 +287,46 @@ def test_a_time_limit_ends_a_refresh_and_the_next_one_continues(tmp_path: Path, 
         )
 
 
+def test_an_interrupted_refresh_is_continued_whatever_its_page_limit(tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path, n_pages=12) as site:
+        folder = crawled(site, tmp_path / "out", scenthound)
+        change_settings(folder, delay_s=0.5)
+        with started("crawl", "--refresh", folder) as running:
+            wait_until(lambda: n_checked(folder) >= 4, process=running)
+            running.kill()
+        change_settings(folder)
+        n_before = n_checked(folder)
+        assert 4 <= n_before < 10
+        values = refreshed(scenthound, folder, "--pages", 2)
+        assert (values["ended"], values["continued"], values["refresh"]) == ("budget", True, 1)
+        assert (values["n_checked"], values["n_pages"]) == (n_before + 2, n_before + 2)
+        values = refreshed(scenthound, folder)
+        assert (values["ended"], values["refresh"], values["n_checked"]) == ("complete", 1, 12)
+        assert refreshed(scenthound, folder, "--pages", 2)["refresh"] == 2
+    with StoredCrawl.open(folder) as crawl:
+        visits = [check.visit for check in crawl.checks() if check.refresh == 1]
+    assert sorted(visits) == list(range(12))
+
+
+@pytest.mark.parametrize(("pages", "n_checked"), [(None, 5), (1, 3), (3, 5), (7, 9)])
+def test_a_limited_refresh_is_continued_up_to_its_limit_or_that_of_the_run(
+    pages: int | None, n_checked: int, tmp_path: Path
+) -> None:
+    with new_crawl(tmp_path / "out") as store:
+        for number in range(9):
+            add_page(store, number, response(f"http://a.test/{number}"))
+        for number in range(2):
+            store.add(CheckRecord(visit=number, refresh=1, time_s=NOON_S, outcome=UNCHANGED, url=""))
+        store.add(RefreshRecord(1, NOON_S, NOON_S, 5, 1))
+        store.commit()
+        with StoredCrawl.open(tmp_path / "out") as crawl:
+            known = known_pages(crawl)
+        record, is_continued = recrawl._begin(store, known, RefreshOptions(pages), NOON_S)
+    assert (is_continued, record.refresh) == (True, 1)
+    n_left = recrawl._n_left(record, known)
+    assert 2 + (n_left if pages is None else min(n_left, pages)) == n_checked
+
+
 def test_ctrl_c_ends_a_refresh_that_the_next_one_continues(tmp_path: Path, scenthound: Call) -> None:
     with changing_site(tmp_path, n_pages=20) as site:
         folder = crawled(site, tmp_path / "out", scenthound)
@@ -262,6 +342,44 @@ def test_ctrl_c_ends_a_refresh_that_the_next_one_continues(tmp_path: Path, scent
         change_settings(folder)
         assert refreshed(scenthound, folder)["continued"]
     assert n_checked(folder) == 20
+
+
+@pytest.fixture
+def clock_in_1970(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    def reset() -> None:
+        monkeypatch.setattr(clock, "time", SimpleNamespace(time=lambda: 60.0, monotonic=time.monotonic))
+
+    return reset
+
+
+def test_times_do_not_go_back_with_the_system_clock(
+    tmp_path: Path, scenthound: Call, clock_in_1970: Callable[[], None]
+) -> None:
+    with changing_site(tmp_path) as site:
+        folder = crawled(site, tmp_path / "out", scenthound, "--pages", 4)
+        before_s = time.time()
+        clock_in_1970()
+        for command in (("--refresh", folder), ("--resume", folder, "--pages", 6), ("--refresh", folder)):
+            code, _, err = scenthound("crawl", *command, "--json")
+            assert (code, err.count("1970-01-01")) == (0, 1)
+        with pytest.warns(UserWarning, match="1970"):
+            sh.refresh(folder, progress=False)
+    with StoredCrawl.open(folder) as crawl:
+        times_s = [*(row.time_s for row in crawl.visits()), *(check.time_s for check in crawl.checks())]
+        known = known_pages(crawl)
+    assert before_s - 60 < min(times_s) <= max(times_s) < before_s + 20 * WAIT_S
+    assert all(0 < each.history.unchanged_s < 20 * WAIT_S for each in known)
+
+
+def test_a_new_crawl_says_that_the_system_clock_is_wrong(
+    tmp_path: Path, scenthound: Call, clock_in_1970: Callable[[], None]
+) -> None:
+    with changing_site(tmp_path) as site:
+        clock_in_1970()
+        code, _, err = scenthound(*site.crawl(tmp_path / "out", "--json"))
+    assert (code, err.count("1970-01-01")) == (0, 1)
+    with StoredCrawl.open(tmp_path / "out") as crawl:
+        assert min(row.time_s for row in crawl.visits()) >= clock.EARLIEST_S
 
 
 def test_progress_and_summary_are_json_lines_on_request(tmp_path: Path, scenthound: Call) -> None:
@@ -308,5 +426,6 @@ def test_settings_cannot_be_changed_when_a_crawl_is_refreshed(tmp_path: Path, sc
         code, _, err = scenthound("crawl", "--refresh", tmp_path / "out", *more)
         assert (code, len(err.splitlines())) == (2, 1)
         assert more[0] in err
+        assert ("together" in err) == (more[0] == "--resume")
     code, _, err = scenthound("crawl", "--refresh", tmp_path)
     assert (code, len(err.splitlines())) == (2, 1)

@@ -5,7 +5,7 @@ import random
 import shutil
 import sqlite3
 import stat
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -207,6 +207,34 @@ def test_a_crawl_can_be_read_from_a_read_only_folder(tmp_path: Path) -> None:
             assert reader.counts().visits == 1
     finally:
         os.chmod(folder, stat.S_IRWXU)
+
+
+@pytest.mark.parametrize("name", ["", "crawl.sqlite", "archive"])
+def test_a_crawl_that_cannot_be_written_is_refused_before_anything_is_fetched(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "crawl"
+    new_crawl(folder).close()
+    monkeypatch.setattr(os, "access", lambda path, mode: not (mode & os.W_OK and Path(path) == folder / name))
+    with pytest.raises(InvalidInput, match="permission denied"):
+        CrawlStore.open(folder)
+
+
+@pytest.mark.parametrize(
+    ("application_id", "message"),
+    [(0, None), (0x5363 << 16 | 1, None), (0x5363 << 16 | 2, "schema version 2"), (7, "not"), (-1, "not")],
+)
+def test_a_database_of_a_later_version_is_refused(application_id: int, message: str | None, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    new_crawl(folder).close()
+    with closing(sqlite3.connect(folder / "crawl.sqlite")) as database:
+        (written,) = database.execute("PRAGMA application_id").fetchone()
+        database.execute(f"PRAGMA application_id = {application_id}")
+        database.commit()
+    assert written == 0x5363 << 16 | 1
+    for opened in (StoredCrawl.open, CrawlStore.open):
+        with nullcontext() if message is None else pytest.raises(InvalidInput, match=message):
+            opened(folder).close()
 
 
 def test_an_invalid_database_is_reported_in_one_line(tmp_path: Path) -> None:

@@ -383,3 +383,17 @@ def test_python_names_the_argument_that_reuses_the_pages(folder: Path) -> None:
 
 def test_an_opened_crawl_knows_how_it_ended(folder: Path) -> None:
     assert sh.open_crawl(folder).ended is EndReason.BUDGET
+
+
+def test_a_commit_without_content_writes_nothing(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        add_page(store, 0, response())
+        store.commit()
+        before = store.change_counter()
+        store.add_event_bytes(b"")
+        store.commit()
+        store.commit()
+        assert store.change_counter() == before
+        store.add_urls(["http://a.test/new"])
+        store.commit()
+        assert store.change_counter() == before + 1

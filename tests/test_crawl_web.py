@@ -1,6 +1,8 @@
 """A crawl is a recorded web: its visited pages in order, its redirects as aliases, made anew when it has gone on."""
 
 import gzip
+import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,19 @@ def test_a_web_whose_words_were_split_by_other_rules_is_made_again(
     assert (web_of_crawl(folder).n_pages, web_of_crawl(folder).n_pages, len(made)) == (3, 3, 1)
 
 
+def test_the_web_of_a_crawl_that_cannot_be_written_is_made_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = small_crawl(tmp_path / "crawl")
+    made = noted_makings(monkeypatch)
+    monkeypatch.setattr("os.access", lambda path, mode: not (mode & os.W_OK and Path(path) == folder))
+    webs = [web_of_crawl(folder) for _ in range(2)]
+    assert [urls_of(web) for web in webs] == [PAGES] * 2
+    assert (len(made), (folder / "web").exists()) == (1, False)
+    monkeypatch.undo()
+    assert web_of_crawl(folder).fingerprint == webs[0].fingerprint
+
+
 def test_of_several_that_want_the_web_at_once_one_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = small_crawl(tmp_path / "crawl")
     made = noted_makings(monkeypatch)
@@ -151,3 +166,18 @@ def test_a_crawl_can_be_simulated_on_and_the_run_evaluated_at_once(tmp_path: Pat
     folder.rename(tmp_path / "moved")
     (again,) = RunFolder.open(tmp_path / "run", tmp_path / "moved").traces()
     assert again.pages.tolist() == trace.pages.tolist()
+
+
+def test_a_run_on_a_crawl_that_cannot_be_written_can_be_evaluated_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = small_crawl(tmp_path / "crawl")
+    monkeypatch.setattr("os.access", lambda path, mode: not (mode & os.W_OK and Path(path) == folder))
+    topic = Topic("dogs", keywords=("dogs",), examples=("http://a.test/",))
+    write_topics(tmp_path / "topics.jsonl", [topic])
+    topics = TopicChoice(tmp_path / "topics.jsonl")
+    setup = ExperimentSetup(web=folder, topics=topics, strategies=("breadth_first",), n_start=1)
+    simulate_topics(setup, tmp_path / "run", workers=1)
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["web"] == str(folder.resolve())
+    (trace,) = RunFolder.open(tmp_path / "run").traces()
+    assert len(trace) == 3

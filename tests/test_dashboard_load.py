@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import resource
 import socket
 import threading
 import time
@@ -114,6 +115,27 @@ def test_the_owner_gets_through_while_hundreds_of_clients_stall(tmp_path: Path, 
     assert any(watching.readline().startswith(b"event: live") for _ in range(9))
     kept.request("GET", "/assets/look.css")
     assert (kept.getresponse().status, kept.sock is connected) == (200, True)
+
+
+@pytest.mark.parametrize(("hard", "n_lines"), [(None, 0), (64, 1)])
+def test_the_owner_gets_through_whatever_the_limit_of_open_files(
+    hard: int | None, n_lines: int, tmp_path: Path, stack: ExitStack
+) -> None:
+    ended_crawl(tmp_path / "crawl")
+    highest = resource.getrlimit(resource.RLIMIT_NOFILE)[1] if hard is None else hard
+    limit = f"resource.setrlimit(resource.RLIMIT_NOFILE, (64, {highest}))"
+    running = stack.enter_context(started(tmp_path, program=patched(limit, NO_DEADLINES)))
+    halves = half_requests(running)
+    for number in range(190):
+        stack.enter_context(running.client(halves[number % 3], f"127.0.0.{1 + number % 2}"))
+    for _ in range(3):
+        started_s = time.monotonic()
+        assert running.status("/api/crawls/crawl") == 200
+        assert time.monotonic() < started_s + PROMPT_S
+    running.process.kill()
+    assert running.process.stderr is not None
+    lines = running.process.stderr.read().splitlines()
+    assert (len(lines), all("ulimit -n" in line for line in lines)) == (n_lines, True)
 
 
 def test_the_oldest_stalled_client_of_an_address_makes_room(tmp_path: Path, stack: ExitStack) -> None:

@@ -22,6 +22,7 @@ from scenthound.errors import FilesFailure, UsageError
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import HostState
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.testing import topical_web
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web import curl_handle, dns, open_files, parser_process
 from scenthound.web.dns import _look_up
@@ -37,6 +38,7 @@ from scenthound.web.open_files import (
 from scenthound.web.parse import ParsedPage
 from scenthound.web.parser_process import GuardedParser, ParserProcess
 from scenthound.web.static_server import StaticPage, StaticServer
+from stored_crawls import add_page, new_crawl, response
 from timing import WAIT_S
 
 Call = Callable[..., tuple[int, str, str]]
@@ -121,6 +123,47 @@ def test_a_crawl_with_more_connections_than_files_does_not_start(tmp_path: Path)
     assert "--connections" in done.stderr
     assert "ulimit -n" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+#: Opens a folder for each number of files from 0 on that can be opened, and prints the errors.
+OPENING = """
+import os, sys
+from pathlib import Path
+from scenthound.errors import ScenthoundError
+from scenthound.store.recorded_web import RecordedWeb
+from scenthound.store.stored_crawl import StoredCrawl
+
+opened = (RecordedWeb if sys.argv[1] == "web" else StoredCrawl).open
+opened(sys.argv[2])  # loads all modules
+taken = []
+try:
+    while True:
+        taken.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+while taken:
+    try:
+        opened(sys.argv[2])
+        break
+    except ScenthoundError as error:
+        print(type(error).__name__, error)
+    os.close(taken.pop())
+"""
+
+
+@pytest.mark.parametrize("kind", ["web", "crawl"])
+def test_a_folder_is_not_called_damaged_because_too_many_files_are_open(kind: str, tmp_path: Path) -> None:
+    if kind == "web":
+        topical_web(tmp_path / "folder", pages=30, topics=2)
+    else:
+        with new_crawl(tmp_path / "folder") as store:
+            add_page(store, 0, response())
+            store.commit()
+    done = run_limited(OPENING, kind, str(tmp_path / "folder"))
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines
+    assert [line for line in lines if not line.startswith("InvalidInput") or "ulimit -n" not in line] == []
 
 
 def test_a_crawl_with_as_many_connections_as_fit_visits_all_pages(site: ManyHosts, tmp_path: Path) -> None:

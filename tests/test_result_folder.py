@@ -110,11 +110,36 @@ def test_opening_another_kind_names_what_it_is_or_the_command_that_makes_one(tmp
         ResultFolder.open(tmp_path / "nowhere", kind="run")
 
 
-@pytest.mark.parametrize("version", [0, 99, None, "1"])
-def test_an_unknown_version_cannot_be_opened(tmp_path: Path, version: object) -> None:
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [(0, "damaged"), (99, rf" 99, .* {KNOWN_KINDS['study'].version}: "), (None, "damaged"), ("1", "damaged: .*'1'")],
+)
+def test_an_unknown_version_cannot_be_opened(tmp_path: Path, version: object, message: str) -> None:
     (tmp_path / "study.json").write_text(json.dumps({"format": "scenthound study", "version": version}))
-    with pytest.raises(InvalidInput, match=rf" {version}, .* {KNOWN_KINDS['study'].version}: "):
+    with pytest.raises(InvalidInput, match=message):
         ResultFolder.open(tmp_path, kind="study")
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("content", ['{"format": "scenthound study", "version": 9}', "{}", None])
+def test_what_force_would_not_replace_is_never_offered_to_be_replaced(
+    force: bool, content: str | None, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    if content is not None:
+        (out / "study.json").write_text(content)
+    with pytest.raises(InvalidInput) as problem, ResultFolder.create(out, kind="study", force=force):
+        pass
+    assert "--force" not in str(problem.value)
+    assert out.is_dir()
+
+
+def test_a_folder_of_a_later_version_is_named_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "crawl.json").write_text('{"format": "scenthound crawl", "version": 9}')
+    for kind in ("crawl", "web"):
+        with pytest.raises(InvalidInput, match="version 9"):
+            ResultFolder.open(tmp_path, kind=kind)
 
 
 def test_one_process_at_a_time_updates_a_folder(tmp_path: Path) -> None:

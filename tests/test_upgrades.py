@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, DATABASE_FILE, CrawlAbout
+from scenthound.store.crawl_records import CrawlPosition
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
 from virtual_site import VirtualSite, crawl_virtually, visited_urls
 
 DATA = Path(__file__).parent / "data"
@@ -51,6 +54,13 @@ def test_a_crawl_of_an_earlier_version_is_resumed(folder: Path) -> None:
     assert after[: len(before)] == before
     assert len(after) == len(set(after)) == N_PAGES - N_DEAD
     assert not set(before) & set(served.requests)
+
+
+@pytest.mark.parametrize("folder", ["0.8"], indirect=True)
+def test_the_checkpoints_of_an_earlier_version_can_be_used(folder: Path) -> None:
+    positions = [CrawlPosition(**each) for _, each in Checkpoints(folder / CHECKPOINT_FOLDER).newest("position")]
+    with StoredCrawl.open(folder) as crawl:
+        assert [crawl.has(position) for position in positions] == [True, True]
 
 
 def test_a_crawl_of_an_earlier_version_is_resumed_even_if_requests_differ(folder: Path) -> None:

@@ -51,6 +51,24 @@ _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 DAMAGE = (EOFError, OSError, zlib.error, zstd.ZstdError)
 
 
+#: What to do about errors that say nothing about the content of a file.
+_ADVICE = {
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), "Allow more open files with `ulimit -n`"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "Check its permissions"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free disk space"),
+    errno.EIO: "Check the disk",
+    errno.ENOMEM: "Free memory",
+}
+
+
+def machine_fault(path: object, error: BaseException) -> str | None:
+    """A line about a file that cannot be read for a reason that is not its content; None for other errors."""
+    advice = _ADVICE.get(error.errno or 0) if isinstance(error, OSError) else None
+    if advice is None or not isinstance(error, OSError):
+        return None
+    return f"Cannot read {printable(path)}: {os.strerror(error.errno or 0).lower()}. {advice}."
+
+
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
     """`content` is decompressed as it is read; `file` is the file itself, whose position is the progress."""
@@ -67,7 +85,8 @@ def opened(path: Path) -> Iterator[OpenedFile]:
         file = path.open("rb")
     except OSError as reason:
         raise InvalidInput(
-            f"Cannot read {printable(path)}: {reason.strerror}. Check the path and its permissions."
+            machine_fault(path, reason)
+            or f"Cannot read {printable(path)}: {reason.strerror}. Check the path and its permissions."
         ) from None
     with file, _decompressed(file) as content:
         yield OpenedFile(content, file)
@@ -81,7 +100,9 @@ def text_of(path: Path) -> str:
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{printable(path)} is not UTF-8 at byte {error.start}: save it as UTF-8.") from error
         except DAMAGE as error:
-            raise InvalidInput(f"{printable(path)} is damaged ({error}): restore it from a backup.") from error
+            raise InvalidInput(
+                machine_fault(path, error) or f"{printable(path)} is damaged ({error}): restore it from a backup."
+            ) from error
 
 
 def regular_bytes(path: Path, max_bytes: int) -> bytes:

@@ -6,6 +6,7 @@ import asyncio
 import math
 import re
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -371,10 +372,14 @@ def refresh(run: RefreshRun) -> Crawl:
             report(n_checked / max(1, status.n_pages), f"{n_checked:,} pages checked")
 
         def work() -> Crawl:
-            options = replace(run.options, watch=watch, progress=report, on_start=stopper.started)
+            options = replace(run.options, watch=watch, progress=report, on_start=stopper.started, note=_warn)
             return Crawl(run.folder, refreshed=run.start(options))
 
         return _result_of(_in_thread(work), stopper)
+
+
+def _warn(line: str) -> None:
+    warnings.warn(line, stacklevel=2)
 
 
 class _Stopper:
@@ -404,7 +409,7 @@ def _start(run: CrawlRun, stopper: _Stopper, report: Progress) -> Future[Crawl]:
         report(min(1.0, status.n_pages / status.page_budget), f"{status.n_pages:,} pages")
 
     def work() -> Crawl:
-        options = replace(run.options, watch=watch, progress=report, on_start=stopper.started)
+        options = replace(run.options, watch=watch, progress=report, on_start=stopper.started, note=_warn)
         return Crawl(run.folder, run.start(options))
 
     return _in_thread(work)

@@ -245,6 +245,8 @@ def crawl(
     from scenthound.reasons import EndReason
     from scenthound.ui.endings import failure_text
 
+    if refresh is not None and resume is not None:
+        raise UsageError("--resume and --refresh cannot be used together: use one of them, then the other.")
     if refresh is not None:
         from scenthound.cli.refresh import refresh_crawl
 
@@ -291,7 +293,8 @@ def _carry_out(run: CrawlRun, *, log_json: bool) -> CrawlSummary:
 
     title = f"{printable(run.settings.topic.id, 80)} by {run.settings.strategy}"
     with watcher(title, run.options.time_s, log_json=log_json) as watching:
-        return run.start(replace(run.options, watch=watching.watch, progress=watching.progress, handle_signals=True))
+        shown = replace(run.options, watch=watching.watch, progress=watching.progress, note=print_note)
+        return run.start(replace(shown, handle_signals=True))
 
 
 def _print(summary: CrawlSummary, *, log_json: bool, as_json: bool) -> None:
@@ -305,6 +308,10 @@ def _print(summary: CrawlSummary, *, log_json: bool, as_json: bool) -> None:
         print_json(summary_values(summary))
     else:
         print_summary(summary)
+
+
+def print_note(line: str) -> None:
+    typer.echo(f"Note: {line}", err=True)
 
 
 def _note_contact(settings: CrawlSettings) -> None:

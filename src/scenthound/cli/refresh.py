@@ -13,6 +13,7 @@ import typer
 
 from scenthound.api.progress import show_progress
 from scenthound.cli import INTERRUPTED
+from scenthound.cli.crawl import print_note
 from scenthound.cli.crawl_progress import SECONDS_BETWEEN_JSON, clock_time, most_frequent, print_event
 from scenthound.cli.crawl_results import program
 from scenthound.cli.results import print_json
@@ -30,17 +31,16 @@ def refresh_crawl(folder: Path, *, pages: int | None, time: str | None, log_json
     from scenthound.api.crawls import refresh_run
 
     run = refresh_run(folder, pages=pages, time=time)
+    options = replace(run.options, handle_signals=True, note=print_note)
     with ExitStack() as cleanup:
         if log_json:
-            watch = _JsonLines()
-            options = replace(run.options, watch=watch, handle_signals=True)
+            options = replace(options, watch=_JsonLines())
         else:
             progress = cleanup.enter_context(show_progress(f"refreshing {printable(folder)}"))
             options = replace(
-                run.options,
+                options,
                 progress=lambda _share, text: progress(0.0, text),
                 watch=lambda status: progress(status.counts.n_checked / max(1, status.n_pages), _counts(status)),
-                handle_signals=True,
             )
         summary = run.start(options)
     if log_json:

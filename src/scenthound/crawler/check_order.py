@@ -8,7 +8,7 @@ Rules
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scenthound.crawler.expected_change import ChangeHistory, change_probability, change_rate, host_rates
 from scenthound.crawler.page_checks import StoredPage
@@ -38,11 +38,13 @@ class KnownPage:
 
 def known_pages(crawl: StoredCrawl, progress: Progress = silent) -> list[KnownPage]:
     """The pages of the crawl that can be checked again, in the order of their visits."""
-    (first_s,) = crawl.numbers(("time_s",), crawl.n_visits())
+    n_visits = crawl.n_visits()
+    (first_s,) = crawl.numbers(("time_s",), n_visits)
+    urls = [url for batch in crawl.url_relevance(n_visits) for url, _ in batch]
     known = {
-        row.visit: KnownPage(_stored_page(row, row.location), float(first_s[row.visit]))
+        row.visit: KnownPage(_stored_page(row, row.location, urls[row.visit]), float(first_s[row.visit]))
         for row in crawl.visits()
-        if row.location is not None and row.visit < len(first_s)
+        if row.location is not None and row.visit < n_visits
     }
     last: dict[int, CheckRecord] = {}
     for check in crawl.checks():
@@ -52,9 +54,7 @@ def known_pages(crawl: StoredCrawl, progress: Progress = silent) -> list[KnownPa
                 last[check.visit] = check
     for visit, check in last.items():
         page = known[visit].page
-        known[visit].page = StoredPage(
-            visit, page.url, page.relevance, page.location, check.location or page.location, check.time_s
-        )
+        known[visit].page = replace(page, last=check.location or page.location, seen_s=check.time_s)
     for number, (visit, each) in enumerate(known.items()):
         if number % PAGES_PER_REPORT == 0:
             progress(number / len(known), f"{number:,} of {len(known):,} pages read")
@@ -62,8 +62,8 @@ def known_pages(crawl: StoredCrawl, progress: Progress = silent) -> list[KnownPa
     return list(known.values())
 
 
-def _stored_page(row: VisitRecord, location: ArchiveLocation) -> StoredPage:
-    return StoredPage(row.visit, row.url, row.relevance, location, location, row.time_s)
+def _stored_page(row: VisitRecord, location: ArchiveLocation, url: str) -> StoredPage:
+    return StoredPage(row.visit, url, row.url, row.relevance, location, location, row.time_s)
 
 
 def _add_check(known: KnownPage, check: CheckRecord) -> None:

@@ -6,7 +6,7 @@ turns.
 
 Rules
 - A checkpoint is taken right after the journal was handed to a commit, so it has the same position as a commit. It
-  counts only if that commit is on disk (`CrawlPosition.is_within`).
+  counts only if that commit is on disk (`StoredCrawl.has`).
 - The next one is due when replaying the journal would take as long as reading a checkpoint: after `MIN_EVENTS` events
   or `EVENTS_SHARE` of all events. Writing takes at most `MAX_TIME_SHARE` of the crawl's processor time.
 - The child touches nothing but its own files: it closes all inherited ones and ignores signals.

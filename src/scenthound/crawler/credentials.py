@@ -13,7 +13,7 @@ import orjson
 
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, printable
-from scenthound.files import regular_bytes, write_atomic
+from scenthound.files import machine_fault, regular_bytes, write_atomic
 from scenthound.records import from_json, to_json
 from scenthound.store.folder import MAX_JSON_BYTES
 from scenthound.web.access import Access, RequestHeaders
@@ -47,9 +47,10 @@ def with_credentials(settings: CrawlSettings, folder: Path) -> CrawlSettings:
     try:
         found = from_json(Credentials, orjson.loads(regular_bytes(file, MAX_JSON_BYTES)), file)
         return replace(settings, proxy=found.proxy, headers=found.headers)
-    except (OSError, ValueError, CorruptData, InvalidParameter):
+    except (OSError, ValueError, CorruptData, InvalidParameter) as reason:
         raise InvalidInput(
-            f"The credentials of this crawl, {printable(file)}, are missing or damaged: restore the file."
+            machine_fault(file, reason)
+            or f"The credentials of this crawl, {printable(file)}, are missing or damaged: restore the file."
         ) from None
 
 

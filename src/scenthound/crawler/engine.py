@@ -20,6 +20,7 @@ from random import Random
 
 from scenthound.crawler.journal import Journal
 from scenthound.crawler.live_web import LiveWeb
+from scenthound.crawler.page_set import PageSet
 from scenthound.crawler.scheduler import Scheduler
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
@@ -129,7 +130,7 @@ class Visited:
 class Engine:
     """`is_recorded` returns whether a URL is read from a recorded web; `journal` receives all inputs, if it is set."""
 
-    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open", "_settled"
+    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open"
 
     def __init__(
         self,
@@ -157,7 +158,7 @@ class Engine:
         #: Tasks that a stop left without a result, and when they are to be repeated.
         self.repeated: list[tuple[Task, float]] = []
         #: Pages that were visited or skipped without being requested by this engine (`take_over`).
-        self._settled: set[int] = set()
+        self._settled = PageSet()
 
     @property
     def n_visits(self) -> int:
@@ -220,6 +221,7 @@ class Engine:
             "scheduler": self._scheduler.state(saved),
             "requested": self._requested.state(saved),
             "to_send": saved.numbers(self._to_send),
+            "settled": self._settled.state(),
             **saved_attributes(self, self._SAVED),
             "jobs": saved.state(),  # Last: all of them have their numbers now.
         }
@@ -231,6 +233,7 @@ class Engine:
         self._scheduler.restore(state["scheduler"], saved)
         self._requested.restore(state["requested"], saved)
         self._to_send = saved.jobs(state["to_send"])
+        self._settled.restore(state["settled"])
         restore_attributes(self, self._SAVED, state)
         with self._strategy_fails_in("restore"):
             self.strategy.restore(state["strategy"], self.web.seen)

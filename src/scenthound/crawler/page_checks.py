@@ -5,7 +5,8 @@ has links. So robots.txt, crawl delays, redirects, retries and limits are the sa
 engine receives: a page that is unchanged, changed or gone counts as visited, others as failed.
 
 Rules
-- A page is requested at the URL that it was last found at, on condition that it has changed (`web.conditions`).
+- A page is requested at the URL of its visit, also if it was found elsewhere since: a redirect may be undone.
+- Requests are conditional (`web.conditions`) at the URL of the latest version, to which a page may be redirected.
 - A response that says "not modified", or has the same body, is archived as a revisit, without the body.
 - A page that redirects to another page of the crawl is gone: that page is checked itself.
 - A check is complete when it is committed: its archive record and its row are on disk.
@@ -59,11 +60,12 @@ _NO_LINKS = np.zeros(0, np.int32)
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page of the crawl as it is known. `location` is the response with its latest version, `last` the response to
-    the latest request, and `seen_s` when that was sent."""
+    """A page of the crawl as it is known. `url` is that of its visit, and `found_url` that of its latest version, whose
+    response is at `location`; `last` is the response to the latest request there, and `seen_s` when that was sent."""
 
     visit: int
     url: str
+    found_url: str
     relevance: float
     location: ArchiveLocation
     last: ArchiveLocation
@@ -148,7 +150,8 @@ class PageChecks:
         urls: dict[str, int],
         counts: CheckCounts,
     ) -> None:
-        """`urls` are those of all pages of the crawl, with their visits; `counts` those of earlier runs."""
+        """`urls` are those of all pages of the crawl and of their latest versions, with their visits; `counts` those of
+        earlier runs."""
         self.engine = engine
         self.harvest = Harvest()
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
@@ -164,14 +167,15 @@ class PageChecks:
         self._robots = robots
         self._refresh = refresh
         self._visit_at = urls
-        self._page_at = {page.url: page for page in pages}
+        found_there = {page.url: page for page in pages if page.url == page.found_url}
+        self._page_found_at = {page.found_url: page for page in pages} | found_there
         self._agent = engine.settings.agent
         self._commits: deque[tuple[int, CheckCounts, Commit]] = deque()
         self._writing = Lock()
 
     def conditions_of(self, url: str) -> tuple[str, ...]:
-        """None for the target of a redirect."""
-        page = self._page_at.get(url)
+        """None for a URL at which no page was found last."""
+        page = self._page_found_at.get(url)
         if page is None:
             return ()
         record = self._store.archive.record
@@ -205,7 +209,7 @@ class PageChecks:
     def _is_unchanged(self, now_s: float, task: Task, response: Response) -> bool:
         """Complete a task whose page is unchanged; False if it may have changed."""
         page = self._pages[task.page]
-        if task.url != page.url or response.status not in (NOT_MODIFIED, *PAGES):
+        if task.url != page.found_url or response.status not in (NOT_MODIFIED, *PAGES):
             return False
         original = self._store.archive.record(page.location)
         if response.status == NOT_MODIFIED or digest_of(response.body) == original.payload_digest:
@@ -275,9 +279,8 @@ class PageChecks:
         if self.engine.complete(check.time_s, task.number, fetched) is not None:
             self.host_statistics.note_page(check.url)
             self._add(check)
-            if check.outcome is CheckOutcome.CHANGED and check.url != page.url:
-                self._visit_at.pop(page.url, None)
-                self._visit_at[check.url] = page.visit
+            if check.outcome is CheckOutcome.CHANGED:
+                self._visit_at.setdefault(check.url, page.visit)
         self._store_skipped()
 
     def _pass_on(self, now_s: float, task: Task, result: TaskResult) -> None:

@@ -2,7 +2,8 @@
 
 Rules
 - Pages come in the order of the probability that they have changed (`check_order`).
-- A refresh that was stopped, killed or ended by its time limit is continued by the next one: no page is checked twice.
+- A refresh that was stopped, killed or ended by a limit of its run is continued by the next one: no page is checked
+  twice. It is complete when it has checked all pages, or as many as its first run was to check.
 - The crawl stays as it was: its visits, its frontier and its journal. Links of changed pages are not followed.
 - Pages that the crawl read from a recorded web have no response to compare with, and are left out.
 """
@@ -19,6 +20,7 @@ from tempfile import TemporaryFile
 
 from scenthound.crawler.assembly import check_inputs, open_recording, relevance_of, scanner_of
 from scenthound.crawler.check_order import KnownPage, in_order, known_pages
+from scenthound.crawler.clock import crawl_clock
 from scenthound.crawler.control import with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials
 from scenthound.crawler.engine import Engine
@@ -33,7 +35,7 @@ from scenthound.crawler.page_checks import (
     StoredPage,
 )
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
-from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
+from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings, StopConditions, check_count
 from scenthound.crawler.start import OnStart, end_reason_of, ignore
@@ -70,7 +72,7 @@ class RefreshStatus:
 class RefreshOptions:
     """How a refresh ends and is watched."""
 
-    pages: int | None = None  #: check so many pages; None for all
+    pages: int | None = None  #: check so many pages in this run; None for all
     time_s: float | None = None
     commit_s: float = 1.0
     watch: Callable[[RefreshStatus], None] = ignore
@@ -78,6 +80,7 @@ class RefreshOptions:
     progress: Progress = silent  #: of what is read before the first request
     handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the refresh
     on_start: OnStart = ignore
+    note: Callable[[str], None] = ignore  #: receives a line about what the user should know
 
     def __post_init__(self) -> None:
         if self.pages is not None:
@@ -113,19 +116,29 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
             raise InvalidInput(
                 f"{printable(folder)} has no page to check again: it has none, or read all of them from a recording."
             )
-        clock = EpochClock()
+        clock = crawl_clock(folder, store.last_time_s(), options.note)
         record, is_continued = _begin(store, known, options, clock())
         to_check = [each for each in known if each.checked_in != record.refresh]
         pages = in_order(to_check, clock())
-        if record.page_limit is not None:
-            pages = pages[: max(0, record.page_limit - (len(known) - len(to_check)))]
+        n_left = _n_left(record, known)
+        pages = pages[: n_left if options.pages is None else min(n_left, options.pages)]
         parts = cleanup.enter_context(closing(_Parts(settings, store, options.progress)))
         robots = RobotsFiles(cleanup.enter_context(TemporaryFile()))
-        checks = parts.checks(pages, record, {each.page.url: each.page.visit for each in known}, robots)
+        checks = parts.checks(pages, record, _visits_by_url(known), robots)
         store.add(record)
         store.commit()
         n_pages = len(pages) + checks.acknowledged.n_checked
-        run = _run(checks, settings, access, options, record=record, store=store, n_pages=n_pages, clock=clock)
+        run = _run(
+            checks,
+            settings,
+            access,
+            options,
+            record=record,
+            store=store,
+            n_pages=n_pages,
+            clock=clock,
+            ended_at_end=EndReason.FRONTIER if len(pages) == n_left else EndReason.BUDGET,
+        )
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             ended, record, status = runner.run(run)
         return RefreshSummary(
@@ -140,19 +153,34 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
         )
 
 
+def _visits_by_url(known: list[KnownPage]) -> dict[str, int]:
+    """The URLs of all visits, and those at which pages were found last."""
+    found = {each.page.found_url: each.page.visit for each in known}
+    return found | {each.page.url: each.page.visit for each in known}
+
+
 def _begin(
     store: CrawlStore, known: list[KnownPage], options: RefreshOptions, now_s: float
 ) -> tuple[RefreshRecord, bool]:
     """The refresh to carry out: the last one if pages of it are left, else a new one."""
     earlier = store.refreshes()
     if earlier and not earlier[-1].is_complete:
-        last = earlier[-1]
-        limit = last.page_limit if options.pages is None else options.pages
-        n_checked = sum(each.checked_in == last.refresh for each in known)
-        if n_checked < min(len(known), len(known) if limit is None else limit):
-            continued = replace(last, started_s=now_s, page_limit=limit, process=os.getpid(), ended_s=None, ended=None)
-            return continued, True
+        last = replace(earlier[-1], started_s=now_s, process=os.getpid(), ended_s=None, ended=None)
+        if last.page_limit is not None and options.pages is not None:
+            last = replace(last, page_limit=max(last.page_limit, _n_checked(last, known) + options.pages))
+        if _n_left(last, known):
+            return last, True
     return RefreshRecord(len(earlier) + 1, now_s, now_s, options.pages, os.getpid()), False
+
+
+def _n_checked(record: RefreshRecord, known: list[KnownPage]) -> int:
+    return sum(each.checked_in == record.refresh for each in known)
+
+
+def _n_left(record: RefreshRecord, known: list[KnownPage]) -> int:
+    """How many pages a refresh has still to check."""
+    most = len(known) if record.page_limit is None else min(len(known), record.page_limit)
+    return max(0, most - _n_checked(record, known))
 
 
 async def _run(
@@ -165,7 +193,9 @@ async def _run(
     store: CrawlStore,
     n_pages: int,
     clock: Callable[[], float],
+    ended_at_end: EndReason,
 ) -> tuple[EndReason, RefreshRecord, RefreshStatus]:
+    """`ended_at_end` is why the run has ended when all of its pages are checked."""
     loop = asyncio.get_running_loop()
     resolver = resolver_of(settings, access, loop)
     last: list[RefreshStatus] = []
@@ -195,6 +225,8 @@ async def _run(
             raise
         finally:
             resolver.close()
+    if ended is EndReason.FRONTIER:
+        ended = ended_at_end
     record = _end(store, record, ended, clock(), is_complete=ended is EndReason.FRONTIER)
     return ended, record, last[0]
 

@@ -1,7 +1,7 @@
 """Bring a crawl to the state of its last commit, in order to resume it.
 
 - A crawl continues from its newest checkpoint whose commit is on disk, or from the start. If a checkpoint is damaged,
-  the one before is used.
+  or that of another crawl, the one before is used.
 - The engine then processes the journal from there on. It ends in the state of the last commit; tasks without a result
   are executed again. URLs and stems keep their numbers, because all of them are known before the first event.
 - Requested pages and tasks are compared with the journal. If they differ, Scenthound or the strategy decides otherwise
@@ -81,10 +81,9 @@ def started(settings: CrawlSettings, store: CrawlStore, progress: Progress = sil
 
 def _beginnings(store: CrawlStore) -> Iterator[Beginning]:
     """Where the crawl can continue, the best first."""
-    on_disk = store.position()
     for number, position in _checkpoints(store).newest("position"):
         beginning = Beginning(number, CrawlPosition(**position))
-        if beginning.position.is_within(on_disk):
+        if store.has(beginning.position):
             yield beginning
             yield replace(beginning, is_exact=False)
     yield Beginning()

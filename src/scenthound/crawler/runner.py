@@ -14,7 +14,6 @@ Rules
 
 import asyncio
 import gc
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -515,14 +514,3 @@ class LiveRun:
             skipped_sitemaps=dict(engine.sitemaps.skipped),
             n_sitemap_links_elsewhere=engine.sitemaps.n_elsewhere,
         )
-
-
-class EpochClock:
-    """Seconds since 1970 that never go back: the system clock at the start, then a monotonic one. `not_before_s` is the
-    time of the last event of a resumed crawl."""
-
-    def __init__(self, not_before_s: float = 0.0) -> None:
-        self._offset_s = max(time.time(), not_before_s) - time.monotonic()
-
-    def __call__(self) -> float:
-        return time.monotonic() + self._offset_s

@@ -12,7 +12,7 @@ import orjson
 
 from scenthound.crawler.scope import Scope
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
-from scenthound.files import regular_bytes, write_atomic
+from scenthound.files import machine_fault, regular_bytes, write_atomic
 from scenthound.frontier.base import max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic, generator_seed
@@ -279,9 +279,10 @@ class StopConditions:
             return from_json(cls, values, file)
         except FileNotFoundError:
             return cls()
-        except (OSError, ValueError, CorruptData, InvalidParameter):
+        except (OSError, ValueError, CorruptData, InvalidParameter) as reason:
             raise InvalidInput(
-                f"{printable(file)} is damaged: delete it, and repeat --pages and --min-harvest."
+                machine_fault(file, reason)
+                or f"{printable(file)} is damaged: delete it, and repeat --pages and --min-harvest."
             ) from None
 
     def write(self, folder: Path) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_relevance
 from scenthound.crawler.checkpointing import Checkpointer
+from scenthound.crawler.clock import crawl_clock
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
 from scenthound.crawler.recent_requests import RecentRequests, hash_of, hosts_since
 from scenthound.crawler.replay import started
-from scenthound.crawler.runner import EpochClock, LiveRun, RunLimits
+from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
@@ -52,6 +53,7 @@ class RunOptions:
     progress: Progress = silent  #: of the replay, and of what the relevance model learns again
     handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the crawl
     on_start: OnStart = ignore
+    note: Callable[[str], None] = ignore  #: receives a line about what the user should know
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def _run_crawl(
             options.commit_s,
             options.watch_s,
         )
-        clock = EpochClock(replayed.now_s)
+        clock = crawl_clock(store.folder, max(replayed.now_s, store.last_time_s()), options.note)
         if replayed.n_events:
             parts.crawl.engine.resume(clock(), _unrecorded(parts, store, replayed.now_s))
         row, samples = _record_start(store, retrained, conditions, clock())

@@ -249,13 +249,14 @@ def write_run(
 
 
 def _about(experiment: Experiment, web: RecordedWeb, folder: Path) -> dict[str, Any]:
-    settings = asdict(experiment)
+    path = web.crawl or experiment.web.resolve()
+    settings = asdict(experiment) | {"web": path}
     del settings["topics"], settings["other_topics"]
     return {
         "scenthound": version("scenthound"),
         "web_fingerprint": web.fingerprint,
         # Still valid when run and web are moved together.
-        "web_from_here": os.path.relpath(experiment.web.resolve(), folder.resolve()),
+        "web_from_here": os.path.relpath(path, folder.resolve()),
         "settings": settings,
         "relevance_models": experiment.relevance_models(),
     }

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import open_regular, sync_folder
+from scenthound.files import machine_fault, open_regular, sync_folder
 from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.warc_format import (
     WarcRecord,
@@ -196,7 +196,7 @@ class ArchiveReader:
         try:
             content = os.pread(self._handle_of(location.file), location.length, location.offset)
         except OSError as reason:
-            raise InvalidInput(f"Cannot read {printable(path)}: {reason.strerror}. Restore it from a backup.") from None
+            raise InvalidInput(_cannot_read(path, reason)) from None
         if len(content) != location.length:
             end = location.offset + location.length
             raise InvalidInput(f"{printable(path)} ends before byte {end:,}: restore it from a backup.")
@@ -236,4 +236,9 @@ def _mapped(path: Path) -> mmap:
         with open_regular(path) as file:
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (OSError, ValueError) as reason:
-        raise InvalidInput(f"Cannot read {printable(path)}: {reason}. Restore it from a backup.") from None
+        raise InvalidInput(_cannot_read(path, reason)) from None
+
+
+def _cannot_read(path: Path, reason: Exception) -> str:
+    why = getattr(reason, "strerror", None) or reason
+    return machine_fault(path, reason) or f"Cannot read {printable(path)}: {why}. Restore it from a backup."

@@ -11,6 +11,7 @@ Rules
   After a kill the latest commits are only in the write-ahead log; if that is lost, SQLite opens an earlier state
   without an error. A database with fewer commits than acknowledged is therefore refused. Readers read the file first,
   so commits of a running crawl are no loss. If the file cannot be written the commit stands.
+- The version of the schema is in `application_id`; 0 stands for those before 0.8. A later one is refused.
 """
 
 import os
@@ -41,6 +42,7 @@ from scenthound.store.crawl_records import (
     joined_arrays,
 )
 from scenthound.store.tables import Table
+from scenthound.web.open_files import can_open_files
 
 VISITS: Table[VisitRecord] = Table("visit", VisitRecord, "visit")
 SKIPPED: Table[SkippedRecord] = Table("skipped", SkippedRecord, "page", replaces=True)
@@ -88,6 +90,11 @@ LATEST_VISITS_SCHEMA = (
     f"WHERE visit = first.visit AND outcome = '{CheckOutcome.CHANGED.value}')",
 )
 
+#: The version of the schema. It is increased if earlier versions of Scenthound could not read or write it correctly.
+SCHEMA_VERSION = 1
+#: "Sc", in the upper half of `application_id`, whose lower half is the version.
+_APPLICATION = 0x5363
+
 ACKNOWLEDGED_FILE = "acknowledged"
 _WIDTH = 19
 _MAX_ACKNOWLEDGED_BYTES = 1_000
@@ -96,6 +103,14 @@ _READER_WAITS_S = 1.0
 #: Shorter content is not compressed.
 _MIN_PACKED_BYTES = 100
 _LEVEL = 1
+#: What to do about errors that say nothing about the content of a database.
+_ADVICE = {
+    sqlite3.SQLITE_PERM: "Check its permissions",
+    sqlite3.SQLITE_READONLY: "Check the permissions of its folder",
+    sqlite3.SQLITE_FULL: "Free disk space",
+    sqlite3.SQLITE_IOERR: "Check the disk",
+    sqlite3.SQLITE_NOMEM: "Free memory",
+}
 #: Pages of the log before a checkpoint. With the default of 1,000, popular pages are written more often.
 _LOG_PAGES = 4_000
 
@@ -158,6 +173,10 @@ class CrawlBatch:
     events: list[bytes] = field(default_factory=list)
     status: bytes | None = None  #: as JSON
 
+    @property
+    def is_empty(self) -> bool:
+        return self.status is None and not any((*self.rows.values(), self.urls, self.stems, any(self.events)))
+
 
 class CrawlDatabase:
     """A database to write to. Any thread may call, one at a time."""
@@ -175,14 +194,17 @@ class CrawlDatabase:
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             self._connection.execute("SELECT file FROM archive_end").fetchone()
         except (sqlite3.Error, UnicodeDecodeError) as reason:
-            raise _unusable(path, reason) from None
+            raise unusable(path, reason) from None
         self._acknowledged = Acknowledged(path.with_name(ACKNOWLEDGED_FILE), self._n_commits)
 
     @classmethod
     def create(cls, path: Path) -> None:
         """Make an empty database."""
         connection = sqlite3.connect(path)
-        connection.executescript(f"PRAGMA journal_mode = WAL; BEGIN; {SCHEMA} COMMIT;")
+        application_id = _APPLICATION << 16 | SCHEMA_VERSION
+        connection.executescript(
+            f"PRAGMA journal_mode = WAL; BEGIN; {SCHEMA} PRAGMA application_id = {application_id}; COMMIT;"
+        )
         connection.close()
 
     def write(self, batch: CrawlBatch, end: ArchiveEnd) -> None:
@@ -237,6 +259,7 @@ def reading_connection(path: Path) -> sqlite3.Connection:
     acknowledged = last_acknowledged(path)
     connection = _connected(path)
     try:
+        _check_version(path, connection)
         n_lost = acknowledged - _n_commits(connection)
         if n_lost > 0:
             raise InvalidInput(
@@ -250,7 +273,7 @@ def reading_connection(path: Path) -> sqlite3.Connection:
         raise
     except sqlite3.DatabaseError as reason:
         connection.close()
-        raise _unusable(path, reason) from None
+        raise unusable(path, reason) from None
     return connection
 
 
@@ -268,7 +291,7 @@ def _connected(path: Path) -> sqlite3.Connection:
             # Reading a log needs a writable folder; without a log the file can be read as immutable.
             if mode == "mode=ro" and path.is_file() and not path.with_name(f"{path.name}-wal").exists():
                 continue
-            raise _unusable(path, reason) from None
+            raise unusable(path, reason) from None
     raise AssertionError("every mode returns or raises")
 
 
@@ -280,25 +303,49 @@ def _check_files(path: Path) -> None:
             raise InvalidInput(f"{printable(file)} is not a file: restore the crawl folder from a backup.")
 
 
-def is_busy(reason: BaseException) -> bool:
+def is_busy(reason: Exception) -> bool:
     """Whether another program locks the database."""
-    code = getattr(reason, "sqlite_errorcode", None)
-    # The low byte of an extended error code is the kind of error.
-    return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return _kind(reason) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def locked_message(path: Path) -> str:
     return f"{printable(path)} is locked by another program: close that program and try again."
 
 
+def _check_version(path: Path, connection: sqlite3.Connection) -> None:
+    application, version = divmod(connection.execute("PRAGMA application_id").fetchone()[0], 1 << 16)
+    if application == version == 0:
+        return
+    if application != _APPLICATION:
+        raise InvalidInput(f"{printable(path)} is not the database of a crawl: restore it from a backup.")
+    if version > SCHEMA_VERSION:
+        raise InvalidInput(
+            f"{printable(path)} has schema version {version}, and this Scenthound reads up to version "
+            f"{SCHEMA_VERSION}: install the Scenthound that made it."
+        )
+
+
 def _n_commits(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _unusable(path: Path, reason: Exception) -> InvalidInput:
-    return InvalidInput(
-        f"Cannot use {printable(path)}: {printable(reason)}. Check its permissions, or restore it from a backup."
-    )
+def unusable(path: Path, reason: Exception) -> InvalidInput:
+    """What to do about a database that cannot be opened or read."""
+    if _kind(reason) == sqlite3.SQLITE_CANTOPEN and not can_open_files():
+        return InvalidInput(f"Cannot open {printable(path)}: too many open files. Allow more with `ulimit -n`.")
+    advice = _ADVICE.get(_kind(reason) or 0, "Check its permissions, or restore it from a backup")
+    return InvalidInput(f"Cannot use {printable(path)}: {printable(reason)}. {advice}.")
+
+
+def is_damage(reason: Exception) -> bool:
+    """Whether an error may be one of the content of a database."""
+    return _kind(reason) not in (*_ADVICE, sqlite3.SQLITE_CANTOPEN)
+
+
+def _kind(reason: Exception) -> int | None:
+    # The low byte of an extended error code is the kind of error.
+    code = getattr(reason, "sqlite_errorcode", None)
+    return None if code is None else int(code) & 0xFF
 
 
 def packed(content: bytes) -> tuple[bool, bytes]:

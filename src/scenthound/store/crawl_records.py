@@ -6,8 +6,10 @@ Pages are numbered 0, 1, 2, ... in order of discovery. `aliases` are the names t
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from enum import StrEnum
+from hashlib import sha256
 from math import isfinite
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -202,17 +204,38 @@ class CrawlCounts:
 
 @dataclass(frozen=True, slots=True)
 class CrawlPosition:
-    """How many records of each kind a crawl has up to a commit. Events are counted by commits with at least one."""
+    """How many records of each kind a crawl has up to a commit. Events are counted by commits with at least one.
+
+    `mark` is a digest of the crawl's id, its last visit and its last events: other crawls, and copies of a crawl that
+    were continued, have another one at the same counts."""
 
     visits: int = 0
     urls: int = 0
     stems: int = 0
     events: int = 0
     robots: int = 0
+    mark: str = ""
 
     def is_within(self, other: "CrawlPosition") -> bool:
-        """Whether the other one has all of these records."""
-        return all(mine <= its for mine, its in zip(astuple(self), astuple(other), strict=True))
+        """Whether the other one has as many records."""
+        counts = zip(astuple(self)[:-1], astuple(other)[:-1], strict=True)
+        return all(mine <= its for mine, its in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlEnd:
+    """The last visit and the last events of a crawl up to a commit."""
+
+    visit: tuple[str, float] | None = None  #: URL and time
+    events: bytes = b""  #: their digest
+
+    def mark(self, crawl_id: UUID) -> str:
+        """The mark of a position."""
+        return sha256(repr((crawl_id.hex, self.visit, self.events)).encode("utf-8", "surrogatepass")).hexdigest()
+
+    @staticmethod
+    def digest(events: bytes) -> bytes:
+        return sha256(events).digest()
 
 
 @dataclass(frozen=True, slots=True)

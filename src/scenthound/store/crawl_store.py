@@ -10,6 +10,7 @@ Rules
 - Everything but `write` belongs to one thread; `write` may be called in another one, one batch at a time.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,6 +27,7 @@ from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     CheckRecord,
+    CrawlEnd,
     CrawlPosition,
     RefreshRecord,
     RelevanceRecord,
@@ -69,6 +71,10 @@ class CrawlStore(StoredCrawl):
                 f"new crawl that reuses its pages with --web {printable(repr(str(folder)))}, or resume it with "
                 "Scenthound 0.6."
             )
+        # SQLite would open the database for reading, and fail at the first commit.
+        for path in (folder, folder / DATABASE_FILE, folder / ARCHIVE_FOLDER):
+            if path.exists() and not os.access(path, os.W_OK):
+                raise InvalidInput(f"Cannot write to {printable(path)}: permission denied. Check its permissions.")
         with ExitStack() as cleanup:
             cleanup.enter_context(_write_lock(folder))
             self._database = CrawlDatabase(folder / DATABASE_FILE)
@@ -87,6 +93,7 @@ class CrawlStore(StoredCrawl):
             cleanup.callback(self._archive_writer.close)
             #: What has been taken to be written.
             self.taken = taken = self.position()
+            self._taken_end = self.end_of(taken.visits, taken.events)
             self._waiting = CrawlBatch(taken.urls, taken.stems)
             self._next_visit = taken.visits
             self._is_broken, self._broken_by = False, ""
@@ -154,21 +161,25 @@ class CrawlStore(StoredCrawl):
     def take(self) -> Commit:
         """All that was added since the last call; batches must be written in this order."""
         rows, before = self._waiting, self.taken
+        self._taken_end = _end_with(self._taken_end, rows)
         self.taken = taken = CrawlPosition(
             self._next_visit,
             before.urls + len(rows.urls),
             before.stems + len(rows.stems),
             before.events + any(rows.events),
             before.robots + len(rows.rows[RobotsRecord]),
+            self._taken_end.mark(self.about.crawl_id),
         )
         self._waiting = CrawlBatch(taken.urls, taken.stems)
         return Commit(self._archive_writer.take(), rows)
 
     def write(self, commit: Commit) -> None:
-        """Write a batch to disk. Failure if that is not possible."""
+        """Write a batch to disk, unless it is empty. Failure if that is not possible."""
         if self._is_broken:
             cause = f" ({self._broken_by})" if self._broken_by else ""
             raise Failure(f"Cannot write to {printable(self.folder)} since a commit failed{cause}: resume the crawl.")
+        if commit.rows.is_empty and not commit.archive.parts:
+            return
         # Until all of it is on disk: a later commit must not follow a gap.
         self._is_broken = True
         try:
@@ -197,6 +208,14 @@ class CrawlStore(StoredCrawl):
             raise InvalidInput(
                 f"Cannot write to {printable(folder)}: {reason.strerror}. Check its permissions."
             ) from None
+
+
+def _end_with(end: CrawlEnd, rows: CrawlBatch) -> CrawlEnd:
+    """The last visit and events of a crawl that has these rows, too."""
+    visits, events = rows.rows[VisitRecord], b"".join(rows.events)
+    return CrawlEnd(
+        (visits[-1].url, visits[-1].time_s) if visits else end.visit, CrawlEnd.digest(events) if events else end.events
+    )
 
 
 @contextmanager

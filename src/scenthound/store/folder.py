@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import regular_bytes, sync_file, sync_folder, write_atomic
+from scenthound.files import machine_fault, regular_bytes, sync_file, sync_folder, write_atomic
 from scenthound.records import from_json, to_json
 from scenthound.store.locks import locked, locked_if_free, try_lock
 
@@ -187,19 +187,21 @@ def _marker(folder: Path, known: KnownFolder) -> dict[str, Any] | None:
     if not isinstance(about, dict) or about.get("format") != known.format:
         return None
     version = about.get("version")
-    if not isinstance(version, int) or not 1 <= version <= known.version:
+    if type(version) is not int or version < 1:
         raise InvalidInput(
-            f"{printable(folder)} has format version {printable(version, 40)}, and this Scenthound reads up to version "
-            f"{known.version}: install the Scenthound that made it."
+            f"{printable(file)} is damaged: its version is {printable(repr(version), 40)}. Restore it from a backup."
+        )
+    if version > known.version:
+        raise InvalidInput(
+            f"{printable(folder)} is a {known.name} of format version {version}, and this Scenthound reads up to "
+            f"version {known.version}: install the Scenthound that made it."
         )
     return about
 
 
 def _what_it_is(folder: Path, wanted: KnownFolder) -> str:
-    try:
-        kind = _kind_of(folder)
-    except InvalidInput:
-        kind = None
+    """InvalidInput if it is of a version that cannot be read."""
+    kind = _kind_of(folder)
     if kind is None:
         return f"make one with `{wanted.made_by}`"
     known = KNOWN_KINDS[kind]
@@ -231,8 +233,8 @@ def _read_json(file: Path) -> Any:
 
 
 def cannot_read(path: object, reason: Exception) -> str:
-    why = getattr(reason, "strerror", None) or reason
-    return f"Cannot read {printable(path)}: {printable(why, 200).lower()}. Check the path and its permissions."
+    why = printable(getattr(reason, "strerror", None) or reason, 200).lower()
+    return machine_fault(path, reason) or f"Cannot read {printable(path)}: {why}. Check the path and its permissions."
 
 
 def cannot_write(path: object, reason: Exception) -> str:
@@ -282,11 +284,21 @@ def check_replaceable(out: Path, kind: FolderKind | None, *, force: bool) -> Non
     for None."""
     if not os.path.lexists(out):
         return
+    if problem := _not_replaceable(out, kind):
+        raise InvalidInput(f"{printable(out)} exists already, and {problem}: it is not replaced. Choose another name.")
     if not force:
         raise InvalidInput(f"{printable(out)} exists already: choose another name, or replace it with --force.")
-    if not (out.is_file() if kind is None else is_kind(out, kind)):
-        name = "file" if kind is None else KNOWN_KINDS[kind].name
-        raise InvalidInput(f"{printable(out)} is not a {name} and is not replaced: choose another name.")
+
+
+def _not_replaceable(out: Path, kind: FolderKind | None) -> str:
+    """Why something at a path is not replaced by a folder of this kind, or by a file for None; empty if it may be."""
+    if kind is None:
+        return "" if out.is_file() else "is not a file"
+    name = KNOWN_KINDS[kind].name
+    try:
+        return f"is not a {name}" if _marker(out, KNOWN_KINDS[kind]) is None else ""
+    except InvalidInput:
+        return f"is a {name} that cannot be read"
 
 
 def remove_leftovers(out: Path) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import InvalidInput, printable
+from scenthound.files import machine_fault
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 
 ABOUT_FILE = "web.json"
@@ -126,7 +127,9 @@ def _mapped(folder: Path) -> Iterator[tuple[str, AnyArray]]:
             ) from None
         except (OSError, ValueError, EOFError) as reason:
             why = printable(reason, 200)
-            raise InvalidInput(f"{printable(file)} is damaged ({why}). Record the web again.") from None
+            raise InvalidInput(
+                machine_fault(file, reason) or f"{printable(file)} is damaged ({why}). Record the web again."
+            ) from None
 
 
 #: Columns that are needed only while a web is built.

@@ -2,14 +2,17 @@
 
 The recorded web of a crawl is in the crawl's folder. It is made on demand, and again when the archive has grown since,
 or when its words were split by the rules of an earlier version.
-A process that makes it holds the lock of `crawl.json`; others wait for it.
+A process that makes it holds the lock of `crawl.json`; others wait for it. If the crawl's folder cannot be written, the
+web is in a temporary folder, until the process ends.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +38,8 @@ from scenthound.text.tokenizer import VERSION as TOKENIZER_VERSION
 MAX_EXAMPLES = 3
 #: Less is parsed before a second process has started.
 MIN_BYTES_FOR_WORKERS = 1 << 20
+#: Those of crawls whose folders cannot be written.
+_temporary_folders: "dict[Path, TemporaryDirectory[str]]" = {}
 
 
 def open_web(path: str | Path, progress: Progress = silent) -> RecordedWeb:
@@ -49,11 +54,24 @@ def web_of_crawl(folder: str | Path, progress: Progress = silent) -> RecordedWeb
     if missing is not None and missing.n_pages == missing.n_recorded:
         raise InvalidInput(missing.message())
     web = Path(folder) / WEB_FOLDER
+    if not _is_up_to_date(web, Path(folder)) and not os.access(folder, os.W_OK):
+        web = _temporary_web(Path(folder))
     if not _is_up_to_date(web, Path(folder)):
         with locked(Path(folder) / CRAWL_FILE):
             if not _is_up_to_date(web, Path(folder)):
                 record([folder], web, force=True, progress=progress)
-    return RecordedWeb.open(web)
+    recorded = RecordedWeb.open(web)
+    if web.parent != Path(folder):
+        recorded.crawl = Path(folder).resolve()
+    return recorded
+
+
+def _temporary_web(folder: Path) -> Path:
+    """Where the web of a crawl is made whose folder cannot be written."""
+    path = folder.resolve()
+    if path not in _temporary_folders:
+        _temporary_folders[path] = TemporaryDirectory(prefix="scenthound-")
+    return Path(_temporary_folders[path].name) / WEB_FOLDER
 
 
 def _is_up_to_date(web: Path, folder: Path) -> bool:

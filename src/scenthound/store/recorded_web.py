@@ -37,6 +37,8 @@ class RecordedWeb(WebArrays):
         self.arrays = arrays
         self.about: dict[str, Any] = about or {}
         self.path = path
+        #: Where it can be opened again, if its folder is a temporary one: the crawl that it was made of.
+        self.crawl: Path | None = None
         self.n_pages = len(self.page_norm)
         self.n_urls = len(self.url_page)
         self.n_hosts = len(self.host_offset) - 1

@@ -34,15 +34,18 @@ from scenthound.store.crawl_database import (
     SKIPPED,
     VISITS,
     is_busy,
+    is_damage,
     locked_message,
     reading_connection,
     unpacked,
+    unusable,
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_records import (
     CheckOutcome,
     CheckRecord,
     CrawlCounts,
+    CrawlEnd,
     CrawlPosition,
     CrawlStatus,
     JoinedArrays,
@@ -116,7 +119,19 @@ class StoredCrawl:
         """How many records are on disk."""
         counts = self.counts()
         (robots,) = self._one("SELECT coalesce(max(number), 0) FROM robots")
-        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots)
+        mark = self.end_of(counts.visits, counts.events).mark(self.about.crawl_id)
+        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots, mark)
+
+    def end_of(self, visits: int, events: int) -> CrawlEnd:
+        """The last visit and events of so many visits and commits with events."""
+        visit = self._one("SELECT url, time_s FROM visit WHERE visit = ?", visits - 1)
+        row = self._one("SELECT packed, bytes FROM event WHERE number = ?", events)
+        return CrawlEnd(visit, b"" if row is None else CrawlEnd.digest(self._unpacked(*row)))
+
+    def has(self, position: CrawlPosition) -> bool:
+        """Whether the crawl was at this position once, and still has all of its records."""
+        mark = self.end_of(position.visits, position.events).mark(self.about.crawl_id)
+        return position.is_within(self.position()) and position.mark == mark
 
     def n_recorded(self) -> int:
         """Visits of pages that were read from a recorded web."""
@@ -234,6 +249,18 @@ class StoredCrawl:
             return []
         sql = f"SELECT number, {SAMPLES.selected} FROM sample WHERE number > ? ORDER BY number"
         return [(number, self._record(SAMPLES, tuple(values))) for number, *values in self._all(sql, after)]
+
+    def last_time_s(self) -> float:
+        """When the last record was made, of the crawl or of a refresh; 0 if there is none."""
+        status = self.status()
+        runs = [each for run in self.runs() for each in (run.began_s, run.ended_s)]
+        refreshes = [each for refresh in self.refreshes() for each in (refresh.started_s, refresh.ended_s)]
+        visit = self._one("SELECT time_s FROM visit ORDER BY visit DESC LIMIT 1")
+        has_checks = self._has(CHECKS.name)
+        check = self._one(f"SELECT time_s FROM {CHECKS.name} ORDER BY number DESC LIMIT 1") if has_checks else None
+        rows = [time_s for row in (visit, check) if row is not None for time_s in row]
+        times_s = [None if status is None else status.time_s, *runs, *refreshes, *rows]
+        return max([0.0, *(float(time_s) for time_s in times_s if time_s is not None)])
 
     def status(self) -> CrawlStatus | None:
         """The state of the crawl at its last commit; None before the first, and for crawls made before 0.6."""
@@ -447,6 +474,8 @@ class StoredCrawl:
     def _damaged(self, reason: object) -> InvalidInput:
         if isinstance(reason, sqlite3.DatabaseError) and is_busy(reason):
             return InvalidInput(locked_message(self.folder / DATABASE_FILE))
+        if isinstance(reason, sqlite3.DatabaseError) and not is_damage(reason):
+            return unusable(self.folder / DATABASE_FILE, reason)
         file = printable(self.folder / DATABASE_FILE)
         return InvalidInput(f"{file} is damaged ({printable(reason)}): restore the crawl folder from a backup.")
 

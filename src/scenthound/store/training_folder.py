@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import DAMAGE, open_regular, opened
+from scenthound.files import DAMAGE, machine_fault, open_regular, opened
 from scenthound.model import IntArray
 from scenthound.relevance.base import Training, WordIndex
 from scenthound.text.tokenizer import WordScanner
@@ -79,7 +79,8 @@ def _words(file: Path, scanner: WordScanner, index: WordIndex) -> IntArray:
             content = source.content.read(MAX_PAGE_BYTES)
         except DAMAGE as error:
             raise InvalidInput(
-                f"{printable(file)} is damaged ({error}): restore it from a backup, or remove it from the folder."
+                machine_fault(file, error)
+                or f"{printable(file)} is damaged ({error}): restore it from a backup, or remove it from the folder."
             ) from error
     if file.suffix.lower() == ".txt":
         numbers = scanner.scan(decode_html(content))

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
-from scenthound.files import DAMAGE, opened
+from scenthound.files import DAMAGE, machine_fault, opened
 from scenthound.registry import check_arguments
 from scenthound.strategies.rank_function import RankFunction
 from scenthound.strategies.rank_rules import (
@@ -288,7 +288,9 @@ def _document(path: Path) -> dict[str, Any]:
         try:
             return tomllib.loads(source.content.read().decode("utf-8-sig"))
         except DAMAGE as error:
-            raise InvalidInput(f"{printable(path)}: damaged ({printable(error)}); is it complete?") from error
+            raise InvalidInput(
+                machine_fault(path, error) or f"{printable(path)}: damaged ({printable(error)}); is it complete?"
+            ) from error
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{printable(path)} is no rank file: not TOML ({printable(error, 200)}).") from error
 

@@ -210,14 +210,16 @@ def check_new(out: Path, force: bool) -> None:
 
 
 def _about(out: Path, settings: EvolutionSettings, web: RecordedWeb) -> dict[str, Any]:
-    experiment = settings.experiment
+    experiment, content = settings.experiment, settings.as_json()
+    path = web.crawl or experiment.web.resolve()
+    content["crawls_of"]["web"] = str(path)
     return {
         "scenthound": version("scenthound"),
         "web_fingerprint": web.fingerprint,
         # Still valid when search and web are moved together.
-        "web_from_here": os.path.relpath(experiment.web.resolve(), out.resolve()),
+        "web_from_here": os.path.relpath(path, out.resolve()),
         "train_digest": None if experiment.train_from is None else training_digest(experiment.train_from),
-        "settings": settings.as_json(),
+        "settings": content,
     }
 
 

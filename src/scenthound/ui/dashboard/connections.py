@@ -10,10 +10,13 @@ Rules
   does, the oldest. Those with the token have a limit of their own, so that others never take their place.
 - A new connection is not dropped before its request can be read: in the three steps of the event loop from accepting a
   connection to reading from it, fewer connections are accepted (`ACCEPTED_AT_ONCE` in each) than the limits allow.
+- Each connection is an open file. The limit of these is raised; if it cannot be raised far enough, all limits are
+  lowered in the same proportion, and a third of the files is left to everything else.
 """
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import h11
@@ -21,6 +24,7 @@ from starlette.datastructures import Headers
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from scenthound.ui.dashboard.security import Token
+from scenthound.web.open_files import n_open_files, raise_file_limit
 
 REQUEST_S = 6.0
 #: Buffers of the system are emptied in large steps, so that even steady reading looks like stalling.
@@ -33,27 +37,75 @@ MAX_WITHOUT_TOKEN = 300
 MAX_OF_ADDRESS = 200
 MAX_WITH_TOKEN = 100
 ACCEPTED_AT_ONCE = 50
+#: Steps of the event loop from accepting a connection to reading from it, or to closing one that made room for it.
+_STEPS = 3
+#: Files for each connection, with those that its requests open.
+_FILES_PER_CONNECTION = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class MaxConnections:
+    """How many connections may be open, and how many are accepted in one step of the event loop."""
+
+    without_token: int
+    of_address: int
+    with_token: int
+    accepted_at_once: int
+
+    @property
+    def in_total(self) -> int:
+        return self.without_token + self.with_token
+
+    @classmethod
+    def fitting(cls, n_files: float) -> "MaxConnections":
+        """Those for which so many files are enough, at most the constants of this module."""
+        share = min(1.0, n_files / files_needed())
+        limits = MAX_WITHOUT_TOKEN, MAX_OF_ADDRESS, MAX_WITH_TOKEN, ACCEPTED_AT_ONCE
+        return cls(*(max(1, int(share * limit)) for limit in limits))
+
+
+def files_needed() -> int:
+    """How many files all connections need."""
+    n_connections = MAX_WITHOUT_TOKEN + MAX_WITH_TOKEN + _STEPS * ACCEPTED_AT_ONCE
+    return int(_FILES_PER_CONNECTION * n_connections)
+
+
+def reserve_files() -> tuple[MaxConnections, str]:
+    """Raise the limit of open files as far as it is possible and needed. Returns the connections that fit, and a line
+    about it if they are fewer than usual."""
+    n_open = n_open_files()
+    needed = n_open + files_needed()
+    limit = raise_file_limit(needed)
+    most = MaxConnections.fitting(limit - n_open)
+    if limit >= needed:
+        return most, ""
+    usually = MAX_WITHOUT_TOKEN + MAX_WITH_TOKEN
+    return most, (
+        f"The dashboard accepts {most.in_total:,} connections at a time instead of {usually:,}, "
+        f"because the limit of open files is {int(limit):,}: raise it with `ulimit -n {needed}`."
+    )
 
 
 class ConnectionLimits:
     """The open connections, oldest first, and those that make room for others. Belongs to the event loop."""
 
-    def __init__(self, token: Token) -> None:
+    def __init__(self, token: Token, most: MaxConnections) -> None:
         self._token = token
+        self._most = most
         self._without_token: dict[Connection, None] = {}
         self._with_token: dict[Connection, None] = {}
 
     def add(self, connection: "Connection") -> None:
         self._without_token[connection] = None
         of_address = [each for each in self._without_token if each.address == connection.address]
-        _make_room(of_address, MAX_OF_ADDRESS, connection)
-        _make_room(self._without_token, MAX_WITHOUT_TOKEN, connection)
+        _make_room(of_address, self._most.of_address, connection)
+        _make_room(self._without_token, self._most.without_token, connection)
 
     def request_arrived(self, connection: "Connection", headers: Headers) -> None:
         if connection in self._without_token and self._token.is_in(headers):
             del self._without_token[connection]
             self._with_token[connection] = None
-            _make_room(self._with_token, MAX_WITH_TOKEN, connection)
+            _make_room(self._with_token, self._most.with_token, connection)
 
     def remove(self, connection: "Connection") -> None:
         self._without_token.pop(connection, None)

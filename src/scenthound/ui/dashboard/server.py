@@ -6,20 +6,23 @@ Rules
 - Ctrl-C ends it at once, also while pages show live crawls.
 """
 
+import asyncio
 import errno
 import os
 import re
 import secrets
 import socket
 import stat
+import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
+from scenthound.web.open_files import NO_FILES_LEFT
 
 if TYPE_CHECKING:
     from scenthound.ui.dashboard.app import Dashboard
@@ -112,8 +115,13 @@ def _run(dashboard: "Dashboard", token: "Token", listener: socket.socket) -> Non
 
     from scenthound.ui.dashboard import connections
 
+    most, note = connections.reserve_files()
+    if note:
+        print(note, file=sys.stderr, flush=True)
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(FileShortage().note)
             await super().startup(sockets)
             # The backlog of the configuration is also the number of connections that are accepted at once.
             listener.listen(_MAX_QUEUED)
@@ -124,7 +132,7 @@ def _run(dashboard: "Dashboard", token: "Token", listener: socket.socket) -> Non
             await super().shutdown(sockets)
 
     class Connection(connections.Connection):
-        limits = connections.ConnectionLimits(token)
+        limits = connections.ConnectionLimits(token, most)
 
     config = uvicorn.Config(
         dashboard.app,
@@ -138,7 +146,7 @@ def _run(dashboard: "Dashboard", token: "Token", listener: socket.socket) -> Non
         # Anybody can send such headers.
         proxy_headers=False,
         server_header=False,
-        backlog=connections.ACCEPTED_AT_ONCE,
+        backlog=most.accepted_at_once,
         timeout_keep_alive=connections.IDLE_S,
         timeout_graceful_shutdown=_SHUTDOWN_S,
     )
@@ -146,6 +154,26 @@ def _run(dashboard: "Dashboard", token: "Token", listener: socket.socket) -> Non
         Server(config).run([listener])
     except KeyboardInterrupt:
         return
+
+
+class FileShortage:
+    """Handles errors of the event loop. If too many files are open it stops accepting connections for a second, and
+    reports an error for each of them: here that is one line."""
+
+    def __init__(self) -> None:
+        self._is_noted = False
+
+    def note(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in NO_FILES_LEFT:
+            loop.default_exception_handler(context)
+        elif not self._is_noted:
+            self._is_noted = True
+            print(
+                f"New connections to the dashboard have to wait: {error.strerror}. Raise the limit with `ulimit -n`.",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 def listening(port: int | None) -> socket.socket:

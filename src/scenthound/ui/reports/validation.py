@@ -17,7 +17,7 @@ from scenthound.experiments.statistics import PairedSample, describe_spread
 from scenthound.experiments.validate.crawls import FINAL_MEASURES, MEASURES, SEED_SETS, Measurements
 from scenthound.experiments.validate.results import CRAWLS_FILE
 from scenthound.experiments.validate.settings import SeedSet
-from scenthound.files import open_regular
+from scenthound.files import machine_fault, open_regular
 from scenthound.model import FloatArray
 from scenthound.records import from_json
 from scenthound.store.folder import ResultFolder
@@ -173,8 +173,11 @@ def read_validation(folder: Path) -> StoredValidation:
         with open_regular(folder / CRAWLS_FILE) as file:
             text = TextIOWrapper(file, encoding="utf-8", newline="")
             return _stored(values, list(csv.DictReader(text)))
-    except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError):
-        raise InvalidInput(f"The validation in {printable(folder)} is damaged: make it again.") from None
+    except (OSError, KeyError, TypeError, ValueError, IndexError, AttributeError) as reason:
+        raise InvalidInput(
+            machine_fault(folder / CRAWLS_FILE, reason)
+            or f"The validation in {printable(folder)} is damaged: make it again."
+        ) from None
 
 
 def _values(folder: Path) -> dict[str, Any]:
