@@ -27,6 +27,7 @@ class ChangingSite:
     gone: set[int] = field(default_factory=set)
     moved: dict[int, str] = field(default_factory=dict)
     moved_status: int = 301
+    empty: set[int] = field(default_factory=set)  #: pages that are sent without content
     same_validators: bool = False  #: of all pages
     robots: str = ""
     more_headers: tuple[tuple[str, str], ...] = ()
@@ -68,7 +69,10 @@ class ChangingSite:
             return StaticPage(b"", self.moved_status, headers=(("Location", self.moved[number]),))
         if number in self.gone or not 0 <= number < self.n_pages:
             return StaticPage(f"moved to {name}".encode()) if name.startswith("new") else None
-        body, headers = self.html(number).encode(), (*self._validators(number), *self.more_headers)
+        body, headers = (
+            b"\n" if number in self.empty else self.html(number).encode(),
+            (*self._validators(number), *self.more_headers),
+        )
         if self.gzip_level:
             body, headers = gzip.compress(body, self.gzip_level, mtime=0), (*headers, ("Content-Encoding", "gzip"))
         return StaticPage(body, headers=headers)

@@ -94,7 +94,7 @@ async def _cut_gzip(wire: Wire) -> None:
     await wire.respond(gzip.compress(LONG_PAGE)[:-2_000], Content_Encoding="gzip")
 
 
-@case("empty-gzip", "gzip of no bytes at all", PAGE_FETCHED, crawled=PAGE_FETCHED)
+@case("empty-gzip", "gzip of no bytes at all", PAGE_FETCHED, crawled=SkipReason.EMPTY_PAGE)
 async def _empty_gzip(wire: Wire) -> None:
     await wire.respond(b"", Content_Encoding="gzip")
 

@@ -210,6 +210,27 @@ def test_robots_txt_and_failures_are_reasons_and_change_nothing(tmp_path: Path, 
     assert exported(folder, scenthound) == before
 
 
+def test_a_page_that_is_empty_for_a_while_keeps_its_last_version(tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path, validators="none") as site:
+        folder = crawled(site, tmp_path / "out", scenthound)
+        before = exported(folder, scenthound)
+        site.empty = {2}
+        values = refreshed(scenthound, folder)
+        assert (counts(values), values["reasons"]) == ((5, 0, 0, 1, 0), {"empty-page": 1})
+        assert exported(folder, scenthound) == before
+        site.empty = set()
+        assert counts(refreshed(scenthound, folder)) == (6, 0, 0, 0, 0)
+
+
+def test_a_crawl_does_not_visit_empty_pages(tmp_path: Path, scenthound: Call) -> None:
+    with changing_site(tmp_path) as site:
+        site.empty = {3}
+        folder = crawled(site, tmp_path / "out", scenthound)
+    with StoredCrawl.open(folder) as crawl:
+        assert [row.url for row in crawl.visits()] == [site.url(page) for page in range(3)]
+        assert crawl.reasons() == {SkipReason.EMPTY_PAGE: 1}
+
+
 def test_a_page_limit_checks_the_pages_most_likely_to_have_changed(tmp_path: Path, scenthound: Call) -> None:
     with changing_site(tmp_path, n_pages=8) as site:
         folder = crawled(site, tmp_path / "out", scenthound)

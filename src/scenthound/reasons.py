@@ -61,6 +61,7 @@ class SkipReason(StrEnum):
     RATE_LIMITED = "rate-limited", "too many requests (429/503)"
     UNEXPECTED_STATUS = "unexpected-status", "unexpected HTTP status"
     NOT_HTML = "not-html", "not HTML"
+    EMPTY_PAGE = "empty-page", "empty page"
 
     # The page was rejected.
     PARSE_TIMEOUT = "parse-timeout", "parsing timed out"

@@ -2,7 +2,7 @@
 
 Rules
 - 429 and 503 mean "retry later"; other 4xx and 5xx are errors of the page or the host; of the 2xx, 200 and 203 have a
-  page.
+  page, unless it is empty: servers that fail may send nothing but a status.
 - A redirect leads to its Location, resolved against its own URL; only to http and https. A page that asks for a
   refresh soon is a redirect, too (`web.refresh`).
 - Links that a page asks not to follow are left out, unless the crawl follows all. So are links out of scope.
@@ -218,6 +218,8 @@ class Reader:
             refresh = page.refresh
         if refresh is not None and refresh.is_redirect:
             return Redirected(refresh.url, response.status, response.elapsed_s), None
+        if not response.content.strip():
+            return _failed(SkipReason.EMPTY_PAGE, response), None
         noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._settings.agent)
         facts = PageFacts(
             status=response.status,

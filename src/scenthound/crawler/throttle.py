@@ -34,7 +34,7 @@ MIN_SHARE = 0.25
 PAGES_BETWEEN = 10
 MAX_PAGES_BETWEEN = 1_000
 #: Failures of pages that were fetched and brought nothing new.
-NOTHING_NEW = frozenset({SkipReason.NEAR_DUPLICATE, SkipReason.SOFT_404})
+NOTHING_NEW = frozenset({SkipReason.NEAR_DUPLICATE, SkipReason.SOFT_404, SkipReason.EMPTY_PAGE})
 
 
 @dataclass(slots=True)
