@@ -1,4 +1,4 @@
-"""Memory of a large live crawl, and the cost of resuming it after a kill (100,000 pages: 5 minutes; a million: 1 hour).
+"""Memory of a large live crawl, and the cost of resuming it after a kill (100,000 pages: 1 minute; a million: 10).
 
 Pages come from a server that makes them up (`benchmarks.generated_site`). At each of several sizes the crawl is killed
 with SIGKILL and resumed. Printed for each: resident memory of the crawler, bytes for each known URL beyond that of the
