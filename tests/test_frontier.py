@@ -25,7 +25,7 @@ def plain(rng):
 
 
 def native(rng):
-    pytest.importorskip("scenthound.native._native")
+    pytest.importorskip("native_code")
     from scenthound.frontier.native_frontier import NativeFrontier
 
     return NativeFrontier(rng.getrandbits(64))

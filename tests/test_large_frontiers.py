@@ -10,7 +10,7 @@ from scenthound.strategies.base import STRATEGIES
 from scenthound.testing import SyntheticWeb, check_strategy
 from stepped_crawl import SteppedCrawl
 
-pytest.importorskip("scenthound.native._native")
+pytest.importorskip("native_code")
 
 CHOICES = [
     "breadth_first:buffer=none",

@@ -13,7 +13,7 @@ from scenthound.frontier.base import NO_HOST, PoppedPage, ReadyHosts, tie_key, t
 from scenthound.frontier.priority import PlainFrontier, UnboundedFrontier
 from scenthound.store.checkpoints import copied
 
-pytest.importorskip("scenthound.native._native")
+pytest.importorskip("native_code")
 
 from scenthound.frontier import native_frontier as module
 from scenthound.frontier.native_frontier import INITIAL_RECORDS, NativeFrontier

@@ -22,7 +22,7 @@ from scenthound.web.html import PageContent
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
 from timing import cpu_cost_s
 
-pytest.importorskip("scenthound.native._native")
+pytest.importorskip("native_code")
 
 from scenthound.native import _native
 from scenthound.web.native_html import read_native

@@ -30,7 +30,7 @@ def plain():
 
 
 def native():
-    pytest.importorskip("scenthound.native._native")
+    pytest.importorskip("native_code")
     from scenthound.frontier.native_frontier import NativeFrontier
 
     return NativeFrontier(7)

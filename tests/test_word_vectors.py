@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("scenthound.native._native")
+pytest.importorskip("native_code")
 
 from scenthound import native
 from scenthound.native import _native
