@@ -30,8 +30,8 @@ from scenthound.web.static_server import LoggedRequest, StaticServer, folder_pag
 from scenthound.web.urls import host_of
 
 ROUNDS = 40
-#: For `ROUNDS` kills; more of them get a longer delay, so that the crawl does not end before.
-DELAY_S = 1.0
+#: The crawl delay of so many kills. More of them have a longer one, so that the crawl does not end before the last.
+DELAY_S, ROUNDS_WITH_DELAY = 1.0, 20
 CONNECTIONS = 128
 #: Maximum time of a kill after the first report of the crawl.
 MAX_ROUND_S = 2.5
@@ -68,7 +68,7 @@ def main() -> int:
     site = write_site(STANDARD, options.port)
     with tempfile.TemporaryDirectory(prefix="scenthound-live-") as temporary:
         log = Path(temporary) / "requests.log"
-        crawl = _crawl(site, Path(temporary) / "crawl", DELAY_S * max(1.0, options.rounds / ROUNDS))
+        crawl = _crawl(site, Path(temporary) / "crawl", max(DELAY_S, DELAY_S * options.rounds / ROUNDS_WITH_DELAY))
         rng = random.Random(_SEED)
         with StaticServer(folder_pages(site.folder), site.hosts, options.port, log):
             rounds: list[Round] = []
