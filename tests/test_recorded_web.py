@@ -149,7 +149,7 @@ def test_another_content_has_another_fingerprint(web: RecordedWeb) -> None:
         (lambda web: np.save(web / "word.npy", np.zeros(3, np.int32)), r"\bword_offset .*\bword\b"),
         (lambda web: np.save(web / "word.npy", np.zeros(15)), r"\bword .*\bint32\b"),
         (lambda web: np.save(web / "page_norm.npy", np.zeros(2)), r"\bpage_norm\b"),
-        (lambda web: write_about(web, {"version": "\x1b[2J\n" * 99}), r" \\x1b\[2J"),
+        (lambda web: write_about(web, {"version": "\x1b[2J\n" * 99}), r" '\\x1b\[2J"),
     ],
 )
 def test_an_invalid_recorded_web_is_rejected_in_one_line(
