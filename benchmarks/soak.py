@@ -283,7 +283,7 @@ def crawl_with_faults(folder: Path, faults: Path) -> int:
 
 
 def _crawl(folder: Path, faults: Path) -> int:
-    from scenthound.crawler import network, runner
+    from scenthound.crawler import clock, network
     from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import RunOptions, crawl, resume
     from scenthound.errors import ScenthoundError
@@ -298,7 +298,7 @@ def _crawl(folder: Path, faults: Path) -> int:
 
     offset_s = json.loads(faults.read_text())["clock_offset_s"]
     real_time = time.time
-    runner.time.time = lambda: real_time() + offset_s  # type: ignore[attr-defined]
+    clock.time.time = lambda: real_time() + offset_s  # type: ignore[attr-defined]
     network.system_lookup = look_up  # type: ignore[attr-defined]
     settings = CrawlSettings(
         topic=Topic("soak", ("word1", "word2")),
