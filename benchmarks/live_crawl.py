@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.live_stages import StageSampler
 from benchmarks.processes import MeasuredCrawl, measure_crawl
+from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.control import ControlReader
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions, crawl, resume
@@ -77,25 +78,27 @@ class LiveCrawl:
 
 
 class _Stopwatch:
-    """Sums the CPU time of calls, all of which one thread makes."""
+    """Sums the CPU time of calls, all of which one thread makes, and keeps the time of the longest one."""
 
     def __init__(self) -> None:
-        self.cpu_s = 0.0
+        self.cpu_s = self.longest_s = 0.0
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **keywords: Any) -> Any:
-            started_s = time.thread_time()
+            started_s, started_cpu_s = time.monotonic(), time.thread_time()
             try:
                 return function(*arguments, **keywords)
             finally:
-                self.cpu_s += time.thread_time() - started_s
+                self.cpu_s += time.thread_time() - started_cpu_s
+                self.longest_s = max(self.longest_s, time.monotonic() - started_s)
 
         return call
 
 
 def main() -> None:
     task = LiveCrawl(**json.loads(sys.argv[1]))
-    monitoring = _Stopwatch()
+    monitoring, checkpoints = _Stopwatch(), _Stopwatch()
+    Checkpointer.begin_if_due = checkpoints.timed(Checkpointer.begin_if_due)  # type: ignore[method-assign]
     sampler = StageSampler() if task.stages else None
     if task.time_monitoring:
         SampleRecorder.record = monitoring.timed(SampleRecorder.record)  # type: ignore[method-assign]
@@ -111,6 +114,7 @@ def main() -> None:
             "in_flight": status.in_flight,
             "cpu_s": time.process_time(),
             "monitoring_cpu_s": monitoring.cpu_s,
+            "checkpoint_pause_s": checkpoints.longest_s,
         }
         print(json.dumps(values | more), flush=True)
 

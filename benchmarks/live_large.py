@@ -2,8 +2,8 @@
 
 Pages come from a server that makes them up (`benchmarks.generated_site`). At each of several sizes the crawl is killed
 with SIGKILL and resumed. Printed for each: resident memory of the crawler, bytes for each known URL beyond that of the
-first pages, and the CPU seconds of resuming, from the start of the process to the first request. The cost of starting
-a new crawl is part of them.
+first pages, the longest pause of the crawl for a checkpoint, and the CPU seconds of resuming, from the start of the
+process to the first request. The cost of starting a new crawl is part of them.
 """
 
 import contextlib
@@ -29,6 +29,7 @@ STOPS = (20_000, 50_000, 100_000, 300_000)
 KEYWORDS = ["word1", "word2", "word3"]
 MAX_BASE_MB = 300
 MAX_BYTES_PER_URL = 100
+MAX_PAUSE_MS = 100
 #: CPU seconds to resume so many pages.
 MAX_RESUME_CPU_S = {20_000: 3.0, 100_000: 3.0, 1_000_000: 10.0}
 
@@ -77,6 +78,9 @@ def _run_until_killed(crawl: LiveCrawl, folder: Path, n_pages: int) -> None:
         + target(f"{MAX_BASE_MB} MB and {MAX_BYTES_PER_URL} bytes for each URL", is_met=is_met),
         flush=True,
     )
+    pause_ms = 1000 * status["checkpoint_pause_s"]
+    print(f"  {'':9} longest pause for a checkpoint {pause_ms:.0f} ms; ", end="")
+    print(target(f"{MAX_PAUSE_MS} ms", is_met=pause_ms <= MAX_PAUSE_MS), flush=True)
 
 
 def _print_resumed(crawl: LiveCrawl, folder: Path) -> None:
