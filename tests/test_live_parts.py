@@ -69,7 +69,7 @@ def test_the_journal_is_read_back(written: list[tuple[float, Task, AddressesReso
         journal.result(now_s, task, result)
     journal.turn(later_s, 7, 100, [3, 1])
     journal.turn(later_s, 7, 100, None)
-    journal.resumed(later_s)
+    journal.resumed(Resumed(later_s))
     expected: list[Event] = [
         TaskCompleted(now_s, task.number, checksum_of(task), result, result.elapsed_s)
         for now_s, task, result in written

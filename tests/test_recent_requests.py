@@ -1,18 +1,24 @@
 """Hosts of requests that a killed crawl did not record."""
 
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from scenthound.crawler import recent_requests
 from scenthound.crawler.journal import Journal, Resumed, read_journal
-from scenthound.crawler.recent_requests import RecentRequests, hash_of, hosts_since
+from scenthound.crawler.recent_requests import RecentRequests, hash_of, latest_requests
+from scenthound.crawler.replay import started
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.tasks import Kind
 from scenthound.frontier.politeness import (
     Politeness,
     PolitenessSettings,
     RequestOutcome,
     UnrecordedRequests,
 )
+from scenthound.store.crawl_store import CrawlStore
+from virtual_site import Killed, VirtualSite, crawl_virtually, plan
 
 
 @pytest.fixture
@@ -22,6 +28,11 @@ def path(tmp_path: Path) -> Path:
 
 def hashes(*hosts: str) -> frozenset[int]:
     return frozenset(map(hash_of, hosts))
+
+
+def hosts_since(path: Path, time_s: float) -> frozenset[int] | None:
+    latest = latest_requests(path)
+    return None if latest is None else latest.hosts_since(time_s)
 
 
 def test_requests_since_a_time_are_known_without_closing_the_file(path: Path) -> None:
@@ -113,5 +124,57 @@ def test_other_hosts_of_an_address_wait_for_requests_that_are_repeated() -> None
 @pytest.mark.parametrize("unrecorded", [None, UnrecordedRequests(), UnrecordedRequests((3, 5), to_new_hosts=True)])
 def test_the_journal_has_them(unrecorded: UnrecordedRequests | None) -> None:
     journal = Journal()
-    journal.resumed(7.5, unrecorded)
-    assert list(read_journal(journal.take())) == [Resumed(7.5, unrecorded)]
+    event = Resumed(7.5, unrecorded, {} if unrecorded is None else {4: 6.25, 9: 7.0})
+    journal.resumed(event)
+    assert list(read_journal(journal.take())) == [event]
+
+
+def test_journals_of_earlier_versions_have_no_times_of_requests() -> None:
+    assert list(read_journal(b'["u",7.5,[3],true]')) == [Resumed(7.5, UnrecordedRequests((3,), to_new_hosts=True))]
+
+
+def test_the_last_request_of_each_host_is_known(path: Path) -> None:
+    requests = RecentRequests(path, 1.0)
+    for time_s, host in ((2.0, "a.test"), (3.0, "b.test"), (4.0, "a.test")):
+        requests.note(host, time_s)
+    latest = latest_requests(path)
+    assert latest is not None
+    # Others received none since the file was made.
+    assert [latest.last_s(host) for host in ("a.test", "b.test", "c.test")] == [4.0, 3.0, 1.0]
+
+
+def test_hosts_whose_requests_were_overwritten_received_them_before_the_others(path: Path) -> None:
+    requests = RecentRequests(path, 0.0)
+    for number in range(recent_requests.N_ENTRIES + 3):
+        requests.note(f"h{number}.test", 10.0 + number)
+    latest = latest_requests(path)
+    assert latest is not None
+    assert 12.0 < latest.last_s("h0.test") <= 13.0 + 1e-9
+
+
+def repeated_at(folder: Path, event: Resumed) -> dict[int, float]:
+    """When the requests without a result are repeated, by their numbers, if a crawl is resumed."""
+    with closing(CrawlStore.open(folder)) as store:
+        parts, _ = started(CrawlSettings.from_settings(store.about.settings), store)
+        with closing(parts):
+            engine = parts.crawl.engine
+            engine.resume(event)
+            return {task.number: due_s for task, due_s in engine.repeated if task.kind is Kind.ROBOTS}
+
+
+def test_requests_are_repeated_a_crawl_delay_after_the_last_one_to_their_host(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    politeness = PolitenessSettings(delay_s=30.0, delay_factor=0.0)
+    seeds = tuple(f"http://h{host}.test/" for host in range(3))
+    settings = plan(seeds, connections=3, strict_order=False, politeness=politeness)
+    with suppress(Killed):
+        # After the second address, when a robots.txt file has been requested.
+        crawl_virtually(folder, settings, VirtualSite({}), kill=iter((False, True)).__next__)
+    unknown = repeated_at(folder, Resumed(1e6))
+    assert len(unknown) >= 1
+    assert set(unknown.values()) == {1e6 + 30.0}
+    requested_s = dict.fromkeys(unknown, 1000000.0 - 10.0)
+    assert set(repeated_at(folder, Resumed(1e6, UnrecordedRequests(), requested_s)).values()) == {1e6 + 20.0}
+    # Another restart does not begin the wait anew.
+    assert set(repeated_at(folder, Resumed(1e6 + 5, UnrecordedRequests(), requested_s)).values()) == {1e6 + 20.0}
+    assert set(repeated_at(folder, Resumed(1e6 + 25, UnrecordedRequests(), requested_s)).values()) == {1e6 + 25.0}

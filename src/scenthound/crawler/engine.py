@@ -12,13 +12,13 @@ Rules
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from random import Random
 
-from scenthound.crawler.journal import Journal
+from scenthound.crawler.journal import Journal, Resumed
 from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.page_set import PageSet
 from scenthound.crawler.scheduler import Scheduler
@@ -42,7 +42,7 @@ from scenthound.crawler.tasks import (
 from scenthound.crawler.throttle import Turns
 from scenthound.errors import PluginError
 from scenthound.frontier.base import ReadyHosts
-from scenthound.frontier.politeness import Politeness, UnrecordedRequests
+from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
@@ -272,23 +272,25 @@ class Engine:
                 self._to_send.append(again)
                 self._n_open += 1
 
-    def resume(self, now_s: float, unrecorded: UnrecordedRequests | None = None) -> None:
-        """Continue after a stop; None if it is unknown which requests were sent last."""
+    def resume(self, event: Resumed) -> None:
+        """Continue after a stop."""
         if self.journal is not None:
-            self.journal.resumed(now_s, unrecorded)
-        self.politeness.resume(now_s, unrecorded)
-        self.repeated = self._tasks_to_repeat(now_s)
+            self.journal.resumed(event)
+        self.politeness.resume(event.now_s, event.unrecorded)
+        self.repeated = self._tasks_to_repeat(event.now_s, event.requested_s)
 
-    def _tasks_to_repeat(self, now_s: float) -> list[tuple[Task, float]]:
-        """The tasks without a result, and when each is to be repeated: after a crawl delay of its host, and one request
-        at a time per IP address, which other hosts do not use before the last of them."""
+    def _tasks_to_repeat(self, now_s: float, requested_s: Mapping[int, float]) -> list[tuple[Task, float]]:
+        """The tasks without a result, and when each is to be repeated: a crawl delay after the last request to its
+        host, or after now if that is not known, and one request at a time per IP address, which other hosts do not use
+        before the last of them."""
         repeated = []
         n_of_address: Counter[tuple[str, ...]] = Counter()
         for task, job in self._scheduler.outstanding.values():
             due_s = now_s
             if task.kind not in (Kind.ADDRESS, Kind.RECORDED):
                 apart_s = n_of_address[task.addresses] * self.settings.politeness.effective_address_delay_s
-                due_s += self.politeness.current_delay_s(job.host) + apart_s
+                delay_s = self.politeness.current_delay_s(job.host)
+                due_s = max(now_s, requested_s.get(task.number, now_s) + delay_s) + apart_s
                 n_of_address[task.addresses] += 1
                 self.politeness.reserve_address(job.host, now_s, due_s)
             repeated.append((task, due_s))

@@ -4,8 +4,8 @@ A line is a JSON list. Relevance and links of a page are in the record of its vi
 too, both in the order of the journal.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 from zlib import crc32
 
@@ -54,10 +54,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The crawl was resumed after a stop. `unrecorded` is None if it was unknown which requests were sent last."""
+    """The crawl was resumed after a stop. `unrecorded` is None if it was unknown which requests were sent last.
+    `requested_s` is when the hosts of tasks without a result last received a request, by the numbers of these tasks."""
 
     now_s: float
     unrecorded: UnrecordedRequests | None = None
+    requested_s: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +92,9 @@ class Journal:
         line = [_LETTERS[kind], now_s, task.number, checksum_of(task), result.elapsed_s, *values]
         self._lines.append(orjson.dumps(line))
 
-    def resumed(self, now_s: float, unrecorded: UnrecordedRequests | None = None) -> None:
-        self._lines.append(orjson.dumps([RESUMED, now_s, *(() if unrecorded is None else unrecorded)]))
+    def resumed(self, event: Resumed) -> None:
+        known = () if event.unrecorded is None else (*event.unrecorded, list(event.requested_s.items()))
+        self._lines.append(orjson.dumps([RESUMED, event.now_s, *known]))
 
     def take(self) -> bytes:
         """The lines since the last call."""
@@ -106,7 +109,9 @@ def read_journal(written: bytes) -> Iterator[Event]:
         if letter == TURN:
             yield Turn(now_s, *rest)
         elif letter == RESUMED:
-            yield Resumed(now_s, UnrecordedRequests(tuple(rest[0]), rest[1]) if rest else None)
+            unrecorded = UnrecordedRequests(tuple(rest[0]), rest[1]) if rest else None
+            # Older journals have no times.
+            yield Resumed(now_s, unrecorded, dict(rest[2] if len(rest) > 2 else ()))
         else:
             number, checksum, elapsed_s, *values = rest
             yield TaskCompleted(now_s, number, checksum, _result(_RESULTS[letter], values, elapsed_s), elapsed_s)

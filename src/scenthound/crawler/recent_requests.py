@@ -13,10 +13,13 @@ Rules
 import mmap
 import secrets
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
+from math import inf, nextafter
 from pathlib import Path
+from typing import NamedTuple
 
 from scenthound.files import regular_bytes
 
@@ -68,17 +71,41 @@ class RecentRequests:
             self._entries = None
 
 
-def hosts_since(path: Path, time_s: float) -> frozenset[int] | None:
-    """The hashes of the hosts that received a request at this time or later; None if that is not known."""
+class LatestRequests(NamedTuple):
+    """When hosts last received a request, by the hashes of their names; those that are not listed, at `others_s` or
+    before."""
+
+    at: Mapping[int, float]
+    others_s: float
+
+    def hosts_since(self, time_s: float) -> frozenset[int] | None:
+        """The hashes of the hosts that received a request at this time or later; None if that is not known."""
+        if self.others_s > time_s:
+            return None
+        return frozenset(host for host, requested_s in self.at.items() if requested_s >= time_s)
+
+    def last_s(self, host: str) -> float:
+        """When a host last received a request, at the latest."""
+        return self.at.get(hash_of(host), self.others_s)
+
+
+def latest_requests(path: Path) -> LatestRequests | None:
+    """What the file says; None if it says nothing."""
     try:
         content = regular_bytes(path, _N_BYTES)
         boot_id, complete_from_s, n_noted = _HEADER.unpack_from(content)
         entries = list(_ENTRY.iter_unpack(content[_HEADER.size :]))[:n_noted]
     except (OSError, struct.error):
         return None
-    recent = frozenset(host for host, requested_s in entries if requested_s >= time_s)
-    has_room = n_noted <= N_ENTRIES or min(requested_s for _, requested_s in entries) < time_s
-    return recent if has_room and complete_from_s <= time_s and boot_id == _boot_id() else None
+    if boot_id != _boot_id():
+        return None
+    at: dict[int, float] = {}
+    for host, requested_s in entries:
+        at[host] = max(requested_s, at.get(host, requested_s))
+    has_room = n_noted <= N_ENTRIES
+    # An entry that was overwritten may be as late as the first of the others.
+    others_s = complete_from_s if has_room else nextafter(min(requested_s for _, requested_s in entries), inf)
+    return LatestRequests(at, max(others_s, complete_from_s))
 
 
 @cache

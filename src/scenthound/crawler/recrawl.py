@@ -24,6 +24,7 @@ from scenthound.crawler.clock import crawl_clock
 from scenthound.crawler.control import with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials
 from scenthound.crawler.engine import Engine
+from scenthound.crawler.journal import Resumed
 from scenthound.crawler.live_web import LiveWeb, StoredLinks
 from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
 from scenthound.crawler.page_checks import (
@@ -214,7 +215,7 @@ async def _run(
     limits = RunLimits(n_pages + 1, options.time_s, None, options.commit_s, options.watch_s)
     fetcher = ConditionalFetcher(fetcher_of(settings, access), checks.conditions_of)
     # Another process may have sent requests to these hosts a moment ago.
-    checks.engine.resume(clock())
+    checks.engine.resume(Resumed(clock()))
     run = LiveRun(checks, fetcher, resolver, limits, clock=clock, watch=watch)
     options.on_start(stop_from_any_thread)
     with signals_to(run.stop) if options.handle_signals else nullcontext():

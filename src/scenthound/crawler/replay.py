@@ -153,7 +153,7 @@ class _Replay:
 
     def _apply(self, event: Event) -> None:
         if isinstance(event, Resumed):
-            self._engine.resume(event.now_s, event.unrecorded)
+            self._engine.resume(event)
             return
         if isinstance(event, Turn):
             _, requested = self._engine.turn_and_pages(event.now_s, event.room, event.page_budget)

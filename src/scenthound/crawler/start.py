@@ -13,8 +13,10 @@ from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.clock import crawl_clock
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
+from scenthound.crawler.engine import Engine
+from scenthound.crawler.journal import Resumed
 from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
-from scenthound.crawler.recent_requests import RecentRequests, hash_of, hosts_since
+from scenthound.crawler.recent_requests import RecentRequests, hash_of, latest_requests
 from scenthound.crawler.replay import started
 from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
@@ -30,6 +32,7 @@ from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_page
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
 from scenthound.web.open_files import reserve_connections
+from scenthound.web.urls import host_of
 
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
@@ -124,7 +127,7 @@ def _run_crawl(
         )
         clock = crawl_clock(store.folder, max(replayed.now_s, store.last_time_s()), options.note)
         if replayed.n_events:
-            parts.crawl.engine.resume(clock(), _unrecorded(parts, store, replayed.now_s))
+            parts.crawl.engine.resume(_resumed(parts.crawl.engine, store, replayed.now_s, clock()))
         row, samples = _record_start(store, retrained, conditions, clock())
         run = _run(parts, settings, store, limits, options, access=access, clock=clock, row=row, samples=samples)
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
@@ -148,14 +151,16 @@ def _run_crawl(
         )
 
 
-def _unrecorded(parts: CrawlParts, store: CrawlStore, since_s: float) -> UnrecordedRequests | None:
-    """The hosts of requests since the last event that is on disk; None if they are not known."""
-    recent = hosts_since(store.folder / REQUESTS_FILE, since_s)
-    if recent is None:
-        return None
-    hosts = parts.crawl.engine.hosts
-    known = {hash_of(name): number for number, name in enumerate(hosts.names)}
-    return UnrecordedRequests(tuple(sorted(known[each] for each in recent & known.keys())), bool(recent - known.keys()))
+def _resumed(engine: Engine, store: CrawlStore, since_s: float, now_s: float) -> Resumed:
+    """What is known of the requests since the last event that is on disk, and of those without a result."""
+    latest = latest_requests(store.folder / REQUESTS_FILE)
+    recent = None if latest is None else latest.hosts_since(since_s)
+    if latest is None or recent is None:
+        return Resumed(now_s)
+    known = {hash_of(name): number for number, name in enumerate(engine.hosts.names)}
+    hosts = tuple(sorted(known[each] for each in recent & known.keys()))
+    requested_s = {task.number: max(task.issued_s, latest.last_s(host_of(task.url))) for task in engine.outstanding()}
+    return Resumed(now_s, UnrecordedRequests(hosts, bool(recent - known.keys())), requested_s)
 
 
 def _could_wait(settings: CrawlSettings, status: CrawlStatus) -> bool:
