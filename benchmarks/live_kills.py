@@ -31,7 +31,7 @@ from scenthound.web.urls import host_of
 
 ROUNDS = 40
 #: The crawl delay of so many kills. More of them have a longer one, so that the crawl does not end before the last.
-DELAY_S, ROUNDS_WITH_DELAY = 1.0, 20
+DELAY_S, ROUNDS_WITH_DELAY = 1.0, 10
 CONNECTIONS = 128
 #: Maximum time of a kill after the first report of the crawl.
 MAX_ROUND_S = 2.5
