@@ -34,6 +34,9 @@ from scenthound.web.access import Access
 from scenthound.web.open_files import reserve_connections
 from scenthound.web.urls import host_of
 
+#: On a busy machine a request may reach its host so long after it was noted.
+ARRIVAL_S = 2.0
+
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
 OnStart = Callable[[Callable[[], None]], None]
@@ -159,7 +162,9 @@ def _resumed(engine: Engine, store: CrawlStore, since_s: float, now_s: float) ->
         return Resumed(now_s)
     known = {hash_of(name): number for number, name in enumerate(engine.hosts.names)}
     hosts = tuple(sorted(known[each] for each in recent & known.keys()))
-    requested_s = {task.number: max(task.issued_s, latest.last_s(host_of(task.url))) for task in engine.outstanding()}
+    requested_s = {
+        task.number: max(task.issued_s, latest.last_s(host_of(task.url))) + ARRIVAL_S for task in engine.outstanding()
+    }
     return Resumed(now_s, UnrecordedRequests(hosts, bool(recent - known.keys())), requested_s)
 
 
