@@ -78,6 +78,8 @@ static void open_foreign(Tree *tree, const Token *token)
 
 static bool start_tag(Tree *tree, Token *token)
 {
+    if (properties_of[token->tag] & HEAD_CONTENT)
+        return in_head(tree, token);
     if (properties_of[token->tag] & CLOSES_P) {
         close_p(tree);
         insert_element(tree, token, SPACE_HTML);
@@ -97,17 +99,6 @@ static bool start_tag(Tree *tree, Token *token)
     case TAG_thead:
     case TAG_tr:
         return true;
-    case TAG_base:
-    case TAG_basefont:
-    case TAG_bgsound:
-    case TAG_link:
-    case TAG_meta:
-    case TAG_noframes:
-    case TAG_script:
-    case TAG_style:
-    case TAG_template:
-    case TAG_title:
-        return in_head(tree, token);
     case TAG_body:
         if (tree->depth > 1 && is_html(tree, tree->stack[1], TAG_body) && !tree->n_open[TAG_template])
             tree->is_framesets_ok = false;

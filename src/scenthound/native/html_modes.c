@@ -169,6 +169,13 @@ static bool after_head(Tree *tree, Token *token)
 {
     if (token->kind == TOKEN_TEXT && skip_space(tree, token))
         return true;
+    if (token->kind == TOKEN_START_TAG && properties_of[token->tag] & HEAD_CONTENT) {
+        tree->stack[tree->depth++] = tree->head;
+        tree->n_open[TAG_head]++;
+        in_head(tree, token);
+        remove_from_stack(tree, tree->head);
+        return true;
+    }
     if (token->kind == TOKEN_START_TAG) {
         switch (token->tag) {
         case TAG_html:
@@ -181,21 +188,6 @@ static bool after_head(Tree *tree, Token *token)
         case TAG_frameset:
             insert_element(tree, token, SPACE_HTML);
             tree->mode = IN_FRAMESET;
-            return true;
-        case TAG_base:
-        case TAG_basefont:
-        case TAG_bgsound:
-        case TAG_link:
-        case TAG_meta:
-        case TAG_noframes:
-        case TAG_script:
-        case TAG_style:
-        case TAG_template:
-        case TAG_title:
-            tree->stack[tree->depth++] = tree->head;
-            tree->n_open[TAG_head]++;
-            in_head(tree, token);
-            remove_from_stack(tree, tree->head);
             return true;
         case TAG_head:
             return true;
@@ -219,19 +211,10 @@ static bool in_template(Tree *tree, Token *token)
         return in_body(tree, token);
     if (token->kind == TOKEN_END_TAG)
         return token->tag == TAG_template ? in_head(tree, token) : true;
+    if (properties_of[token->tag] & HEAD_CONTENT)
+        return in_head(tree, token);
     Mode mode = IN_BODY;
     switch (token->tag) {
-    case TAG_base:
-    case TAG_basefont:
-    case TAG_bgsound:
-    case TAG_link:
-    case TAG_meta:
-    case TAG_noframes:
-    case TAG_script:
-    case TAG_style:
-    case TAG_template:
-    case TAG_title:
-        return in_head(tree, token);
     case TAG_caption:
     case TAG_colgroup:
     case TAG_tbody:

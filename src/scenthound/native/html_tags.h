@@ -18,6 +18,7 @@
 #define BREAKOUT (1u << 7)         /* ends SVG and MathML around it (13.2.6.5) */
 #define MATH_TEXT (1u << 8)        /* MathML text integration point */
 #define FOREIGN_SPECIAL (1u << 9)  /* special, and ends a search, in SVG or MathML */
+#define HEAD_CONTENT (1u << 15)    /* inserted as in the head, wherever it is */
 /* What the reader does with them. */
 #define BLOCK (1u << 10)           /* in HTML: separates words from those before and after it */
 #define SEPARATES_AFTER (1u << 11) /* in MathML: separates words from those after it */
@@ -37,9 +38,9 @@
     TAG(article, "article", SIMPLE_BLOCK)                                                                              \
     TAG(aside, "aside", SIMPLE_BLOCK)                                                                                  \
     TAG(b, "b", FORMATTING | BREAKOUT)                                                                                 \
-    TAG(base, "base", SPECIAL)                                                                                         \
-    TAG(basefont, "basefont", SPECIAL)                                                                                 \
-    TAG(bgsound, "bgsound", SPECIAL)                                                                                   \
+    TAG(base, "base", SPECIAL | HEAD_CONTENT)                                                                          \
+    TAG(basefont, "basefont", SPECIAL | HEAD_CONTENT)                                                                  \
+    TAG(bgsound, "bgsound", SPECIAL | HEAD_CONTENT)                                                                    \
     TAG(big, "big", FORMATTING | BREAKOUT)                                                                             \
     TAG(blockquote, "blockquote", SIMPLE_BLOCK | BREAKOUT)                                                             \
     TAG(body, "body", SPECIAL | BREAKOUT)                                                                              \
@@ -90,14 +91,14 @@
     TAG(label, "label", BLOCK)                                                                                         \
     TAG(legend, "legend", BLOCK)                                                                                       \
     TAG(li, "li", SPECIAL | IMPLIED_END | BLOCK | BREAKOUT)                                                            \
-    TAG(link, "link", SPECIAL)                                                                                         \
+    TAG(link, "link", SPECIAL | HEAD_CONTENT)                                                                          \
     TAG(listing, "listing", SPECIAL | BLOCK | BREAKOUT)                                                                \
     TAG(main, "main", SIMPLE_BLOCK)                                                                                    \
     TAG(malignmark, "malignmark", 0)                                                                                   \
     TAG(marquee, "marquee", SPECIAL | SCOPE | BLOCK)                                                                   \
     TAG(math, "math", 0)                                                                                               \
     TAG(menu, "menu", SIMPLE_BLOCK | BREAKOUT)                                                                         \
-    TAG(meta, "meta", SPECIAL | BREAKOUT)                                                                              \
+    TAG(meta, "meta", SPECIAL | BREAKOUT | HEAD_CONTENT)                                                               \
     TAG(mglyph, "mglyph", 0)                                                                                           \
     TAG(mi, "mi", MATH_TEXT | FOREIGN_SPECIAL)                                                                         \
     TAG(mn, "mn", MATH_TEXT | FOREIGN_SPECIAL)                                                                         \
@@ -110,7 +111,7 @@
     TAG(nav, "nav", SIMPLE_BLOCK)                                                                                      \
     TAG(nobr, "nobr", FORMATTING | BREAKOUT)                                                                           \
     TAG(noembed, "noembed", SPECIAL | HIDDEN)                                                                          \
-    TAG(noframes, "noframes", SPECIAL | HIDDEN)                                                                        \
+    TAG(noframes, "noframes", SPECIAL | HIDDEN | HEAD_CONTENT)                                                         \
     TAG(noscript, "noscript", SPECIAL)                                                                                 \
     TAG(object, "object", SPECIAL | SCOPE | BLOCK)                                                                     \
     TAG(ol, "ol", SIMPLE_BLOCK | BREAKOUT)                                                                             \
@@ -127,7 +128,7 @@
     TAG(rtc, "rtc", IMPLIED_END)                                                                                       \
     TAG(ruby, "ruby", BREAKOUT)                                                                                        \
     TAG(s, "s", FORMATTING | BREAKOUT)                                                                                 \
-    TAG(script, "script", SPECIAL | HIDDEN | ALWAYS_HIDDEN)                                                            \
+    TAG(script, "script", SPECIAL | HIDDEN | ALWAYS_HIDDEN | HEAD_CONTENT)                                             \
     TAG(search, "search", SIMPLE_BLOCK)                                                                                \
     TAG(section, "section", SIMPLE_BLOCK)                                                                              \
     TAG(select, "select", SPECIAL | SCOPE | BLOCK)                                                                     \
@@ -136,7 +137,7 @@
     TAG(span, "span", BREAKOUT)                                                                                        \
     TAG(strike, "strike", FORMATTING | BREAKOUT)                                                                       \
     TAG(strong, "strong", FORMATTING | BREAKOUT)                                                                       \
-    TAG(style, "style", SPECIAL | HIDDEN | ALWAYS_HIDDEN)                                                              \
+    TAG(style, "style", SPECIAL | HIDDEN | ALWAYS_HIDDEN | HEAD_CONTENT)                                               \
     TAG(sub, "sub", BREAKOUT)                                                                                          \
     TAG(summary, "summary", SIMPLE_BLOCK)                                                                              \
     TAG(sup, "sup", BREAKOUT)                                                                                          \
@@ -144,12 +145,12 @@
     TAG(table, "table", SPECIAL | SCOPE | TABLE_PART | BLOCK | BREAKOUT)                                               \
     TAG(tbody, "tbody", SPECIAL | THOROUGH_END | TABLE_PART | BLOCK)                                                   \
     TAG(td, "td", SPECIAL | SCOPE | THOROUGH_END | BLOCK)                                                              \
-    TAG(template, "template", SPECIAL | SCOPE | HIDDEN)                                                                \
+    TAG(template, "template", SPECIAL | SCOPE | HIDDEN | HEAD_CONTENT)                                                 \
     TAG(textarea, "textarea", SPECIAL | BLOCK)                                                                         \
     TAG(tfoot, "tfoot", SPECIAL | THOROUGH_END | TABLE_PART | BLOCK)                                                   \
     TAG(th, "th", SPECIAL | SCOPE | THOROUGH_END | BLOCK)                                                              \
     TAG(thead, "thead", SPECIAL | THOROUGH_END | TABLE_PART | BLOCK)                                                   \
-    TAG(title, "title", SPECIAL | FOREIGN_SPECIAL)                                                                     \
+    TAG(title, "title", SPECIAL | FOREIGN_SPECIAL | HEAD_CONTENT)                                                      \
     TAG(tr, "tr", SPECIAL | THOROUGH_END | TABLE_PART | BLOCK)                                                         \
     TAG(track, "track", SPECIAL)                                                                                       \
     TAG(tt, "tt", FORMATTING | BREAKOUT)                                                                               \
