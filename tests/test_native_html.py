@@ -148,6 +148,7 @@ PAGES = {
     "a standard document": "<!doctype html><p><a href=x>dog<table><td>cat",
     "an old document": "<!DOCTYPE HTML PUBLIC '-//W3C//DTD HTML 3.2//EN'><p><a href=x>dog<table><td>cat",
     "hidden content": "<datalist>dog<a href=x>cat</a><base href=/b/></datalist>cow<template><title>T</template>",
+    "a hidden title": "<annotation-xml><title>dog</title></annotation-xml><title>cat</title>cow",
     "no-break text": "<nobr>dog<nobr>cat</nobr>cow",
     "captions": "<table><caption>dog<td>cat</caption><colgroup><col>cow</table>",
     "ruby": "<ruby>dog<rb>cat<rt>cow<rtc>bird<rp>x</ruby>dog",

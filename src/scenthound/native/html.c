@@ -124,13 +124,21 @@ static bool is_inside(Page *page, const Node *node, Tag tag)
     return false;
 }
 
+static bool is_hidden(Page *page, const Node *node)
+{
+    for (uint32_t parent = node->parent; parent; parent = node_at(&page->tree, parent)->parent)
+        if (properties_of[node_at(&page->tree, parent)->tag] & (HIDDEN | ALWAYS_HIDDEN))
+            return true;
+    return false;
+}
+
 /* Write the first title that is not empty. */
 static void write_title(Page *page)
 {
     Tree *tree = &page->tree;
     for (uint32_t index = 1; index < tree->n_nodes; index++) {
         const Node *node = node_at(tree, index);
-        if (node->tag != TAG_title || node->space != SPACE_HTML || !node->first || is_inside(page, node, TAG_template))
+        if (node->tag != TAG_title || node->space != SPACE_HTML || !node->first || is_hidden(page, node))
             continue;
         const Node *text = node_at(tree, node->first);
         text_add_decoded(&page->text, tree->tokenizer.data, text->start, text->end, IN_TEXT, false);
