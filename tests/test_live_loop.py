@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from scenthound.crawler import checkpointing
+from scenthound.crawler import checkpointing, clock
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.runner import GC_THRESHOLD, MAX_PAUSE_S, TurnTimer
@@ -116,6 +117,25 @@ def test_robots_txt_is_not_requested_again_by_a_later_run(server: StaticServer, 
     robots = {request: count for request, count in server.requests.items() if "robots" in request}
     assert set(robots.values()) == {1}
     assert len(robots) == 6
+
+
+def test_delays_are_kept_by_a_run_whose_clock_was_set_forward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrived_s: list[float] = []
+
+    def page_of(host: str, path: str) -> StaticPage | None:
+        arrived_s.append(time.monotonic())
+        number = int(path[1:]) if path[1:].isdigit() else N_PAGES
+        return StaticPage(f"<a href='/{number + 1}'>next</a>".encode()) if number < N_PAGES else None
+
+    delay_s = 1.5
+    with StaticServer(page_of) as server:
+        slow = plan(server, politeness=PolitenessSettings(delay_s=delay_s, delay_factor=0.0), page_budget=1)
+        crawl(slow, tmp_path / "crawl")
+        day_ahead = SimpleNamespace(time=lambda: time.time() + 86_400.0, monotonic=time.monotonic)
+        monkeypatch.setattr(clock, "time", day_ahead)
+        resume(tmp_path / "crawl", RunOptions(page_budget=2))
+    assert len(visited(tmp_path / "crawl")) == 2
+    assert min(after - before for before, after in itertools.pairwise(arrived_s)) >= delay_s
 
 
 def test_a_crawl_ends_when_its_time_is_up(

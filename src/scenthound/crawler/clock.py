@@ -22,10 +22,11 @@ class EpochClock:
     """The system clock at the start, then a monotonic one. It starts at `not_before_s` or later."""
 
     def __init__(self, not_before_s: float = 0.0) -> None:
-        self._offset_s = max(time.time(), not_before_s) - time.monotonic()
+        #: How far it is ahead of the system's uptime.
+        self.ahead_s = max(time.time(), not_before_s) - time.monotonic()
 
     def __call__(self) -> float:
-        return time.monotonic() + self._offset_s
+        return time.monotonic() + self.ahead_s
 
 
 def crawl_clock(folder: Path, last_s: float, note: Callable[[str], None]) -> EpochClock:

@@ -11,7 +11,6 @@ Rules
 - No URL is requested by two jobs at a time.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
@@ -26,6 +25,7 @@ from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.sitemap_links import SitemapLinks, with_sitemap_links
 from scenthound.crawler.tasks import (
+    REQUESTS,
     AddressesResolved,
     Failed,
     Fetched,
@@ -276,25 +276,26 @@ class Engine:
         """Continue after a stop."""
         if self.journal is not None:
             self.journal.resumed(event)
+        self.politeness.shift_waits(event.clock_step_s)
         self.politeness.resume(event.now_s, event.unrecorded)
-        self.repeated = self._tasks_to_repeat(event.now_s, event.requested_s)
+        self.repeated = self._tasks_to_repeat(event.now_s, event.received_s)
 
-    def _tasks_to_repeat(self, now_s: float, requested_s: Mapping[int, float]) -> list[tuple[Task, float]]:
+    def _tasks_to_repeat(self, now_s: float, received_s: Mapping[int, float]) -> list[tuple[Task, float]]:
         """The tasks without a result, and when each is to be repeated: a crawl delay after the last request to its
         host, or after now if that is not known, and one request at a time per IP address, which other hosts do not use
         before the last of them."""
         repeated = []
-        n_of_address: Counter[tuple[str, ...]] = Counter()
         for task, job in self._scheduler.outstanding.values():
             due_s = now_s
-            if task.kind not in (Kind.ADDRESS, Kind.RECORDED):
-                apart_s = n_of_address[task.addresses] * self.settings.politeness.effective_address_delay_s
+            if task.kind in REQUESTS:
                 delay_s = self.politeness.current_delay_s(job.host)
-                due_s = max(now_s, requested_s.get(task.number, now_s) + delay_s) + apart_s
-                n_of_address[task.addresses] += 1
-                self.politeness.reserve_address(job.host, now_s, due_s)
-            repeated.append((task, due_s))
-        return repeated
+                due_s = max(now_s, received_s.get(task.number, now_s) + delay_s)
+            repeated.append((due_s, task, job.host))
+        repeated.sort(key=lambda each: (each[0], each[1].number))
+        return [
+            (task, self.politeness.reserve_address(host, now_s, due_s) if task.kind in REQUESTS else due_s)
+            for due_s, task, host in repeated
+        ]
 
     def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
         """The next tasks, at most `room`."""

@@ -55,11 +55,15 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Resumed:
     """The crawl was resumed after a stop. `unrecorded` is None if it was unknown which requests were sent last.
-    `requested_s` is when the hosts of tasks without a result last received a request, by the numbers of these tasks."""
+
+    `received_s` is when the hosts of tasks without a result had received their last request at the latest, by the
+    numbers of these tasks; `now_s` for the others. `clock_step_s` is what the crawl's clock gained since the last
+    event, other than by time that passed."""
 
     now_s: float
     unrecorded: UnrecordedRequests | None = None
-    requested_s: Mapping[int, float] = field(default_factory=dict)
+    received_s: Mapping[int, float] = field(default_factory=dict)
+    clock_step_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,10 @@ class Journal:
         self._lines.append(orjson.dumps(line))
 
     def resumed(self, event: Resumed) -> None:
-        known = () if event.unrecorded is None else (*event.unrecorded, list(event.requested_s.items()))
-        self._lines.append(orjson.dumps([RESUMED, event.now_s, *known]))
+        hosts, to_new_hosts = (None, True) if event.unrecorded is None else event.unrecorded
+        received_s = list(event.received_s.items())
+        line = [RESUMED, event.now_s, hosts, to_new_hosts, received_s, event.clock_step_s]
+        self._lines.append(orjson.dumps(line))
 
     def take(self) -> bytes:
         """The lines since the last call."""
@@ -109,9 +115,11 @@ def read_journal(written: bytes) -> Iterator[Event]:
         if letter == TURN:
             yield Turn(now_s, *rest)
         elif letter == RESUMED:
-            unrecorded = UnrecordedRequests(tuple(rest[0]), rest[1]) if rest else None
-            # Older journals have no times.
-            yield Resumed(now_s, unrecorded, dict(rest[2] if len(rest) > 2 else ()))
+            # Lines of older journals end earlier.
+            missing: list[Any] = [None, True, (), 0.0][len(rest) :]
+            hosts, to_new_hosts, received_s, clock_step_s = rest + missing
+            unrecorded = None if hosts is None else UnrecordedRequests(tuple(hosts), to_new_hosts)
+            yield Resumed(now_s, unrecorded, dict(received_s), clock_step_s)
         else:
             number, checksum, elapsed_s, *values = rest
             yield TaskCompleted(now_s, number, checksum, _result(_RESULTS[letter], values, elapsed_s), elapsed_s)

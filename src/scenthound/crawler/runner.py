@@ -29,7 +29,7 @@ from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResul
 from scenthound.crawler.recent_requests import RecentRequests
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
-from scenthound.crawler.tasks import Kind, Task
+from scenthound.crawler.tasks import REQUESTS, Kind, Task
 from scenthound.errors import FilesFailure, LeakageError, PluginError, ProxyFailure, RunFailure, printable
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus, HostState
@@ -56,9 +56,6 @@ MAX_UNACKNOWLEDGED = 1_000
 #: Garbage is collected when this many more objects were made than freed, during a run; Python's default is 700. Pages
 #: leave no reference cycles: a crawl of 5,000 pages had no collection at all.
 GC_THRESHOLD = 20_000
-
-#: Tasks that send a request to a host.
-REQUESTS = frozenset({Kind.ROBOTS, Kind.SITEMAP, Kind.PAGE})
 
 OnDone = Callable[[RawResult | None], None]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_relevance
 from scenthound.crawler.checkpointing import Checkpointer
-from scenthound.crawler.clock import crawl_clock
+from scenthound.crawler.clock import EpochClock, crawl_clock
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.engine import Engine
@@ -33,9 +33,6 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
 from scenthound.web.open_files import reserve_connections
 from scenthound.web.urls import host_of
-
-#: On a busy machine a request may reach its host so long after it was noted.
-ARRIVAL_S = 2.0
 
 Watch = Callable[[CrawlStatus], None]
 #: Receives a function that stops the run, from any thread.
@@ -129,9 +126,10 @@ def _run_crawl(
             options.watch_s,
         )
         clock = crawl_clock(store.folder, max(replayed.now_s, store.last_time_s()), options.note)
+        now_s = clock()
         if replayed.n_events:
-            parts.crawl.engine.resume(_resumed(parts.crawl.engine, store, replayed.now_s, clock()))
-        row, samples = _record_start(store, retrained, conditions, clock())
+            parts.crawl.engine.resume(_resumed(parts.crawl.engine, store, replayed.now_s, now_s, clock.ahead_s))
+        row, samples = _record_start(store, retrained, conditions, now_s)
         run = _run(parts, settings, store, limits, options, access=access, clock=clock, row=row, samples=samples)
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             ended, status = runner.run(run)
@@ -154,18 +152,21 @@ def _run_crawl(
         )
 
 
-def _resumed(engine: Engine, store: CrawlStore, since_s: float, now_s: float) -> Resumed:
-    """What is known of the requests since the last event that is on disk, and of those without a result."""
+def _resumed(engine: Engine, store: CrawlStore, since_s: float, now_s: float, ahead_s: float) -> Resumed:
+    """What is known of the requests since the last event that is on disk, and of those without a result. The crawl's
+    clock is `ahead_s` ahead of the uptime."""
     latest = latest_requests(store.folder / REQUESTS_FILE)
-    recent = None if latest is None else latest.hosts_since(since_s)
-    if latest is None or recent is None:
+    if latest is None:
         return Resumed(now_s)
+    clock_step_s = ahead_s - latest.ahead_s(since_s)
+    recent = latest.hosts_since(since_s)
+    if recent is None:
+        return Resumed(now_s, clock_step_s=clock_step_s)
     known = {hash_of(name): number for number, name in enumerate(engine.hosts.names)}
     hosts = tuple(sorted(known[each] for each in recent & known.keys()))
-    requested_s = {
-        task.number: max(task.issued_s, latest.last_s(host_of(task.url))) + ARRIVAL_S for task in engine.outstanding()
-    }
-    return Resumed(now_s, UnrecordedRequests(hosts, bool(recent - known.keys())), requested_s)
+    received = {task.number: latest.received_s(host_of(task.url)) for task in engine.outstanding()}
+    received_s = {task: uptime_s + ahead_s for task, uptime_s in received.items() if uptime_s is not None}
+    return Resumed(now_s, UnrecordedRequests(hosts, bool(recent - known.keys())), received_s, clock_step_s)
 
 
 def _could_wait(settings: CrawlSettings, status: CrawlStatus) -> bool:
@@ -203,7 +204,7 @@ async def _run(
     options: RunOptions,
     *,
     access: Access,
-    clock: Callable[[], float],
+    clock: EpochClock,
     row: RunRecord,
     samples: SampleRecorder,
 ) -> tuple[EndReason, CrawlStatus]:
@@ -222,7 +223,7 @@ async def _run(
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(run.stop)
 
-    requests = RecentRequests(store.folder / REQUESTS_FILE, 0.0 if row.run == 1 else clock())
+    requests = RecentRequests(store.folder / REQUESTS_FILE, row.began_s, clock.ahead_s, is_first=row.run == 1)
     checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
     run = LiveRun(
         parts.crawl,

@@ -30,6 +30,10 @@ class Kind(StrEnum):
     RECORDED = "recorded"  #: read the page from a recording, without a request
 
 
+#: The tasks that send a request to a host.
+REQUESTS = frozenset({Kind.ROBOTS, Kind.SITEMAP, Kind.PAGE})
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """A unit of work. `page` is the strategy's number of the page, and `requested_url` its URL before redirects;

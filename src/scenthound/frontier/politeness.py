@@ -327,16 +327,32 @@ class Politeness:
             if self._ready_at[host] < NEVER:
                 self._wait_until(host, max(self._ready_at[host], now_s + self._delays.current_s(host)))
             address = self._address_of[host]
-            if address != UNKNOWN_ADDRESS and not self._address_in_flight[address]:
+            if address != UNKNOWN_ADDRESS:
                 self._address_started_at[address] = now_s
                 self._set_address_ready(address, now_s)
 
-    def reserve_address(self, host: int, now_s: float, until_s: float) -> None:
-        """The address of a host is used by requests that are repeated after a restart, the last one then."""
+    def shift_waits(self, by_s: float) -> None:
+        """The clock was set between two calls: waits last as long as they would have."""
+        if by_s:
+            # Adding to the values for always and never does not change them.
+            self._ready_at = [ready_at + by_s for ready_at in self._ready_at]
+            self._ended_at = [ended_at + by_s for ended_at in self._ended_at]
+            self._address_ready_at = [ready_at + by_s for ready_at in self._address_ready_at]
+            self._address_started_at = [started_at + by_s for started_at in self._address_started_at]
+            self._new_hosts_ready_at += by_s
+            self._ends = [(ready_at + by_s, key) for ready_at, key in self._ends]
+            heapify(self._ends)
+
+    def reserve_address(self, host: int, now_s: float, from_s: float) -> float:
+        """When a request that is repeated after a restart may be sent to the address of its host: then, or a delay
+        after other requests to the address. Later ones wait for it."""
         address = self._address_of[host]
-        if address != UNKNOWN_ADDRESS and until_s > self._address_started_at[address]:
-            self._address_started_at[address] = until_s
-            self._set_address_ready(address, now_s)
+        if address == UNKNOWN_ADDRESS:
+            return from_s
+        starts_s = max(from_s, self._address_started_at[address] + self._address_delay_s)
+        self._address_started_at[address] = starts_s
+        self._set_address_ready(address, now_s)
+        return starts_s
 
     def current_delay_s(self, host: int) -> float:
         """The delay of a known host after a success, without backoff."""
