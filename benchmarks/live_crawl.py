@@ -1,7 +1,8 @@
 """A Scenthound crawl of the live benchmarks: its settings, and the separate process that runs it.
 
 Run as `python -m benchmarks.live_crawl JSON`, where the argument is a `LiveCrawl`, it crawls and prints the lines that
-`processes.measure_crawl` reads. Pages are reported after they are on disk.
+`processes.measure_crawl` reads. Pages are reported after they are on disk. The process starts and ends like that of
+the command `scenthound` (`cli.process`).
 """
 
 import json
@@ -14,6 +15,7 @@ from typing import Any
 
 from benchmarks.live_stages import StageSampler
 from benchmarks.processes import MeasuredCrawl, measure_crawl
+from scenthound.cli.process import ENVIRONMENT, without_last_collection
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.control import ControlReader
 from scenthound.crawler.settings import CrawlSettings
@@ -59,7 +61,7 @@ class LiveCrawl:
         return [sys.executable, "-m", "benchmarks.live_crawl", json.dumps(asdict(self))]
 
     def measure(self) -> MeasuredCrawl:
-        return measure_crawl(self.command(), "Scenthound")
+        return measure_crawl(self.command(), "Scenthound", ENVIRONMENT)
 
     def settings(self) -> CrawlSettings:
         return CrawlSettings(
@@ -135,4 +137,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with without_last_collection():
+        main()

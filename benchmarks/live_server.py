@@ -66,6 +66,7 @@ def server_name() -> str:
 def serving(site: Site) -> Iterator[None]:
     """Serve the site until the end of the block."""
     nginx = _nginx()
+    _check_port(site)
     with tempfile.TemporaryDirectory(prefix="scenthound-live-server-") as folder:
         command = _static_command(site) if nginx is None else _nginx_command(nginx, site, Path(folder))
         process = subprocess.Popen(command, stdin=subprocess.PIPE)
@@ -92,6 +93,16 @@ def _nginx_command(nginx: str, site: Site, folder: Path) -> list[str]:
 
 def _static_command(site: Site) -> list[str]:
     return [sys.executable, "-m", "benchmarks.live_server", str(site.folder), str(site.port)]
+
+
+def _check_port(site: Site) -> None:
+    """Another server on the port would be crawled instead."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((site.hosts[-1], site.port))
+        except OSError as reason:
+            raise Failure(f"Port {site.port} cannot be used: {reason.strerror}. Choose another with --port.") from None
 
 
 def _wait_for(site: Site, process: subprocess.Popen[bytes]) -> None:

@@ -27,8 +27,9 @@ from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
 from scenthound.text.vocabulary import NativeVocabulary
 from scenthound.web.decode import decode_html
-from scenthound.web.html import ReferenceTexts, read_html, read_marked
+from scenthound.web.html import read_html, read_marked
 from scenthound.web.near_duplicates import fingerprint_of
+from scenthound.web.page_content import ReferenceTexts
 from scenthound.web.parse import MAX_LINKS, context_bounds, parse_html
 from scenthound.web.urls import resolve_all
 

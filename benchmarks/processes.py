@@ -61,12 +61,13 @@ def _environment() -> dict[str, str]:
     return dict(os.environ) | {"PYTHONDONTWRITEBYTECODE": ""}
 
 
-def measure_crawl(command: Sequence[str], name: str) -> MeasuredCrawl:
-    """Run a crawl to its end. Raises Failure if its exit code is not 0."""
+def measure_crawl(command: Sequence[str], name: str, variables: Mapping[str, str] | None = None) -> MeasuredCrawl:
+    """Run a crawl to its end, with these environment variables too. Raises Failure if its exit code is not 0."""
     _adopt_orphans()
     started_s = time.monotonic()
     # A new session puts the process and its descendants into one group.
-    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, env=_environment()) as process:
+    environment = _environment() | dict(variables or {})
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, env=environment) as process:
         assert process.stdout is not None
         reports = [
             Report(time.monotonic() - started_s, _group_resident_bytes(process.pid), json.loads(line))

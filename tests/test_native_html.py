@@ -18,7 +18,7 @@ from scenthound.files import opened
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable, new_url_table
 from scenthound.text.tokenizer import WordScanner
-from scenthound.web.html import PageContent
+from scenthound.web.page_content import PageContent
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
 from timing import cpu_cost_s
 

@@ -1,6 +1,6 @@
 """`python -m scenthound`: the command line."""
 
-from scenthound.cli import main
+from scenthound.cli.process import run
 
 if __name__ == "__main__":
-    main()
+    run()

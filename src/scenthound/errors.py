@@ -159,15 +159,23 @@ class PluginError(Failure):
         return cls(f"{what}: {type(error).__name__}{where}: {' '.join(str(error).split())}")
 
     @classmethod
-    @contextmanager
-    def wrapping(cls, what: str) -> Iterator[None]:
-        """Report errors of a plug-in within the block; our own errors pass."""
-        try:
-            yield
-        except ScenthoundError:
-            raise
-        except Exception as error:
-            raise cls.by(error, what) from error
+    def wrapping(cls, what: str) -> "_PluginErrors":
+        """Report errors of a plug-in within the block, any number of times; our own errors pass."""
+        return _PluginErrors(what)
+
+
+class _PluginErrors:
+    """A context without a generator, because a crawl enters several for each page."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, ScenthoundError):
+            raise PluginError.by(error, self._what) from error
 
 
 def printable(text: object, longest: int | None = None) -> str:

@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """The entry point of `scenthound`."""
+    """Run the command in `sys.argv` (`process` is the entry point of `scenthound`)."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Characters that the terminal cannot display become question marks instead of an error.

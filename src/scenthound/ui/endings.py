@@ -3,13 +3,16 @@ why a crawl visited no page at all."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scenthound.crawler.state import RUN_FAILURES, Ending
 from scenthound.errors import ScenthoundError, printable
-from scenthound.experiments.runs import CrawlEnds
 from scenthound.reasons import SkipReason
 from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.formats import counted
+
+if TYPE_CHECKING:
+    from scenthound.experiments.runs import CrawlEnds
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def evicted_text(n_evicted: int) -> str:
     return f"{counted(n_evicted, 'link was', 'links were')} evicted from the full frontier; buffer=none is unbounded."
 
 
-def visited_text(ends: Sequence[CrawlEnds], means: Sequence[str]) -> str:
+def visited_text(ends: Sequence["CrawlEnds"], means: Sequence[str]) -> str:
     """How to get means over visited pages, if crawls ended early; `means` are metrics to which missing pages
     contribute."""
     n_early, n_crawls = sum(each.n_early for each in ends), sum(each.n_crawls for each in ends)
@@ -141,7 +144,7 @@ def visited_text(ends: Sequence[CrawlEnds], means: Sequence[str]) -> str:
     )
 
 
-def simulated_text(ends: CrawlEnds) -> str:
+def simulated_text(ends: "CrawlEnds") -> str:
     """How the simulated crawls of a strategy ended; empty if all reached their page budget without evictions."""
     strategy = printable(ends.strategy)
     if not ends.n_early:

@@ -76,6 +76,7 @@ def is_public(address: str) -> bool:
     return _is_public_v4(parsed) if isinstance(parsed, ipaddress.IPv4Address) else _is_public_v6(parsed)
 
 
+@functools.lru_cache(_CACHED_ADDRESSES)
 def is_address(text: str) -> bool:
     """Whether a text is an IP address, without brackets."""
     try:

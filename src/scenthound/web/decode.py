@@ -9,8 +9,6 @@ import codecs
 import functools
 import re
 
-import turbohtml.detect  # noqa: F401  registers the codecs "whatwg-<label>"
-
 _DECLARED_WITHIN_BYTES = 1_024
 _FALLBACK = "windows-1252"
 _UTF_8 = "utf-8"
@@ -56,7 +54,7 @@ def _undeclared(body: bytes) -> str | bytes:
         # Not final: the body may have been truncated within its last character.
         _, length = codecs.utf_8_decode(body, "strict", False)
     except UnicodeDecodeError:
-        return body.decode(f"whatwg-{_FALLBACK}")
+        return _decode(body, _FALLBACK)
     return body[:length]
 
 
@@ -65,9 +63,17 @@ def _labelled(body: bytes, label: str) -> str | bytes | None:
     if label in (_UTF_8, "utf8"):
         return body
     try:
-        return body.decode(f"whatwg-{label}", "replace")
+        return _decode(body, label)
     except (LookupError, ValueError):  # ValueError: a label with a NUL in it
         return None
+
+
+def _decode(body: bytes, label: str) -> str:
+    """Decode a body by the label of its encoding. Raises LookupError or ValueError for unknown labels."""
+    # Few pages need the library, which takes long to load.
+    import turbohtml.detect  # noqa: F401  registers the codecs "whatwg-<label>"
+
+    return body.decode(f"whatwg-{label}", "replace")
 
 
 def _declared(head: bytes) -> str | None:

@@ -15,7 +15,7 @@ from scenthound.model import BoolArray
 from scenthound.native import _native
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import utf_8_html
-from scenthound.web.html import PageContent
+from scenthound.web.page_content import PageContent
 from scenthound.web.references import References, ResolvedLinks, resolve_in_table, resolve_texts
 from scenthound.web.refresh import is_refresh
 

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +27,12 @@ from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import decode_html
-from scenthound.web.html import HtmlContent, PageContent, ReferenceTexts, is_nofollow, read_html
+from scenthound.web.page_content import PageContent, ReferenceTexts, is_nofollow
 from scenthound.web.refresh import Refresh, refresh_of
 from scenthound.web.urls import canonical, resolve
+
+if TYPE_CHECKING:
+    from scenthound.web.html import HtmlContent
 
 MAX_PAGE_BYTES = 2_000_000
 MAX_LINKS = 10_000
@@ -114,7 +118,7 @@ def _with_link(page: ParsedPage, url: str) -> ParsedPage:
 
 def page_refresh(html: str, url: str) -> Refresh | None:
     """The refresh that a page asks for."""
-    content = read_html(html[:MAX_PAGE_BYTES], MAX_LINKS)
+    content = _library_content(html[:MAX_PAGE_BYTES])
     return refresh_of(content.refresh, url, _base_url(url, content.base_reference))
 
 
@@ -135,11 +139,18 @@ def _read(html: str | bytes, http_charset: str | None, scanner: WordScanner) -> 
         from scenthound.web.native_html import read_native
 
         return read_native(html, http_charset, scanner, MAX_LINKS)
-    content = read_html(decode_html(html, http_charset) if isinstance(html, bytes) else html, MAX_LINKS)
+    content = _library_content(decode_html(html, http_charset) if isinstance(html, bytes) else html)
     words, positions = scanner.scan_cut(content.text, content.edges)
     start, end = _spans(positions, content.opens)
     links = ReferenceTexts(content.references, content.relations)
     return PageContent(content.title, content.base_reference, content.metas, links, words, start, end, content.refresh)
+
+
+def _library_content(html: str) -> "HtmlContent":
+    # Loading the library takes longer than reading a hundred pages with the extension.
+    from scenthound.web.html import read_html
+
+    return read_html(html, MAX_LINKS)
 
 
 def _base_url(url: str, reference: str | None) -> str | None:
@@ -183,7 +194,7 @@ def readable_text(html: str) -> str:
     text = ""
     # No page may stop the caller, whatever it does to the parser.
     with suppress(Exception):
-        text = _clean(read_html(html[:MAX_HTML_CHARACTERS], MAX_LINKS).text)
+        text = _clean(_library_content(html[:MAX_HTML_CHARACTERS]).text)
     title, _, body = text.partition("\n")
     lines = [joined for line in body.split("\n") if (joined := " ".join(line.split()))]
     return "\n".join([" ".join(title.split()), *lines])[:MAX_TEXT_CHARACTERS]
@@ -206,7 +217,7 @@ class Anchor:
 
 def anchors_of(html: str, url: str) -> Iterator[Anchor]:
     """The links of the page at `url` in page order; those without a crawlable URL are omitted."""
-    content = read_html(html[:MAX_PAGE_BYTES], MAX_LINKS)
+    content = _library_content(html[:MAX_PAGE_BYTES])
     base_url = (resolve(url, content.base_reference) if content.base_reference is not None else None) or url
     spans = _text_spans(content)
     for link, (reference, relation) in enumerate(zip(content.references, content.relations, strict=True)):
@@ -217,7 +228,7 @@ def anchors_of(html: str, url: str) -> Iterator[Anchor]:
             yield Anchor(target, " ".join(text.split()), is_nofollow(relation))
 
 
-def _text_spans(content: HtmlContent) -> dict[int, tuple[int, int]]:
+def _text_spans(content: "HtmlContent") -> dict[int, tuple[int, int]]:
     """Start and end of each link in the text; links may be nested."""
     alternating = [True, False] * (len(content.edges) // 2)
     opens = alternating if content.opens is None else list(content.opens)

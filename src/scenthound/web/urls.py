@@ -25,6 +25,7 @@ MAX_URL_BYTES = 2_083
 
 _SCHEMES = ("http://", "https://")
 _CACHED_BASES = 256
+_CACHED_HOSTS = 1_024
 _CACHED_DOMAINS = 65_536
 
 _CACHED_ORIGINS = 4_096
@@ -119,6 +120,7 @@ def without_user(serialised: str) -> str:
     return serialised if at < 0 else serialised[:start] + serialised[at + 1 :]
 
 
+@functools.lru_cache(_CACHED_HOSTS)
 def host_of(url: str) -> str:
     """The host of a canonical URL: no port, IPv6 addresses in brackets. URLs of crawls before version 0.8 may have a
     user, which is no part of the host."""
