@@ -8,7 +8,7 @@ Rules
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from math import inf, isfinite
 from threading import Lock
 from typing import NamedTuple
@@ -40,7 +40,6 @@ MAX_RECENT_HOSTS = 30
 #: Completed tasks that wait to be stored, at most, and bytes of their responses, encoded and decoded.
 MAX_WAITING = 64
 MAX_WAITING_BYTES = 8_000_000
-_FACTS = [each.name for each in fields(PageFacts)]
 
 #: What the runner passes for a task.
 RawResult = Response | NotFetched | Resolved
@@ -220,7 +219,12 @@ def _visit_record(visited: Visited, facts: PageFacts, time_s: float, location: A
         queue_size=job.queue_size,
         predicted=fetched.predicted,
         anchors=fetched.anchors,
-        **{name: getattr(facts, name) for name in _FACTS},
+        status=facts.status,
+        title=facts.title,
+        content_bytes=facts.content_bytes,
+        simhash=facts.simhash,
+        noindex=facts.noindex,
+        truncated=facts.truncated,
     )
 
 
