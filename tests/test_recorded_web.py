@@ -214,6 +214,24 @@ def test_all_links_of_a_nofollow_page_are_marked() -> None:
     assert web.page_noindex.tolist() == [True, False]
 
 
+def test_links_that_were_on_an_earlier_page_of_the_batch_are_found_again() -> None:
+    pages = {
+        "x": "<a href=y>1</a><a href='http://b\u00fc.example'>2</a><a href='mailto:c'>3</a>",
+        "y": "<a href=z>4</a><a href='http://b\u00fc.example'>5</a><a href=x>6</a><a href=z>7</a>",
+        "r": "<meta http-equiv=refresh content='0; url=x'><a href=unseen>8</a>",
+    }
+    web = web_of(RawPage(f"http://a.org/{name}", html=html) for name, html in pages.items())
+    assert list(web.urls) == [
+        "http://a.org/x",
+        "http://a.org/y",
+        "http://a.org/r",
+        "http://xn--b-eha.example/",
+        "http://a.org/z",
+    ]
+    assert [web.links(page).tolist() for page in range(web.n_pages)] == [[1, 3], [4, 3, 0, 4]]
+    assert [web.hosts[host] for host in web.url_host] == ["a.org", "a.org", "a.org", "xn--b-eha.example", "a.org"]
+
+
 def test_of_two_pages_with_one_url_the_first_is_kept() -> None:
     builder = WebBuilder(MemoryColumns())
     pages = [

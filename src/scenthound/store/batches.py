@@ -8,7 +8,7 @@ batch.
 import itertools
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from scenthound import native
 from scenthound.errors import printable
+from scenthound.frontier.url_index import FoundUrls
+from scenthound.frontier.url_table import UrlTable, new_url_table
 from scenthound.model import BoolArray, FloatArray, IntArray
-from scenthound.store.layout import Numbers
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
-from scenthound.web.urls import canonical, fingerprint, host_of, resolve
+from scenthound.web.urls import canonical, fingerprints, resolve
 
 #: Of a reason or location; what a file contains may have any length.
 MAX_CHARACTERS = 300
@@ -202,7 +203,7 @@ class BatchMaker:
 
     def _add_page(self, found: "_Found", page: RawPage, url: str) -> None:
         try:
-            parsed = self._parsed(page, url)
+            parsed = self._parsed(page, url, found.urls)
         except Exception as reason:  # noqa: BLE001 - one page must not end the recording
             found.skipped.append(Skipped(f"cannot be parsed ({type(reason).__name__})", page.location))
         else:
@@ -211,9 +212,9 @@ class BatchMaker:
             else:
                 found.add_page(page, parsed, url)
 
-    def _parsed(self, page: RawPage, url: str) -> ParsedPage:
+    def _parsed(self, page: RawPage, url: str, table: UrlTable) -> ParsedPage:
         if page.html is not None:
-            return parse_html(page.html, url, self._scanner, http_charset=page.charset)
+            return parse_html(page.html, url, self._scanner, http_charset=page.charset, table=table)
         # As in HTML, the words of the title come first.
         words = self._scanner.scan(f"{page.title}\n{page.text or ''}"[:MAX_PAGE_BYTES])
         references = page.links[:MAX_LINKS]
@@ -241,7 +242,7 @@ class BatchMaker:
         aliases = np.array(found.aliases, np.int32).reshape(-1, 2)
         nofollow = [page.link_nofollow | page.nofollow for page in pages]
         return PageBatch(
-            urls=_url_batch(list(found.urls)),
+            urls=_url_batch(found.urls),
             page_url=np.array(found.page_urls, np.int32),
             page_noindex=np.array([page.noindex for page in pages], np.bool_),
             page_norm=np.sqrt(np.bincount(page_of_term, np.square(term_count, dtype=np.float64), len(pages))),
@@ -275,7 +276,7 @@ class BatchMaker:
 class _Found:
     """The records of a batch so far."""
 
-    urls: Numbers = field(default_factory=Numbers)
+    urls: UrlTable = field(default_factory=new_url_table)
     raw: list[RawPage] = field(default_factory=list)
     pages: list[ParsedPage] = field(default_factory=list)
     page_urls: list[int] = field(default_factory=list)
@@ -288,31 +289,36 @@ class _Found:
         if target is None:
             self.skipped.append(Skipped("redirect target is not http(s)", redirect.location))
         else:
-            self.aliases.append((self.urls[url], self.urls[target]))
+            self.aliases.append((self._number(url), self._number(target)))
 
     def add_refresh(self, raw: RawPage, url: str, target: str) -> None:
         aliases = [url, *(alias for alias in map(canonical, raw.aliases) if alias is not None)]
-        self.aliases.extend((self.urls[alias], self.urls[target]) for alias in aliases)
+        self.aliases.extend((self._number(alias), self._number(target)) for alias in aliases)
 
     def add_page(self, raw: RawPage, parsed: ParsedPage, url: str) -> None:
-        page = self.urls[url]
+        page = self._number(url)
         aliases = [alias for alias in map(canonical, raw.aliases) if alias is not None]
         self.raw.append(raw)
         self.pages.append(parsed)
         self.page_urls.append(page)
-        self.aliases.extend((self.urls[alias], page) for alias in aliases)
-        self.links.append(self.urls.of(parsed.link_urls))
+        self.aliases.extend((self._number(alias), page) for alias in aliases)
+        links = parsed.links
+        self.links.append(self.urls.add_found(links) if isinstance(links, FoundUrls) else self.urls.add_all(links))
+
+    def _number(self, url: str) -> int:
+        return int(self.urls.add_all([url])[0])
 
 
-def _url_batch(urls: list[str]) -> UrlBatch:
-    hosts = Numbers()
+def _url_batch(table: UrlTable) -> UrlBatch:
+    urls = table.urls(0, len(table))
+    hosts = table.hosts(np.arange(len(urls), dtype=np.int32))
     encoded = [url.encode("utf-8") for url in urls]
     return UrlBatch(
         text=b"".join(encoded),
-        length=np.fromiter(map(len, encoded), np.int32, len(urls)),
-        key=np.fromiter(map(fingerprint, urls), np.uint64, len(urls)),
-        host=hosts.of([host_of(url) for url in urls]),
-        hosts=list(hosts),
+        length=_lengths(encoded),
+        key=fingerprints(encoded),
+        host=hosts,
+        hosts=[table.host(number) for number in range(int(hosts.max(initial=-1)) + 1)],
     )
 
 
@@ -320,5 +326,5 @@ def _joined(parts: list[IntArray]) -> IntArray:
     return np.concatenate([np.zeros(0, np.int32), *parts], dtype=np.int32)
 
 
-def _lengths(parts: list[IntArray]) -> IntArray:
+def _lengths(parts: Sequence[Sized]) -> IntArray:
     return np.fromiter(map(len, parts), np.int32, len(parts))
