@@ -1,7 +1,7 @@
 """Records parsed into batches: arrays that are cheap to send to another process and to add to a web.
 
 Everything in a batch is numbered within the batch, in order of first appearance, so that the web does not depend on
-which process parsed which batch, or on the size of batches. Only `words` contains numbers of the process that made the
+which process parsed which batch, or on the size of batches. Only `word` contains numbers of the process that made the
 batch.
 """
 
@@ -19,7 +19,7 @@ from scenthound import native
 from scenthound.errors import printable
 from scenthound.frontier.url_index import FoundUrls
 from scenthound.frontier.url_table import UrlTable, new_url_table
-from scenthound.model import BoolArray, FloatArray, IntArray
+from scenthound.model import BoolArray, IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
 from scenthound.web.urls import canonical, fingerprints, resolve
@@ -93,17 +93,12 @@ class PageBatch:
     urls: UrlBatch
     page_url: IntArray
     page_noindex: BoolArray
-    page_norm: FloatArray
     titles: list[str]
     locations: list[str]
     maker: str
     new_stems: str  #: of words new to the maker, separated by spaces: one string is sent faster than thousands
-    words: IntArray  #: the maker's numbers of the words that the batch numbers 1, 2, ...
-    word: IntArray
+    word: IntArray  #: the maker's numbers
     word_length: IntArray
-    term: IntArray
-    term_count: IntArray
-    term_length: IntArray
     link_url: IntArray
     link_start: IntArray
     link_end: IntArray
@@ -116,54 +111,17 @@ class PageBatch:
 
     def only(self, keep: BoolArray) -> "PageBatch":
         """The batch without some of its pages. All URLs and aliases stay."""
-        links, terms = np.repeat(keep, self.link_length), np.repeat(keep, self.term_length)
-        word, new_number, distinct = renumbered(self.word[np.repeat(keep, self.word_length)], len(self.words) + 1)
+        links, words = np.repeat(keep, self.link_length), np.repeat(keep, self.word_length)
         kept = np.flatnonzero(keep).tolist()
         values: dict[str, Any] = {name: getattr(self, name)[keep] for name in _PAGE_ARRAYS}
         values |= {name: getattr(self, name)[links] for name in _LINK_ARRAYS}
         values |= {name: [getattr(self, name)[i] for i in kept] for name in _PAGE_LISTS}
-        return replace(
-            self,
-            words=self.words[distinct - 1],
-            word=word,
-            term=new_number[self.term[terms]],
-            term_count=self.term_count[terms],
-            **values,
-        )
+        return replace(self, word=self.word[words], **values)
 
 
-_PAGE_ARRAYS = ("page_url", "page_noindex", "page_norm", "word_length", "term_length", "link_length")
+_PAGE_ARRAYS = ("page_url", "page_noindex", "word_length", "link_length")
 _LINK_ARRAYS = ("link_url", "link_start", "link_end", "link_nofollow")
 _PAGE_LISTS = ("titles", "locations", "topics")
-
-
-def renumbered(values: IntArray, n_old: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Assign the numbers 1, 2, ... in order of first appearance; 0 stays 0.
-
-    Returns the values in new numbers, the new number of each old one (0 if it does not appear) and the old numbers
-    in their new order.
-    """
-    first = np.full(n_old, -1, np.int64)
-    # The last of several assignments to one index counts, so going backwards leaves the first appearance.
-    first[values[::-1]] = np.arange(len(values) - 1, -1, -1)
-    first[0] = -1
-    seen = np.flatnonzero(first >= 0)
-    distinct = seen[np.argsort(first[seen])].astype(np.int32)
-    new = np.zeros(n_old, np.int32)
-    new[distinct] = np.arange(1, len(distinct) + 1)
-    return new[values], new, distinct
-
-
-def terms_of(word: IntArray, word_length: IntArray, n_words: int) -> tuple[IntArray, IntArray, IntArray]:
-    """The distinct words of each page ascending, their counts, and how many a page has. Stop words are left out."""
-    # Sorting is most of the work, and numbers of half the size are sorted in half the time.
-    size = np.dtype(np.int32 if len(word_length) * n_words < 1 << 31 else np.int64)
-    page = np.repeat(np.arange(len(word_length)).astype(size), word_length)
-    key = np.sort((page * n_words + word)[word > 0])
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    pages, terms = np.divmod(key[starts], n_words)
-    counts = np.diff(starts, append=len(key)).astype(np.int32)
-    return terms.astype(np.int32), counts, np.bincount(pages, minlength=len(word_length)).astype(np.int32)
 
 
 #: Makers are identified by their process and this number.
@@ -235,32 +193,23 @@ class BatchMaker:
 
     def _batch_of(self, found: "_Found") -> PageBatch:
         pages = found.pages
-        word_length = _lengths([page.words for page in pages])
-        word, _, words = renumbered(_joined([page.words for page in pages]), self._scanner.n_words)
-        term, term_count, term_length = terms_of(word, word_length, len(words) + 1)
-        page_of_term = np.repeat(np.arange(len(pages)), term_length)
         aliases = np.array(found.aliases, np.int32).reshape(-1, 2)
         nofollow = [page.link_nofollow | page.nofollow for page in pages]
         return PageBatch(
             urls=_url_batch(found.urls),
             page_url=np.array(found.page_urls, np.int32),
             page_noindex=np.array([page.noindex for page in pages], np.bool_),
-            page_norm=np.sqrt(np.bincount(page_of_term, np.square(term_count, dtype=np.float64), len(pages))),
             titles=[raw.title or page.title for raw, page in zip(found.raw, pages, strict=True)],
             locations=[raw.location for raw in found.raw],
             maker=self._name,
             new_stems=self._new_stems(),
-            words=words,
-            word=word,
-            word_length=word_length,
-            term=term,
-            term_count=term_count,
-            term_length=term_length,
-            link_url=_joined(found.links),
-            link_start=_joined([page.link_start for page in pages]),
-            link_end=_joined([page.link_end for page in pages]),
+            word=joined([page.words for page in pages]),
+            word_length=lengths_of([page.words for page in pages]),
+            link_url=joined(found.links),
+            link_start=joined([page.link_start for page in pages]),
+            link_end=joined([page.link_end for page in pages]),
             link_nofollow=np.concatenate([np.zeros(0, np.bool_), *nofollow]),
-            link_length=_lengths(found.links),
+            link_length=lengths_of(found.links),
             topics=[raw.topics for raw in found.raw],
             alias_url=aliases[:, 0],
             alias_target=aliases[:, 1],
@@ -315,16 +264,16 @@ def _url_batch(table: UrlTable) -> UrlBatch:
     encoded = [url.encode("utf-8") for url in urls]
     return UrlBatch(
         text=b"".join(encoded),
-        length=_lengths(encoded),
+        length=lengths_of(encoded),
         key=fingerprints(encoded),
         host=hosts,
         hosts=[table.host(number) for number in range(int(hosts.max(initial=-1)) + 1)],
     )
 
 
-def _joined(parts: list[IntArray]) -> IntArray:
+def joined(parts: list[IntArray]) -> IntArray:
     return np.concatenate([np.zeros(0, np.int32), *parts], dtype=np.int32)
 
 
-def _lengths(parts: Sequence[Sized]) -> IntArray:
+def lengths_of(parts: Sequence[Sized]) -> IntArray:
     return np.fromiter(map(len, parts), np.int32, len(parts))
