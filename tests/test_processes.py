@@ -217,3 +217,21 @@ def test_a_script_without_a_main_guard_runs_once_and_its_own_functions_reach_the
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=120)
     assert (done.stdout, done.stderr) == ("started [0, 2, 4, 6]\n", "")
+
+
+@pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no fork server")
+def test_the_module_of_a_worker_is_imported_once_for_all_processes(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\n"
+        "from functools import partial\n"
+        "from scenthound.processes import in_order\n"
+        "from scenthound.store.record import ChunkParser\n"
+        "from scenthound.store.sources.records import ReadOptions\n"
+        "def worker():\n"
+        "    return lambda module: module in sys.modules\n"
+        "list(in_order(partial(ChunkParser, ReadOptions()), [], 2))\n"
+        "print(list(in_order(worker, ['scenthound.store.record'], 2)))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("[True]\n", "")

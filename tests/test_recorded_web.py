@@ -15,7 +15,8 @@ from recording_input import terms_of, three_pages
 from scenthound.errors import InvalidInput
 from scenthound.store import batches as batch_maker
 from scenthound.store.batches import BatchMaker, RawPage, RawRedirect
-from scenthound.store.builder import WebBuilder, web_of
+from scenthound.store.builder import WebBuilder, plain_terms_of, web_of
+from scenthound.store.builder import terms_of as count_terms
 from scenthound.store.folder import ResultFolder
 from scenthound.store.layout import DIVIDED_BY, LAYOUT, FileColumns, MemoryColumns, TextTable, content_fingerprint
 from scenthound.store.recorded_web import RecordedWeb
@@ -214,6 +215,24 @@ def test_all_links_of_a_nofollow_page_are_marked() -> None:
     assert web.page_noindex.tolist() == [True, False]
 
 
+def test_links_that_were_on_an_earlier_page_of_the_batch_are_found_again() -> None:
+    pages = {
+        "x": "<a href=y>1</a><a href='http://b\u00fc.example'>2</a><a href='mailto:c'>3</a>",
+        "y": "<a href=z>4</a><a href='http://b\u00fc.example'>5</a><a href=x>6</a><a href=z>7</a>",
+        "r": "<meta http-equiv=refresh content='0; url=x'><a href=unseen>8</a>",
+    }
+    web = web_of(RawPage(f"http://a.org/{name}", html=html) for name, html in pages.items())
+    assert list(web.urls) == [
+        "http://a.org/x",
+        "http://a.org/y",
+        "http://a.org/r",
+        "http://xn--b-eha.example/",
+        "http://a.org/z",
+    ]
+    assert [web.links(page).tolist() for page in range(web.n_pages)] == [[1, 3], [4, 3, 0, 4]]
+    assert [web.hosts[host] for host in web.url_host] == ["a.org", "a.org", "a.org", "xn--b-eha.example", "a.org"]
+
+
 def test_of_two_pages_with_one_url_the_first_is_kept() -> None:
     builder = WebBuilder(MemoryColumns())
     pages = [
@@ -302,6 +321,35 @@ def test_the_arrays_contain_the_values_of_the_pages(pages: list[RawPage]) -> Non
         words = [web.vocabulary[word] for word in web.words(number) if word]
         assert terms_of(web, number) == {word: words.count(word) for word in words}
     assert all(web.find(web.url(i)) == i for i in range(web.n_urls))
+
+
+@given(st.lists(st.lists(st.integers(0, 300), max_size=9), max_size=5))
+def test_terms_are_the_distinct_words_of_each_page(pages: list[list[int]]) -> None:
+    words = np.array([word for page in pages for word in page], np.int32)
+    lengths = np.array([len(page) for page in pages], np.int32)
+    distinct = [sorted({*page} - {0}) for page in pages]
+    expected = [
+        [word for page in distinct for word in page],
+        [page.count(word) for page, terms in zip(pages, distinct, strict=True) for word in terms],
+        [len(terms) for terms in distinct],
+    ]
+    for count in (count_terms, plain_terms_of):
+        counted = count(words, lengths, 301)
+        assert [values.tolist() for values in counted] == expected
+        assert {values.dtype for values in counted} == {np.dtype(np.int32)}
+
+
+def test_words_of_a_duplicate_page_get_their_numbers_when_a_page_with_them_is_kept() -> None:
+    builder = WebBuilder(MemoryColumns())
+    maker = BatchMaker()
+    builder.add(maker.batch([RawPage("http://a.org/", text="dog"), RawPage("http://a.org/", text="unicorn cat")]))
+    builder.add(
+        maker.batch([RawPage("http://a.org/b", text="fish cat fish dog"), RawPage("http://a.org/", text="owl")])
+    )
+    builder.add(BatchMaker().batch([RawPage("http://a.org/c", text="owl unicorn")]))
+    web = RecordedWeb(builder.finish())
+    assert list(web.vocabulary) == ["", "dog", "fish", "cat", "owl", "unicorn"]
+    assert [web.words(page).tolist() for page in range(web.n_pages)] == [[1], [2, 3, 2, 1], [4, 5]]
 
 
 def test_the_salt_is_random_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

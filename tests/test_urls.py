@@ -7,11 +7,21 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import ada_url
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.web.urls import MAX_URL_BYTES, canonical, fingerprint, host_of, registrable_domain, resolve, resolve_all
+from scenthound.web.urls import (
+    MAX_URL_BYTES,
+    canonical,
+    fingerprint,
+    fingerprints,
+    host_of,
+    registrable_domain,
+    resolve,
+    resolve_all,
+)
 
 
 def as_browsers_do(base: str, href: str) -> str | None:
@@ -270,6 +280,12 @@ def test_a_fingerprint_is_64_bits_of_blake2b() -> None:
     assert fingerprint("http://example.com/").to_bytes(8, "little").hex() == "fb2241160c9dad06"
     assert fingerprint("http://example.com/") != fingerprint("http://example.com/a")
     assert all(0 <= fingerprint(f"http://h/{number}") < 2**64 for number in range(100))
+
+
+def test_many_fingerprints_are_those_of_each() -> None:
+    urls = ["http://a.org/", "http://a.org/%C3%A9", "http://a.org/" + "x" * 500]
+    assert fingerprints(url.encode() for url in urls).tolist() == [fingerprint(url) for url in urls]
+    assert fingerprints([]).dtype == np.uint64
 
 
 def test_the_cache_of_origins_is_bounded_and_has_no_effect() -> None:

@@ -2,7 +2,8 @@
 
 Rules
 - Workers are started by a fork server or spawned, because the caller may have threads. They never import the caller's
-  main module, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value.
+  main module, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value. The fork server
+  imports the module of the first worker, so that most of the package is imported once and not by each of them.
 - Each worker has its own pipe, so that its death is noticed at once. It is replaced, and its item repeated; an item
   that kills several workers ends the work with an error.
 - A worker that has to compile code reports that to this process (`jit.on_compile`).
@@ -18,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from queue import SimpleQueue
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -117,6 +119,7 @@ class _Remote:
 
     def __init__(self, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
         self._make_worker = by_value.dumps(make_worker)
+        self._module = _module_of(make_worker)
         self._lock = threading.Lock()
         self._is_ended = False
         self._start()
@@ -124,8 +127,11 @@ class _Remote:
     def _start(self) -> None:
         import multiprocessing
 
-        methods = multiprocessing.get_all_start_methods()
-        context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        has_server = "forkserver" in multiprocessing.get_all_start_methods()
+        context: Any = multiprocessing.get_context("forkserver" if has_server else "spawn")
+        if has_server and self._module is not None:
+            # Imported once by the fork server, not by each worker; without effect if the server is running already.
+            context.set_forkserver_preload([self._module])
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, dump_local_plugins(), self._make_worker), daemon=True)
         with _without_main_module():
@@ -175,6 +181,13 @@ class _Remote:
         self._process.kill()
         self._process.join()
         self._connection.close()
+
+
+def _module_of(make_worker: Callable[[], Callable[[Any], Any]]) -> str | None:
+    """The module of this package that defines a worker; None for one that the user defines."""
+    function = make_worker.func if isinstance(make_worker, partial) else make_worker
+    module = getattr(function, "__module__", None) or ""
+    return module if module.startswith(f"{__package__}.") else None
 
 
 _MAIN_LOCK = threading.Lock()

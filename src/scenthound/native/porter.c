@@ -13,7 +13,11 @@ typedef struct {
 
 typedef struct {
     const char *suffix, *replacement;
+    size_t length; /* of the suffix */
 } Rule;
+
+#define RULE(suffix, replacement) {suffix, replacement, sizeof suffix - 1}
+#define NO_RULE {NULL, NULL, 0}
 
 static bool is_vowel(unsigned char letter)
 {
@@ -91,8 +95,14 @@ static bool mark_consonants(Word *word)
 /* The rule with the longest suffix of the word; `rules` end with a suffix of NULL, longer ones before their endings. */
 static const Rule *rule_of(const Word *word, const Rule *rules)
 {
+    if (word->length == 0) {
+        return NULL;
+    }
+    const unsigned char *end = word->letters + word->length;
     for (; rules->suffix != NULL; rules++) {
-        if (ends_with(word, word->length, rules->suffix)) {
+        /* The last letters first, because they are different for most rules. */
+        if (end[-1] == rules->suffix[rules->length - 1] && word->length >= rules->length &&
+            memcmp(end - rules->length, rules->suffix, rules->length) == 0) {
             return rules;
         }
     }
@@ -101,7 +111,7 @@ static const Rule *rule_of(const Word *word, const Rule *rules)
 
 static void apply(Word *word, const Rule *rule)
 {
-    size_t start = word->length - strlen(rule->suffix), length = strlen(rule->replacement);
+    size_t start = word->length - rule->length, length = strlen(rule->replacement);
     memcpy(word->letters + start, rule->replacement, length);
     word->length = start + length;
 }
@@ -110,14 +120,14 @@ static void apply(Word *word, const Rule *rule)
 static void replace_suffix(Word *word, const Rule *rules, size_t start)
 {
     const Rule *rule = rule_of(word, rules);
-    if (rule != NULL && word->length - strlen(rule->suffix) >= start) {
+    if (rule != NULL && word->length - rule->length >= start) {
         apply(word, rule);
     }
 }
 
 static void step_1a(Word *word)
 {
-    static const Rule rules[] = {{"sses", "ss"}, {"ies", "i"}, {"ss", "ss"}, {"s", ""}, {NULL, NULL}};
+    static const Rule rules[] = {RULE("sses", "ss"), RULE("ies", "i"), RULE("ss", "ss"), RULE("s", ""), NO_RULE};
     replace_suffix(word, rules, 0);
 }
 
@@ -138,12 +148,12 @@ static void restore_ending(Word *word)
 
 static void step_1b(Word *word)
 {
-    static const Rule rules[] = {{"eed", "ee"}, {"ed", ""}, {"ing", ""}, {NULL, NULL}};
+    static const Rule rules[] = {RULE("eed", "ee"), RULE("ed", ""), RULE("ing", ""), NO_RULE};
     const Rule *rule = rule_of(word, rules);
     if (rule == NULL) {
         return;
     }
-    size_t start = word->length - strlen(rule->suffix);
+    size_t start = word->length - rule->length;
     if (rule == rules) {
         if (start >= word->r1) {
             apply(word, rule);
@@ -165,10 +175,11 @@ static void step_1c(Word *word)
 static void step_2(Word *word)
 {
     static const Rule rules[] = {
-        {"ational", "ate"}, {"ization", "ize"}, {"fulness", "ful"}, {"ousness", "ous"}, {"iveness", "ive"},
-        {"tional", "tion"}, {"biliti", "ble"}, {"entli", "ent"}, {"ation", "ate"}, {"alism", "al"},
-        {"aliti", "al"}, {"ousli", "ous"}, {"iviti", "ive"}, {"enci", "ence"}, {"anci", "ance"},
-        {"abli", "able"}, {"izer", "ize"}, {"ator", "ate"}, {"alli", "al"}, {"eli", "e"}, {NULL, NULL},
+        RULE("ational", "ate"), RULE("ization", "ize"), RULE("fulness", "ful"), RULE("ousness", "ous"),
+        RULE("iveness", "ive"), RULE("tional", "tion"), RULE("biliti", "ble"), RULE("entli", "ent"),
+        RULE("ation", "ate"), RULE("alism", "al"), RULE("aliti", "al"), RULE("ousli", "ous"), RULE("iviti", "ive"),
+        RULE("enci", "ence"), RULE("anci", "ance"), RULE("abli", "able"), RULE("izer", "ize"), RULE("ator", "ate"),
+        RULE("alli", "al"), RULE("eli", "e"), NO_RULE,
     };
     replace_suffix(word, rules, word->r1);
 }
@@ -176,8 +187,8 @@ static void step_2(Word *word)
 static void step_3(Word *word)
 {
     static const Rule rules[] = {
-        {"alize", "al"}, {"icate", "ic"}, {"iciti", "ic"}, {"ative", ""}, {"ical", "ic"}, {"ness", ""}, {"ful", ""},
-        {NULL, NULL},
+        RULE("alize", "al"), RULE("icate", "ic"), RULE("iciti", "ic"), RULE("ative", ""), RULE("ical", "ic"),
+        RULE("ness", ""), RULE("ful", ""), NO_RULE,
     };
     replace_suffix(word, rules, word->r1);
 }
@@ -185,14 +196,15 @@ static void step_3(Word *word)
 static void step_4(Word *word)
 {
     static const Rule rules[] = {
-        {"ement", ""}, {"ance", ""}, {"ence", ""}, {"able", ""}, {"ible", ""}, {"ment", ""}, {"ant", ""},
-        {"ent", ""}, {"ism", ""}, {"ate", ""}, {"iti", ""}, {"ous", ""}, {"ive", ""}, {"ize", ""},
-        {"sion", "s"}, {"tion", "t"}, {"al", ""}, {"er", ""}, {"ic", ""}, {"ou", ""}, {NULL, NULL},
+        RULE("ement", ""), RULE("ance", ""), RULE("ence", ""), RULE("able", ""), RULE("ible", ""), RULE("ment", ""),
+        RULE("ant", ""), RULE("ent", ""), RULE("ism", ""), RULE("ate", ""), RULE("iti", ""), RULE("ous", ""),
+        RULE("ive", ""), RULE("ize", ""), RULE("sion", "s"), RULE("tion", "t"), RULE("al", ""), RULE("er", ""),
+        RULE("ic", ""), RULE("ou", ""), NO_RULE,
     };
     const Rule *rule = rule_of(word, rules);
     if (rule != NULL) {
         /* "s" and "t" stay: they need not be in R2. */
-        size_t start = word->length - strlen(rule->suffix) + strlen(rule->replacement);
+        size_t start = word->length - rule->length + strlen(rule->replacement);
         if (start >= word->r2) {
             word->length = start;
         }

@@ -1,14 +1,14 @@
 """Records parsed into batches: arrays that are cheap to send to another process and to add to a web.
 
 Everything in a batch is numbered within the batch, in order of first appearance, so that the web does not depend on
-which process parsed which batch, or on the size of batches. Only `words` contains numbers of the process that made the
+which process parsed which batch, or on the size of batches. Only `word` contains numbers of the process that made the
 batch.
 """
 
 import itertools
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from scenthound import native
 from scenthound.errors import printable
-from scenthound.model import BoolArray, FloatArray, IntArray
-from scenthound.store.layout import Numbers
+from scenthound.frontier.url_index import FoundUrls
+from scenthound.frontier.url_table import UrlTable, new_url_table
+from scenthound.model import BoolArray, IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
-from scenthound.web.urls import canonical, fingerprint, host_of, resolve
+from scenthound.web.urls import canonical, fingerprints, resolve
 
 #: Of a reason or location; what a file contains may have any length.
 MAX_CHARACTERS = 300
@@ -92,17 +93,12 @@ class PageBatch:
     urls: UrlBatch
     page_url: IntArray
     page_noindex: BoolArray
-    page_norm: FloatArray
     titles: list[str]
     locations: list[str]
     maker: str
     new_stems: str  #: of words new to the maker, separated by spaces: one string is sent faster than thousands
-    words: IntArray  #: the maker's numbers of the words that the batch numbers 1, 2, ...
-    word: IntArray
+    word: IntArray  #: the maker's numbers
     word_length: IntArray
-    term: IntArray
-    term_count: IntArray
-    term_length: IntArray
     link_url: IntArray
     link_start: IntArray
     link_end: IntArray
@@ -115,54 +111,17 @@ class PageBatch:
 
     def only(self, keep: BoolArray) -> "PageBatch":
         """The batch without some of its pages. All URLs and aliases stay."""
-        links, terms = np.repeat(keep, self.link_length), np.repeat(keep, self.term_length)
-        word, new_number, distinct = renumbered(self.word[np.repeat(keep, self.word_length)], len(self.words) + 1)
+        links, words = np.repeat(keep, self.link_length), np.repeat(keep, self.word_length)
         kept = np.flatnonzero(keep).tolist()
         values: dict[str, Any] = {name: getattr(self, name)[keep] for name in _PAGE_ARRAYS}
         values |= {name: getattr(self, name)[links] for name in _LINK_ARRAYS}
         values |= {name: [getattr(self, name)[i] for i in kept] for name in _PAGE_LISTS}
-        return replace(
-            self,
-            words=self.words[distinct - 1],
-            word=word,
-            term=new_number[self.term[terms]],
-            term_count=self.term_count[terms],
-            **values,
-        )
+        return replace(self, word=self.word[words], **values)
 
 
-_PAGE_ARRAYS = ("page_url", "page_noindex", "page_norm", "word_length", "term_length", "link_length")
+_PAGE_ARRAYS = ("page_url", "page_noindex", "word_length", "link_length")
 _LINK_ARRAYS = ("link_url", "link_start", "link_end", "link_nofollow")
 _PAGE_LISTS = ("titles", "locations", "topics")
-
-
-def renumbered(values: IntArray, n_old: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Assign the numbers 1, 2, ... in order of first appearance; 0 stays 0.
-
-    Returns the values in new numbers, the new number of each old one (0 if it does not appear) and the old numbers
-    in their new order.
-    """
-    first = np.full(n_old, -1, np.int64)
-    # The last of several assignments to one index counts, so going backwards leaves the first appearance.
-    first[values[::-1]] = np.arange(len(values) - 1, -1, -1)
-    first[0] = -1
-    seen = np.flatnonzero(first >= 0)
-    distinct = seen[np.argsort(first[seen])].astype(np.int32)
-    new = np.zeros(n_old, np.int32)
-    new[distinct] = np.arange(1, len(distinct) + 1)
-    return new[values], new, distinct
-
-
-def terms_of(word: IntArray, word_length: IntArray, n_words: int) -> tuple[IntArray, IntArray, IntArray]:
-    """The distinct words of each page ascending, their counts, and how many a page has. Stop words are left out."""
-    # Sorting is most of the work, and numbers of half the size are sorted in half the time.
-    size = np.dtype(np.int32 if len(word_length) * n_words < 1 << 31 else np.int64)
-    page = np.repeat(np.arange(len(word_length)).astype(size), word_length)
-    key = np.sort((page * n_words + word)[word > 0])
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    pages, terms = np.divmod(key[starts], n_words)
-    counts = np.diff(starts, append=len(key)).astype(np.int32)
-    return terms.astype(np.int32), counts, np.bincount(pages, minlength=len(word_length)).astype(np.int32)
 
 
 #: Makers are identified by their process and this number.
@@ -202,7 +161,7 @@ class BatchMaker:
 
     def _add_page(self, found: "_Found", page: RawPage, url: str) -> None:
         try:
-            parsed = self._parsed(page, url)
+            parsed = self._parsed(page, url, found.urls)
         except Exception as reason:  # noqa: BLE001 - one page must not end the recording
             found.skipped.append(Skipped(f"cannot be parsed ({type(reason).__name__})", page.location))
         else:
@@ -211,9 +170,9 @@ class BatchMaker:
             else:
                 found.add_page(page, parsed, url)
 
-    def _parsed(self, page: RawPage, url: str) -> ParsedPage:
+    def _parsed(self, page: RawPage, url: str, table: UrlTable) -> ParsedPage:
         if page.html is not None:
-            return parse_html(page.html, url, self._scanner, http_charset=page.charset)
+            return parse_html(page.html, url, self._scanner, http_charset=page.charset, table=table)
         # As in HTML, the words of the title come first.
         words = self._scanner.scan(f"{page.title}\n{page.text or ''}"[:MAX_PAGE_BYTES])
         references = page.links[:MAX_LINKS]
@@ -234,32 +193,23 @@ class BatchMaker:
 
     def _batch_of(self, found: "_Found") -> PageBatch:
         pages = found.pages
-        word_length = _lengths([page.words for page in pages])
-        word, _, words = renumbered(_joined([page.words for page in pages]), self._scanner.n_words)
-        term, term_count, term_length = terms_of(word, word_length, len(words) + 1)
-        page_of_term = np.repeat(np.arange(len(pages)), term_length)
         aliases = np.array(found.aliases, np.int32).reshape(-1, 2)
         nofollow = [page.link_nofollow | page.nofollow for page in pages]
         return PageBatch(
-            urls=_url_batch(list(found.urls)),
+            urls=_url_batch(found.urls),
             page_url=np.array(found.page_urls, np.int32),
             page_noindex=np.array([page.noindex for page in pages], np.bool_),
-            page_norm=np.sqrt(np.bincount(page_of_term, np.square(term_count, dtype=np.float64), len(pages))),
             titles=[raw.title or page.title for raw, page in zip(found.raw, pages, strict=True)],
             locations=[raw.location for raw in found.raw],
             maker=self._name,
             new_stems=self._new_stems(),
-            words=words,
-            word=word,
-            word_length=word_length,
-            term=term,
-            term_count=term_count,
-            term_length=term_length,
-            link_url=_joined(found.links),
-            link_start=_joined([page.link_start for page in pages]),
-            link_end=_joined([page.link_end for page in pages]),
+            word=joined([page.words for page in pages]),
+            word_length=lengths_of([page.words for page in pages]),
+            link_url=joined(found.links),
+            link_start=joined([page.link_start for page in pages]),
+            link_end=joined([page.link_end for page in pages]),
             link_nofollow=np.concatenate([np.zeros(0, np.bool_), *nofollow]),
-            link_length=_lengths(found.links),
+            link_length=lengths_of(found.links),
             topics=[raw.topics for raw in found.raw],
             alias_url=aliases[:, 0],
             alias_target=aliases[:, 1],
@@ -275,7 +225,7 @@ class BatchMaker:
 class _Found:
     """The records of a batch so far."""
 
-    urls: Numbers = field(default_factory=Numbers)
+    urls: UrlTable = field(default_factory=new_url_table)
     raw: list[RawPage] = field(default_factory=list)
     pages: list[ParsedPage] = field(default_factory=list)
     page_urls: list[int] = field(default_factory=list)
@@ -288,37 +238,42 @@ class _Found:
         if target is None:
             self.skipped.append(Skipped("redirect target is not http(s)", redirect.location))
         else:
-            self.aliases.append((self.urls[url], self.urls[target]))
+            self.aliases.append((self._number(url), self._number(target)))
 
     def add_refresh(self, raw: RawPage, url: str, target: str) -> None:
         aliases = [url, *(alias for alias in map(canonical, raw.aliases) if alias is not None)]
-        self.aliases.extend((self.urls[alias], self.urls[target]) for alias in aliases)
+        self.aliases.extend((self._number(alias), self._number(target)) for alias in aliases)
 
     def add_page(self, raw: RawPage, parsed: ParsedPage, url: str) -> None:
-        page = self.urls[url]
+        page = self._number(url)
         aliases = [alias for alias in map(canonical, raw.aliases) if alias is not None]
         self.raw.append(raw)
         self.pages.append(parsed)
         self.page_urls.append(page)
-        self.aliases.extend((self.urls[alias], page) for alias in aliases)
-        self.links.append(self.urls.of(parsed.link_urls))
+        self.aliases.extend((self._number(alias), page) for alias in aliases)
+        links = parsed.links
+        self.links.append(self.urls.add_found(links) if isinstance(links, FoundUrls) else self.urls.add_all(links))
+
+    def _number(self, url: str) -> int:
+        return int(self.urls.add_all([url])[0])
 
 
-def _url_batch(urls: list[str]) -> UrlBatch:
-    hosts = Numbers()
+def _url_batch(table: UrlTable) -> UrlBatch:
+    urls = table.urls(0, len(table))
+    hosts = table.hosts(np.arange(len(urls), dtype=np.int32))
     encoded = [url.encode("utf-8") for url in urls]
     return UrlBatch(
         text=b"".join(encoded),
-        length=np.fromiter(map(len, encoded), np.int32, len(urls)),
-        key=np.fromiter(map(fingerprint, urls), np.uint64, len(urls)),
-        host=hosts.of([host_of(url) for url in urls]),
-        hosts=list(hosts),
+        length=lengths_of(encoded),
+        key=fingerprints(encoded),
+        host=hosts,
+        hosts=[table.host(number) for number in range(int(hosts.max(initial=-1)) + 1)],
     )
 
 
-def _joined(parts: list[IntArray]) -> IntArray:
+def joined(parts: list[IntArray]) -> IntArray:
     return np.concatenate([np.zeros(0, np.int32), *parts], dtype=np.int32)
 
 
-def _lengths(parts: list[IntArray]) -> IntArray:
+def lengths_of(parts: Sequence[Sized]) -> IntArray:
     return np.fromiter(map(len, parts), np.int32, len(parts))

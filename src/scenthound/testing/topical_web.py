@@ -17,7 +17,7 @@ import numpy as np
 
 from scenthound.errors import Failure, printable
 from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, silent
-from scenthound.store.batches import terms_of
+from scenthound.store.builder import terms_of
 from scenthound.store.folder import ResultFolder
 from scenthound.store.layout import ABOUT_FILE, LAYOUT, Columns, FileColumns, content_fingerprint, offsets_of, packed
 from scenthound.store.record import RecordSummary

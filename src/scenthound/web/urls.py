@@ -14,6 +14,7 @@ from itertools import accumulate
 
 import ada_url
 import numpy as np
+import numpy.typing as npt
 from publicsuffixlist import PublicSuffixList
 
 from scenthound import native
@@ -147,7 +148,16 @@ def is_public_suffix(host: str) -> bool:
 
 def fingerprint(url: str) -> int:
     """A 64-bit cryptographic hash of a canonical URL, so that collisions cannot be forged cheaply."""
-    return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(url.encode()), "little")
+
+
+def fingerprints(urls: Iterable[bytes]) -> npt.NDArray[np.uint64]:
+    """The fingerprints of many URLs in UTF-8."""
+    return np.frombuffer(b"".join(map(_digest, urls)), "<u8").astype(np.uint64, copy=False)
+
+
+def _digest(url: bytes) -> bytes:
+    return hashlib.blake2b(url, digest_size=8).digest()
 
 
 def _canonical(url: str) -> str | None:
