@@ -41,6 +41,9 @@ def split_scanned(scanned: Records, usable: Numbers, passed_over: Records, /) ->
 def list_queued(
     pages: Records, hosts: Records, ranking: Records, numbers: Numbers, /
 ) -> tuple[bytearray, bytearray]: ...
+def best_of_repeats(
+    pages: npt.NDArray[np.int32], values: npt.NDArray[np.float64], /
+) -> tuple[bytearray, bytearray]: ...
 
 # The URL table of `frontier.native_url_table`, and references
 

@@ -34,6 +34,12 @@ static inline PyObject *array_of(const void *items, size_t count, size_t item_si
 /* A tuple that owns these objects; NULL if one of them is NULL. */
 PyObject *packed(PyObject **items, Py_ssize_t count);
 
+/* word_statistics.c: of small hash tables that last for one call. Their slots depend on a secret, so that no page can
+   choose numbers that cluster. */
+extern uint64_t secret_factor;
+/* The shift that reduces a product with the factor to a slot, with at least `n_slots` of them. */
+unsigned shift_for(size_t n_slots);
+
 /* memory.c: arrays that may be large. They fail with NULL and without an exception; sizes are those of the last call. */
 void *allocate_zeros(size_t n_bytes);
 void release_memory(void *memory, size_t n_bytes);
@@ -47,5 +53,6 @@ int add_vocabulary(PyObject *module);
 int add_word_statistics(PyObject *module);
 int add_word_vectors(PyObject *module);
 int add_word_windows(PyObject *module);
+int add_repeats(PyObject *module);
 
 #endif
