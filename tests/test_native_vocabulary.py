@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import scenthound.native
+from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vocabulary import STOP, NativeVocabulary, PlainVocabulary
 from timing import cpu_cost_s, cpu_ratio
 
@@ -75,6 +77,41 @@ def test_any_text_can_be_a_stem(vocabulary: type[NativeVocabulary] | type[PlainV
     assert words.stems_from(5, 9) == ["\u71b1"]
     assert words.stems_from(6) == words.stems_from(100) == words.stems_from(1, 0) == []
     assert words.find([]).tolist() == []
+
+
+@pytest.mark.parametrize("vocabulary", [NativeVocabulary, PlainVocabulary])
+def test_stems_are_looked_up_without_adding_them(vocabulary: type[NativeVocabulary] | type[PlainVocabulary]) -> None:
+    words = vocabulary(1)
+    words.find(["dog", "\udc80", "\u71b1"])
+    assert words.look_up(["\u71b1", "cat", "", "dog", "\udc80", "do"]).tolist() == [3, STOP, STOP, 1, 2, STOP]
+    assert len(words) == 4
+
+
+@pytest.mark.parametrize("salt", [1, 2, 3])
+def test_the_stems_of_another_vocabulary_are_looked_up(salt: int) -> None:
+    rng = random.Random(salt)
+    known, other = WordScanner(salt), WordScanner(salt + 1)
+    known.find_words([letters_of(rng.randrange(2_000)) for _ in range(1_000)])
+    other.find_words(["", *(letters_of(rng.randrange(4_000)) for _ in range(1_000))])
+    n_known, stems = known.n_words, other.stems_from(0)
+    found = known.look_up_from(other, 0, len(stems)).tolist()
+    assert found == known.look_up(stems).tolist()
+    assert 100 < sum(number != STOP for number in found) < 900
+    assert known.look_up_from(other, 7, 70).tolist() == found[7:77]
+    assert known.look_up_from(other, len(stems), 5).tolist() == known.look_up_from(other, 2**40, 5).tolist() == []
+    assert known.n_words == n_known
+    with pytest.raises(IndexError):
+        known.look_up_from(other, -1, 5)
+
+
+def test_vocabularies_of_both_kinds_look_each_other_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_c = WordScanner()
+    monkeypatch.setattr(scenthound.native, "is_available", lambda: False)
+    plain = WordScanner()
+    in_c.find_words(["dog", "cat"])
+    plain.find_words(["bird", "cat"])
+    assert in_c.look_up_from(plain, 1, 9).tolist() == [STOP, 2]
+    assert plain.look_up_from(in_c, 1, 9).tolist() == [STOP, 2]
 
 
 def test_a_stem_takes_few_bytes_and_little_time_to_load() -> None:
@@ -170,6 +207,8 @@ def test_numbers_of_no_word_are_refused() -> None:
             vocabulary.stem(number)
     with pytest.raises(IndexError):
         vocabulary.stems_from(-1)
+    with pytest.raises(TypeError):
+        vocabulary._words.look_up_from("no vocabulary", 0, 1)
     for number in (-1, 2):
         with pytest.raises(IndexError):
             vocabulary.count_unspaced(np.array([number], np.int32))

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.crawler.reader import MAX_RETRY_AFTER_S, retry_after_seconds, visible_links
+from scenthound.crawler.reader import MAX_RETRY_AFTER_S, PageScorer, retry_after_seconds, visible_links
+from scenthound.crawler.tasks import PageText
 from scenthound.frontier.url_index import NEW, FoundUrls
+from scenthound.model import FloatArray, IntArray
+from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.web.parse import ParsedPage
 
 
@@ -47,6 +50,32 @@ def test_a_nofollow_page_has_no_links_unless_the_crawl_follows_all(numbers: list
     assert [len(by_header[1]), len(by_itself[1]), len(by_header[0].link_start), len(by_itself[0].link_end)] == [0] * 4
     text, links = visible_links(page(numbers, nofollow=True), nofollow=True, respect_nofollow=False)
     assert (len(links), text.link_start.tolist()) == (4, [0, 2, 4, 6])
+
+
+class Norms:
+    """A relevance model that remembers the norms of the pages it scored."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+
+    def page(self, words: IntArray, norm: float) -> float:
+        self.seen.append(norm)
+        return 0.5
+
+    def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
+        return np.zeros(len(first))
+
+
+class IgnoredNorms(Norms):
+    uses_norm = False
+
+
+@pytest.mark.parametrize(("model", "norm"), [(Norms, 3.0), (IgnoredNorms, 0.0)])
+def test_norms_are_computed_for_models_that_use_them(model: type[Norms], norm: float) -> None:
+    relevance, no_links = model(), np.zeros(0, np.int32)
+    scorer = PageScorer(relevance, BestNFirst())
+    assert scorer.score(PageText(np.array([1, 0, 2, 2, 1, 4], np.int32), no_links, no_links)) == (0.5, None, None)
+    assert relevance.seen == [norm]
 
 
 #: Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110's examples, in seconds since the epoch.

@@ -38,7 +38,7 @@ from scenthound.errors import Failure, printable
 from scenthound.frontier.url_index import NEW, FoundUrls
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, silent
 from scenthound.reasons import SkipReason
-from scenthound.relevance.base import LearningRelevance, Relevance, SavedRelevance
+from scenthound.relevance.base import LearningRelevance, Relevance, SavedRelevance, uses_norm
 from scenthound.saved_state import State
 from scenthound.simulator.scores import checked_link_scores, checked_score
 from scenthound.store.crawl_records import ArchiveLocation, PageFacts, VisitRecord, signed_simhash
@@ -129,6 +129,7 @@ class PageScorer:
         self.model = model  #: identifies the relevance model and its training pages
         self._learning = relevance.for_crawl() if isinstance(relevance, LearningRelevance) else None
         self._relevance = self._learning or relevance
+        self._uses_norm = uses_norm(relevance)
         self._context_words = strategy.context_words
         self._needs_anchors = strategy.needs_anchors
 
@@ -157,7 +158,7 @@ class PageScorer:
 
     def score(self, text: PageText) -> tuple[float, FloatArray | None, FloatArray | None]:
         words, start, end = text.words, text.link_start, text.link_end
-        relevance = checked_score(self._relevance.page(words, word_norm(words)))
+        relevance = checked_score(self._relevance.page(words, word_norm(words) if self._uses_norm else 0.0))
         predicted = anchors = None
         if self._context_words is not None:
             predicted = self._of_links(words, *context_bounds(start, end, len(words), self._context_words))

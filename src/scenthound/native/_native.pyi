@@ -41,6 +41,9 @@ def split_scanned(scanned: Records, usable: Numbers, passed_over: Records, /) ->
 def list_queued(
     pages: Records, hosts: Records, ranking: Records, numbers: Numbers, /
 ) -> tuple[bytearray, bytearray]: ...
+def best_of_repeats(
+    pages: npt.NDArray[np.int32], values: npt.NDArray[np.float64], /
+) -> tuple[bytearray, bytearray]: ...
 
 # The URL table of `frontier.native_url_table`, and references
 
@@ -74,6 +77,9 @@ def siphash(text: bytes, first: int, second: int, /) -> int:
 
 # Words
 
+#: The ranks of words by their numbers, whose last is that of all higher words.
+Ranks = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+
 class Vocabulary:
     """Numbers of words; `text.vocabulary.NativeVocabulary` says what its methods do."""
 
@@ -84,6 +90,8 @@ class Vocabulary:
         a capital sigma or a capital I with a dot, whose lower case is not that of one character."""
 
     def find(self, stems: Sequence[str]) -> bytearray: ...
+    def look_up(self, stems: Sequence[str]) -> bytearray: ...
+    def look_up_from(self, other: Vocabulary, first: int, at_most: int) -> bytearray: ...
     def load(self, stems: bytes) -> None: ...
     def stem(self, number: int) -> str: ...
     def stems_from(self, first: int, at_most: int) -> list[str]: ...
@@ -91,21 +99,54 @@ class Vocabulary:
     def n_bytes(self) -> int: ...
 
 def stem_word(word: bytes) -> bytes: ...
-def count_words(words: npt.NDArray[np.int32], /) -> tuple[bytearray, bytearray]: ...
-def exact_dot(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], /) -> float: ...
-def window_sums(
+def weigh_words(
     words: npt.NDArray[np.int32],
+    ranks: Ranks,
+    weights: npt.NDArray[np.float64],
+    log_counts: npt.NDArray[np.float64],
+    /,
+) -> tuple[bytearray, bytearray, bytearray, float] | None:
+    """The distinct words of a page, their `log_counts` by count, the weights of their ranks times these, scaled to
+    length 1, and the length before. None if a word has a count that is not in `log_counts`."""
+
+def page_product(
+    words: npt.NDArray[np.int32],
+    ranks: Ranks,
+    weights: npt.NDArray[np.float64],
+    log_counts: npt.NDArray[np.float64],
+    query: npt.NDArray[np.float64],
+    /,
+) -> tuple[float, float] | None:
+    """The product of the vector of `weigh_words` with a query, whose last item is that of all higher words, and its
+    length before it was scaled."""
+
+def exact_dot(
+    one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], words: npt.NDArray[np.int32] = ..., /
+) -> float:
+    """With `words`, the product with `other[words]`, whose last item is that of all higher words."""
+
+def phrase_positions(words: npt.NDArray[np.int32], phrase: npt.NDArray[np.int32], max_distance: int, /) -> bytearray:
+    """The positions of the first word of a phrase that have all its others within the distance, as int64."""
+
+def window_cosines(
+    words: npt.NDArray[np.int32],
+    ranks: Ranks,
     weights: npt.NDArray[np.float64],
     factors: npt.NDArray[np.float64],
     positions: npt.NDArray[np.int64],
     more: npt.NDArray[np.float64],
     first: npt.NDArray[np.int32],
     last: npt.NDArray[np.int32],
+    length: float,
+    least: float,
     /,
-) -> tuple[bytearray, bytearray]:
-    """Of each window `first:last` the sum of `weights * factors[words]`, with `more` added at the positions, and the
-    sum of the squares of the weights. The last factor is that of all higher words."""
+) -> bytearray:
+    """Of each window `first:last` the sum of the weights of the ranks of its words times their factors, with `more`
+    added at the positions, divided by `length` and the length of the vector of weights, or at least by `least`. The
+    last rank and the last factor are those of all higher words."""
 
+def context_bounds(start: Array, end: Array, n_words: int, window: int, /) -> tuple[bytearray, bytearray]: ...
+def are_within(numbers: npt.NDArray[np.float64], least: float, most: float, /) -> bool: ...
 def squared_norm(words: npt.NDArray[np.int32]) -> int: ...
 def total_weight(words: npt.NDArray[np.int32], weights: npt.NDArray[np.float64]) -> float: ...
 def simhash(words: npt.NDArray[np.int32], max_words: int, factors: npt.NDArray[np.uint64]) -> tuple[int, int]: ...

@@ -8,7 +8,7 @@
 #define FIRST_SLOTS 256
 /* At most 7 of 10 slots are used. */
 #define USED_TENTHS 7
-/* Lines that are hashed before any of them is looked up, so that memory accesses overlap. */
+/* Stems that are hashed before any of them is looked up, so that memory accesses overlap. */
 #define GROUP 32
 
 static size_t first_slot(size_t n_slots, uint32_t tag)
@@ -106,22 +106,32 @@ static void append(Stems *stems, const unsigned char *stem, size_t length)
     stems->has_unspaced |= is_unspaced;
 }
 
+/* The upper half of the hash of a stem, whose slot is fetched. */
 static uint32_t tag_of(const Stems *stems, const unsigned char *stem, size_t length)
 {
-    return (uint32_t)(hash_bytes(stems->key, stem, length) >> 32);
+    uint32_t tag = (uint32_t)(hash_bytes(stems->key, stem, length) >> 32);
+    PREFETCH(&stems->slots[first_slot(stems->n_slots, tag)]);
+    return tag;
 }
 
-static int32_t number_of(Stems *stems, const unsigned char *stem, size_t length, uint32_t tag)
+/* The number of a stem; `STOP` if it is not there, or empty. */
+static int32_t known_number(const Stems *stems, const unsigned char *stem, size_t length, uint32_t tag)
 {
-    if (length == 0) {
-        return STOP;
-    }
     size_t index = first_slot(stems->n_slots, tag);
-    for (uint32_t number; (number = stems->slots[index].number) != 0;) {
+    for (uint32_t number; length > 0 && (number = stems->slots[index].number) != 0;) {
         if (stems->slots[index].tag == tag && has_text(stems, number, stem, length)) {
             return (int32_t)number;
         }
         index = index + 1 == stems->n_slots ? 0 : index + 1;
+    }
+    return STOP;
+}
+
+static int32_t number_of(Stems *stems, const unsigned char *stem, size_t length, uint32_t tag)
+{
+    int32_t known = known_number(stems, stem, length, tag);
+    if (known != STOP || length == 0) {
+        return known;
     }
     if (reserve(stems, 1, length) < 0) {
         return -1;
@@ -129,6 +139,11 @@ static int32_t number_of(Stems *stems, const unsigned char *stem, size_t length,
     append(stems, stem, length);
     put(stems->slots, stems->n_slots, (StemSlot){tag, stems->count - 1});
     return (int32_t)stems->count - 1;
+}
+
+int32_t stems_known(Stems *stems, const unsigned char *stem, size_t length)
+{
+    return known_number(stems, stem, length, tag_of(stems, stem, length));
 }
 
 int32_t stems_number(Stems *stems, const unsigned char *stem, size_t length)
@@ -142,6 +157,40 @@ typedef struct {
     uint32_t tag;
 } Line;
 
+/* Look up to `GROUP` stems up. The end and the text of a stem that may be the same are fetched before they are compared. */
+static void look_up_group(const Stems *stems, const Line *group, size_t count, int32_t *numbers)
+{
+    for (size_t index = 0; index < count; index++) {
+        StemSlot slot = stems->slots[first_slot(stems->n_slots, group[index].tag)];
+        numbers[index] = slot.tag == group[index].tag ? (int32_t)slot.number : STOP;
+        if (numbers[index] != STOP) {
+            PREFETCH(&stems->ends[numbers[index] - 1]);
+        }
+    }
+    for (size_t index = 0; index < count; index++) {
+        if (numbers[index] != STOP) {
+            PREFETCH(stems->text + stems->ends[numbers[index] - 1]);
+        }
+    }
+    for (size_t index = 0; index < count; index++) {
+        numbers[index] = known_number(stems, group[index].start, group[index].length, group[index].tag);
+    }
+}
+
+void stems_look_up(const Stems *stems, const Stems *others, uint32_t first, size_t count, int32_t *numbers)
+{
+    for (size_t done = 0; done < count; done += GROUP) {
+        Line group[GROUP];
+        size_t n_stems = count - done < GROUP ? count - done : GROUP;
+        for (size_t index = 0; index < n_stems; index++) {
+            uint32_t number = first + (uint32_t)(done + index), start = number == 0 ? 0 : others->ends[number - 1];
+            size_t length = others->ends[number] - start;
+            group[index] = (Line){others->text + start, length, tag_of(stems, others->text + start, length)};
+        }
+        look_up_group(stems, group, n_stems, numbers + done);
+    }
+}
+
 /* Find the next lines of a text, at most `GROUP`; return the start of the line behind them, NULL at the end. */
 static const unsigned char *read_lines(const Stems *stems, const unsigned char *text, const unsigned char *end,
                                        Line *lines, size_t *n_lines)
@@ -149,9 +198,7 @@ static const unsigned char *read_lines(const Stems *stems, const unsigned char *
     for (*n_lines = 0; text != NULL && *n_lines < GROUP;) {
         const unsigned char *line_end = text == end ? NULL : memchr(text, '\n', (size_t)(end - text));
         size_t length = (size_t)((line_end == NULL ? end : line_end) - text);
-        Line line = {text, length, tag_of(stems, text, length)};
-        PREFETCH(&stems->slots[first_slot(stems->n_slots, line.tag)]);
-        lines[(*n_lines)++] = line;
+        lines[(*n_lines)++] = (Line){text, length, tag_of(stems, text, length)};
         text = line_end == NULL ? NULL : line_end + 1;
     }
     return text;

@@ -159,12 +159,15 @@ static PyObject *vocabulary_scan(PyObject *self, PyObject *arguments)
     return result;
 }
 
-static int32_t number_of_string(Stems *stems, PyObject *string)
+/* Numbers stems; -1 with an exception set. */
+typedef int32_t NumberStem(Stems *stems, const unsigned char *stem, size_t length);
+
+static int32_t number_of_string(Stems *stems, PyObject *string, NumberStem *number_stem)
 {
     Py_ssize_t length;
     const char *text = PyUnicode_AsUTF8AndSize(string, &length);
     if (text != NULL) {
-        return stems_number(stems, (const unsigned char *)text, (size_t)length);
+        return number_stem(stems, (const unsigned char *)text, (size_t)length);
     }
     if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
         return -1;
@@ -174,12 +177,12 @@ static int32_t number_of_string(Stems *stems, PyObject *string)
     if (encoded == NULL) {
         return -1;
     }
-    int32_t number = stems_number(stems, (unsigned char *)PyBytes_AsString(encoded), (size_t)PyBytes_Size(encoded));
+    int32_t number = number_stem(stems, (unsigned char *)PyBytes_AsString(encoded), (size_t)PyBytes_Size(encoded));
     Py_DECREF(encoded);
     return number;
 }
 
-static PyObject *vocabulary_find(PyObject *self, PyObject *strings)
+static PyObject *numbers_of(Stems *stems, PyObject *strings, NumberStem *number_stem)
 {
     PyObject *items = PySequence_Tuple(strings);
     if (items == NULL) {
@@ -188,7 +191,7 @@ static PyObject *vocabulary_find(PyObject *self, PyObject *strings)
     Py_ssize_t count = PyTuple_Size(items);
     PyObject *result = PyByteArray_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(int32_t));
     for (Py_ssize_t index = 0; result != NULL && index < count; index++) {
-        int32_t number = number_of_string(&((Vocabulary *)self)->words.stems, PyTuple_GetItem(items, index));
+        int32_t number = number_of_string(stems, PyTuple_GetItem(items, index), number_stem);
         if (number < 0) {
             Py_CLEAR(result);
         } else {
@@ -196,6 +199,38 @@ static PyObject *vocabulary_find(PyObject *self, PyObject *strings)
         }
     }
     Py_DECREF(items);
+    return result;
+}
+
+static PyObject *vocabulary_find(PyObject *self, PyObject *strings)
+{
+    return numbers_of(&((Vocabulary *)self)->words.stems, strings, stems_number);
+}
+
+static PyObject *vocabulary_look_up(PyObject *self, PyObject *strings)
+{
+    return numbers_of(&((Vocabulary *)self)->words.stems, strings, stems_known);
+}
+
+static PyObject *vocabulary_look_up_from(PyObject *self, PyObject *arguments)
+{
+    PyObject *other;
+    Py_ssize_t first, at_most;
+    if (!PyArg_ParseTuple(arguments, "O!nn", Py_TYPE(self), &other, &first, &at_most)) {
+        return NULL;
+    }
+    const Stems *stems = &((Vocabulary *)other)->words.stems;
+    if (first < 0 || at_most < 0) {
+        PyErr_SetString(PyExc_IndexError, "no word has this number");
+        return NULL;
+    }
+    Py_ssize_t n_left = first < (Py_ssize_t)stems->count ? (Py_ssize_t)stems->count - first : 0;
+    size_t count = (size_t)(n_left < at_most ? n_left : at_most);
+    PyObject *result = array_of(NULL, count, sizeof(int32_t));
+    if (result != NULL) {
+        int32_t *numbers = (int32_t *)(void *)PyByteArray_AsString(result);
+        stems_look_up(&((Vocabulary *)self)->words.stems, stems, (uint32_t)first, count, numbers);
+    }
     return result;
 }
 
@@ -292,6 +327,8 @@ static Py_ssize_t vocabulary_length(PyObject *self)
 static PyMethodDef methods[] = {
     {"scan", vocabulary_scan, METH_VARARGS, "The number of every word, and the number of words before each cut."},
     {"find", vocabulary_find, METH_O, "The number of every stem; new ones get the next numbers."},
+    {"look_up", vocabulary_look_up, METH_O, "The number of every stem; 0 for those that have none."},
+    {"look_up_from", vocabulary_look_up_from, METH_VARARGS, "The same for the stems of another vocabulary."},
     {"load", vocabulary_load, METH_O, "Find all stems of a text with one in each line."},
     {"stem", vocabulary_stem, METH_O, "The stem with a number."},
     {"stems_from", vocabulary_stems_from, METH_VARARGS, "The stems with this number and above, or some of them."},

@@ -14,10 +14,9 @@
 #define COUNTER_BITS 24
 #define N_FACTORS 4
 
-static uint64_t secret_factor = UINT64_C(0x9E3779B97F4A7C15);
+uint64_t secret_factor = UINT64_C(0x9E3779B97F4A7C15);
 
-/* The shift that reduces a product to a slot, with at least `n_slots` of them. */
-static unsigned shift_for(size_t n_slots)
+unsigned shift_for(size_t n_slots)
 {
     unsigned shift = 64;
     for (size_t slots = 1; slots < n_slots || slots < MIN_SLOTS; slots *= 2) {

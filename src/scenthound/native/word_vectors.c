@@ -1,283 +1,240 @@
-/* Vectors of the words of a page: counts of distinct words, products that are rounded once, sums of windows.
+/* Vectors of the words of a page: distinct words with weights, scaled to length 1, and products that are rounded once.
 
-   The results are those of numpy and of math.fsum in relevance/rocchio.py. */
+   The results are those of numpy and of math.fsum in relevance/word_vectors.py. */
 
+#include "exact_sums.h"
 #include "native.h"
+#include "word_weights.h"
 
 #include <math.h>
 
 /* Counts */
 
-#define DIGIT_BITS 8
-#define N_DIGITS (1 << DIGIT_BITS)
+/* How often each word is on the page at hand; all 0 between two calls. It is as large as the vocabulary, so that counting
+   takes neither hashing nor sorting. Counts end at `MAX_COUNT`. */
+static uint16_t *n_of_word;
+static size_t n_of_word_room;
 
-/* Sort numbers of 0 and more, in as many passes as the largest one has digits; returns the array that has them. */
-static int32_t *sorted(int32_t *numbers, int32_t *others, size_t count)
+#define MAX_COUNT UINT16_MAX
+
+/* Make room for the counts of all words; false, with an exception set, without memory. */
+static bool make_room_for(const int32_t *words, size_t n_words)
 {
     int32_t largest = 0;
-    for (size_t index = 0; index < count; index++) {
-        largest |= numbers[index];
+    for (size_t index = 0; index < n_words; index++) {
+        largest = words[index] > largest ? words[index] : largest;
     }
-    for (unsigned shift = 0; shift < 31 && largest >> shift; shift += DIGIT_BITS) {
-        size_t starts[N_DIGITS + 1] = {0};
-        for (size_t index = 0; index < count; index++) {
-            starts[(numbers[index] >> shift & (N_DIGITS - 1)) + 1]++;
-        }
-        for (size_t digit = 0; digit < N_DIGITS; digit++) {
-            starts[digit + 1] += starts[digit];
-        }
-        for (size_t index = 0; index < count; index++) {
-            others[starts[numbers[index] >> shift & (N_DIGITS - 1)]++] = numbers[index];
-        }
-        int32_t *swapped = numbers;
-        numbers = others;
-        others = swapped;
+    size_t before = n_of_word_room;
+    if ((size_t)largest < before) {
+        return true;
     }
-    return numbers;
+    if (make_room((void **)&n_of_word, &n_of_word_room, (size_t)largest + 1, sizeof *n_of_word) < 0) {
+        return false;
+    }
+    memset(n_of_word + before, 0, (n_of_word_room - before) * sizeof *n_of_word);
+    return true;
 }
 
-/* The distinct words of 1 and more, ascending, and their counts. */
-static PyObject *count_words(PyObject *module, PyObject *argument)
+/* The distinct words of 1 and more, in the order of their first occurrences; returns how many there are. Both loops are
+   without branches, because stop words and new words are unpredictable. */
+static size_t count_words(const int32_t *words, size_t n_words, int32_t *distinct)
+{
+    size_t n_kept = 0, n_distinct = 0;
+    for (size_t index = 0; index < n_words; index++) {
+        distinct[n_kept] = words[index];
+        n_kept += words[index] > 0;
+    }
+    uint16_t *counts = n_of_word;
+    for (size_t index = 0; index < n_kept; index++) {
+        int32_t word = distinct[index];
+        uint16_t count = counts[word];
+        distinct[n_distinct] = word;
+        n_distinct += count == 0;
+        counts[word] = (uint16_t)(count + (count < MAX_COUNT));
+    }
+    return n_distinct;
+}
+
+/* Vectors of length 1 */
+
+enum { WORDS, RANKS, WEIGHTS, LOGARITHMS, QUERY, N_ARRAYS };
+
+static const size_t item_sizes[N_ARRAYS] = {sizeof(int32_t), OF_RANKS, sizeof(double), sizeof(double), sizeof(double)};
+
+typedef struct {
+    double *log_counts, *values, *products; /* the parts of one allocation, as the words */
+    int32_t *words;
+    size_t count;
+    double length; /* before it is scaled; 1 if it is 0 */
+} Vector;
+
+static void free_vector(Vector *vector)
+{
+    free(vector->log_counts);
+    vector->log_counts = NULL;
+}
+
+/* Weigh the distinct words and reset their counts; false if one of the counts has no logarithm. */
+static bool weigh(Vector vector, WordWeights weights, const Py_buffer *logarithms)
+{
+    const double *of_count = logarithms->buf;
+    size_t n_logarithms = length_of(logarithms);
+    bool is_complete = true;
+    for (size_t index = 0; index < vector.count; index++) {
+        int32_t word = vector.words[index];
+        size_t count = n_of_word[word];
+        n_of_word[word] = 0;
+        is_complete = is_complete && count < n_logarithms;
+        double log_count = is_complete ? of_count[count] : 0, value = log_count * weight_of(weights, word);
+        vector.log_counts[index] = log_count;
+        vector.values[index] = value;
+        vector.products[index] = value * value;
+    }
+    return is_complete;
+}
+
+static void scale(Vector *vector)
+{
+    double length = sqrt(exact_sum(vector->products, vector->count));
+    vector->length = length == 0 ? 1 : length;
+    for (size_t index = 0; index < vector->count; index++) {
+        vector->values[index] /= vector->length;
+    }
+}
+
+/* The vector of a page. Without memory there is none, with an exception set; nor is there if a count has no logarithm. */
+static bool make_vector(Vector *vector, const Py_buffer *arrays)
+{
+    size_t n_words = length_of(&arrays[WORDS]);
+    WordWeights weights;
+    if (!use_weights(&weights, &arrays[RANKS], &arrays[WEIGHTS]) || !make_room_for(arrays[WORDS].buf, n_words)) {
+        return false;
+    }
+    double *room = malloc((n_words + 1) * (3 * sizeof *room + sizeof(int32_t)));
+    if (room == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    *vector = (Vector){room, room + n_words, room + 2 * n_words, (int32_t *)(void *)(room + 3 * n_words), 0, 1};
+    vector->count = count_words(arrays[WORDS].buf, n_words, vector->words);
+    if (!weigh(*vector, weights, &arrays[LOGARITHMS])) {
+        free_vector(vector);
+        return false;
+    }
+    scale(vector);
+    return true;
+}
+
+static PyObject *no_vector(void)
+{
+    return PyErr_Occurred() == NULL ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *weigh_words(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    Py_buffer words;
-    if (get_array(argument, &words, sizeof(int32_t)) < 0) {
+    PyObject *objects[QUERY];
+    Py_buffer arrays[QUERY];
+    if (!PyArg_ParseTuple(arguments, "OOOO", &objects[WORDS], &objects[RANKS], &objects[WEIGHTS],
+                          &objects[LOGARITHMS]) ||
+        get_arrays(objects, arrays, item_sizes, QUERY) < 0) {
         return NULL;
     }
-    size_t n_words = (size_t)words.len / sizeof(int32_t), n_kept = 0, n_distinct = 0;
-    const int32_t *numbers = words.buf;
-    int32_t *kept = malloc((2 * n_words + 1) * sizeof *kept);
-    if (kept == NULL) {
-        PyBuffer_Release(&words);
-        return PyErr_NoMemory();
+    Vector vector;
+    bool is_made = make_vector(&vector, arrays);
+    release_arrays(arrays, QUERY);
+    if (!is_made) {
+        return no_vector();
     }
-    for (size_t index = 0; index < n_words; index++) {
-        kept[n_kept] = numbers[index];
-        n_kept += numbers[index] > 0;
+    PyObject *items[] = {
+        array_of(vector.words, vector.count, sizeof *vector.words),
+        array_of(vector.log_counts, vector.count, sizeof *vector.log_counts),
+        array_of(vector.values, vector.count, sizeof *vector.values),
+        PyFloat_FromDouble(vector.length),
+    };
+    free_vector(&vector);
+    return packed(items, 4);
+}
+
+/* Products */
+
+/* Multiply values by the factors of their words, or one by one without words; the last factor is that of all higher
+   words. */
+static double product_of(const double *values, size_t count, const double *factors, size_t n_factors,
+                         const int32_t *words, double *products)
+{
+    for (size_t index = 0; index < count; index++) {
+        products[index] = values[index] * factors[words == NULL ? index : index_of(words[index], n_factors)];
     }
-    PyBuffer_Release(&words);
-    int32_t *in_order = sorted(kept, kept + n_words, n_kept), *counts = in_order == kept ? kept + n_words : kept;
-    for (size_t index = 0; index < n_kept;) {
-        size_t end = index + 1;
-        while (end < n_kept && in_order[end] == in_order[index]) {
-            end++;
-        }
-        counts[n_distinct] = (int32_t)(end - index);
-        in_order[n_distinct++] = in_order[index];
-        index = end;
+    return exact_sum(products, count);
+}
+
+static PyObject *page_product(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *objects[N_ARRAYS], *result = NULL;
+    Py_buffer arrays[N_ARRAYS];
+    if (!PyArg_ParseTuple(arguments, "OOOOO", &objects[WORDS], &objects[RANKS], &objects[WEIGHTS],
+                          &objects[LOGARITHMS], &objects[QUERY]) ||
+        get_arrays(objects, arrays, item_sizes, N_ARRAYS) < 0) {
+        return NULL;
     }
-    PyObject *of_words = PyByteArray_FromStringAndSize((char *)in_order, (Py_ssize_t)(n_distinct * sizeof *counts));
-    PyObject *of_counts = PyByteArray_FromStringAndSize((char *)counts, (Py_ssize_t)(n_distinct * sizeof *counts));
-    free(kept);
-    PyObject *result = of_words == NULL || of_counts == NULL ? NULL : PyTuple_Pack(2, of_words, of_counts);
-    Py_XDECREF(of_words);
-    Py_XDECREF(of_counts);
+    Vector vector;
+    if (length_of(&arrays[QUERY]) == 0) {
+        PyErr_SetString(PyExc_ValueError, "the query must not be empty");
+    } else if (!make_vector(&vector, arrays)) {
+        result = no_vector();
+    } else {
+        double product = product_of(vector.values, vector.count, arrays[QUERY].buf, length_of(&arrays[QUERY]),
+                                    vector.words, vector.products);
+        result = Py_BuildValue("dd", product, vector.length);
+        free_vector(&vector);
+    }
+    release_arrays(arrays, N_ARRAYS);
     return result;
 }
 
-/* Exact sums */
+enum { ONE, OTHER, POSITIONS, N_FACTORS };
 
-/* A sum as numbers that do not overlap, ascending in size (Shewchuk 1997). A double has no more than so many parts. */
-#define MAX_PARTS 64
+static const size_t factor_sizes[N_FACTORS] = {sizeof(double), sizeof(double), sizeof(int32_t)};
 
-typedef struct {
-    double parts[MAX_PARTS];
-    int n_parts;
-} ExactSum;
-
-static void add_exactly(ExactSum *sum, double number)
+static PyObject *exact_product(const Py_buffer *one, const Py_buffer *other, const Py_buffer *words)
 {
-    int n_kept = 0;
-    for (int index = 0; index < sum->n_parts; index++) {
-        double part = sum->parts[index];
-        if (fabs(number) < fabs(part)) {
-            double larger = part;
-            part = number;
-            number = larger;
-        }
-        double high = number + part;
-        double low = part - (high - number);
-        if (low != 0) {
-            sum->parts[n_kept++] = low;
-        }
-        number = high;
+    size_t count = length_of(one), n_factors = length_of(other);
+    if (count != (words == NULL ? n_factors : length_of(words)) || (count > 0 && n_factors == 0)) {
+        PyErr_SetString(PyExc_ValueError, "both arrays must have the same length");
+        return NULL;
     }
-    sum->parts[n_kept] = number;
-    sum->n_parts = n_kept < MAX_PARTS - 1 ? n_kept + 1 : n_kept;
-}
-
-/* The sum, rounded once, half to even. */
-static double rounded(const ExactSum *sum)
-{
-    int index = sum->n_parts;
-    if (index == 0) {
-        return 0.0;
+    double *products = malloc((count + 1) * sizeof *products);
+    if (products == NULL) {
+        return PyErr_NoMemory();
     }
-    double high = sum->parts[--index], low = 0.0;
-    while (index > 0) {
-        double before = high, part = sum->parts[--index];
-        high = before + part;
-        low = part - (high - before);
-        if (low != 0) {
-            break;
-        }
-    }
-    /* The rest decides if the last step was exactly between two numbers. */
-    if (index > 0 && ((low < 0 && sum->parts[index - 1] < 0) || (low > 0 && sum->parts[index - 1] > 0))) {
-        double twice = low * 2, moved = high + twice;
-        if (moved - high == twice) {
-            high = moved;
-        }
-    }
-    return high;
+    double product = product_of(one->buf, count, other->buf, n_factors, words == NULL ? NULL : words->buf, products);
+    free(products);
+    return PyFloat_FromDouble(product);
 }
 
 static PyObject *exact_dot(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    PyObject *of_one, *of_other, *result = NULL;
-    Py_buffer one, other;
-    if (!PyArg_ParseTuple(arguments, "OO", &of_one, &of_other) || get_array(of_one, &one, sizeof(double)) < 0) {
+    PyObject *objects[N_FACTORS] = {NULL};
+    Py_buffer arrays[N_FACTORS];
+    if (!PyArg_ParseTuple(arguments, "OO|O", &objects[ONE], &objects[OTHER], &objects[POSITIONS])) {
         return NULL;
     }
-    if (get_array(of_other, &other, sizeof(double)) == 0) {
-        if (one.len != other.len) {
-            PyErr_SetString(PyExc_ValueError, "both arrays must have the same length");
-        } else {
-            const double *left = one.buf, *right = other.buf;
-            ExactSum sum = {.n_parts = 0};
-            for (size_t index = 0; index < (size_t)one.len / sizeof(double); index++) {
-                double product = left[index] * right[index];
-                if (product != 0) {
-                    add_exactly(&sum, product);
-                }
-            }
-            result = PyFloat_FromDouble(rounded(&sum));
-        }
-        PyBuffer_Release(&other);
-    }
-    PyBuffer_Release(&one);
-    return result;
-}
-
-/* Sums of windows */
-
-#define N_WINDOW_ARRAYS 7
-
-/* The item sizes of the arrays of `window_sums`, in order. */
-static const size_t window_item_sizes[N_WINDOW_ARRAYS] = {
-    sizeof(int32_t), sizeof(double), sizeof(double), sizeof(int64_t), sizeof(double), sizeof(int32_t), sizeof(int32_t),
-};
-
-static size_t length_of(const Py_buffer *array)
-{
-    return (size_t)array->len / (size_t)array->itemsize;
-}
-
-static bool are_windows(const Py_buffer *arrays)
-{
-    size_t n_words = length_of(&arrays[0]), n_windows = length_of(&arrays[5]);
-    if (length_of(&arrays[1]) != n_words || length_of(&arrays[2]) == 0 ||
-        length_of(&arrays[3]) != length_of(&arrays[4]) || length_of(&arrays[6]) != n_windows) {
-        return false;
-    }
-    const int64_t *positions = arrays[3].buf;
-    for (size_t index = 0; index < length_of(&arrays[3]); index++) {
-        if (positions[index] < 0 || (size_t)positions[index] >= n_words) {
-            return false;
-        }
-    }
-    const int32_t *first = arrays[5].buf, *last = arrays[6].buf;
-    for (size_t index = 0; index < n_windows; index++) {
-        if (first[index] < 0 || (size_t)first[index] > n_words || last[index] < 0 || (size_t)last[index] > n_words) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Running sums of weight * factor of the word, plus more at some positions, and of the squares of the weights; each has
-   one element more than there are words. They are added from left to right, as numpy.cumsum does. */
-static void sum_up(const Py_buffer *arrays, double *sums, double *squares)
-{
-    const int32_t *words = arrays[0].buf;
-    const double *weights = arrays[1].buf, *factors = arrays[2].buf, *more = arrays[4].buf;
-    const int64_t *positions = arrays[3].buf;
-    size_t n_words = length_of(&arrays[0]);
-    int32_t last_factor = (int32_t)length_of(&arrays[2]) - 1;
-    sums[0] = squares[0] = 0;
-    for (size_t index = 0; index < n_words; index++) {
-        int32_t word = words[index] < last_factor ? words[index] : last_factor;
-        sums[index + 1] = weights[index] * factors[word < 0 ? 0 : word];
-    }
-    for (size_t index = 0; index < length_of(&arrays[3]); index++) {
-        sums[positions[index] + 1] += more[index];
-    }
-    double sum = 0, square = 0;
-    for (size_t index = 1; index <= n_words; index++) {
-        sum += sums[index];
-        sums[index] = sum;
-        square += weights[index - 1] * weights[index - 1];
-        squares[index] = square;
-    }
-}
-
-static PyObject *differences(const Py_buffer *arrays, const double *sums)
-{
-    const int32_t *first = arrays[5].buf, *last = arrays[6].buf;
-    size_t n_windows = length_of(&arrays[5]);
-    PyObject *result = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(n_windows * sizeof(double)));
-    double *values = result == NULL ? NULL : (double *)(void *)PyByteArray_AsString(result);
-    for (size_t index = 0; values != NULL && index < n_windows; index++) {
-        values[index] = sums[last[index]] - sums[first[index]];
-    }
-    return result;
-}
-
-static PyObject *sums_of_windows(const Py_buffer *arrays)
-{
-    if (!are_windows(arrays)) {
-        PyErr_SetString(PyExc_ValueError, "the arrays of words and windows do not fit each other");
+    int n_arrays = objects[POSITIONS] == NULL ? POSITIONS : N_FACTORS;
+    if (get_arrays(objects, arrays, factor_sizes, n_arrays) < 0) {
         return NULL;
     }
-    size_t n_sums = length_of(&arrays[0]) + 1;
-    double *sums = malloc(2 * n_sums * sizeof *sums);
-    if (sums == NULL) {
-        return PyErr_NoMemory();
-    }
-    sum_up(arrays, sums, sums + n_sums);
-    PyObject *of_values = differences(arrays, sums), *of_squares = differences(arrays, sums + n_sums);
-    free(sums);
-    PyObject *result = of_values == NULL || of_squares == NULL ? NULL : PyTuple_Pack(2, of_values, of_squares);
-    Py_XDECREF(of_values);
-    Py_XDECREF(of_squares);
-    return result;
-}
-
-static PyObject *window_sums(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    Py_buffer arrays[N_WINDOW_ARRAYS];
-    int n_borrowed = 0;
-    if (PyTuple_Size(arguments) != N_WINDOW_ARRAYS) {
-        PyErr_SetString(PyExc_TypeError, "window_sums takes seven arrays");
-        return NULL;
-    }
-    while (n_borrowed < N_WINDOW_ARRAYS && get_array(PyTuple_GetItem(arguments, n_borrowed), &arrays[n_borrowed],
-                                                     window_item_sizes[n_borrowed]) == 0) {
-        n_borrowed++;
-    }
-    PyObject *result = n_borrowed == N_WINDOW_ARRAYS ? sums_of_windows(arrays) : NULL;
-    while (n_borrowed > 0) {
-        PyBuffer_Release(&arrays[--n_borrowed]);
-    }
+    PyObject *result = exact_product(&arrays[ONE], &arrays[OTHER], n_arrays == N_FACTORS ? &arrays[POSITIONS] : NULL);
+    release_arrays(arrays, n_arrays);
     return result;
 }
 
 static PyMethodDef methods[] = {
-    {"count_words", count_words, METH_O, "The distinct words of 1 and more, ascending, and their counts."},
+    {"weigh_words", weigh_words, METH_VARARGS, "The vector of the words of a page."},
+    {"page_product", page_product, METH_VARARGS, "The product of this vector and a query, and its length."},
     {"exact_dot", exact_dot, METH_VARARGS, "The dot product, rounded once."},
-    {"window_sums", window_sums, METH_VARARGS, "Sums of weights and of their squares over windows of words."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -115,6 +115,10 @@ int stems_init(Stems *stems, HashKey key, Letters letters);
 void stems_clear(Stems *stems);
 /* The number of a stem, which is added if it is new; -1 with an exception set. */
 int32_t stems_number(Stems *stems, const unsigned char *stem, size_t length);
+/* The number of a stem; `STOP` if it has none. */
+int32_t stems_known(Stems *stems, const unsigned char *stem, size_t length);
+/* The same for `count` of others, from number `first` on. */
+void stems_look_up(const Stems *stems, const Stems *others, uint32_t first, size_t count, int32_t *numbers);
 /* Add all stems of a text, one in each line; -1 with an exception set. */
 int stems_load(Stems *stems, const unsigned char *text, size_t length);
 size_t stems_bytes(const Stems *stems);

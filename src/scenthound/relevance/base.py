@@ -58,7 +58,9 @@ class RelevanceModel(Protocol):
 
 
 class Relevance(Protocol):
-    """Scores how relevant a page, or the words around a link, is to the topic."""
+    """Scores how relevant a page, or the words around a link, is to the topic.
+
+    The class attribute `uses_norm = False`, which is optional, marks one that ignores the norm of pages."""
 
     def page(self, words: IntArray, norm: float) -> float:
         """The relevance of a page with these words (0 is a stop word). `norm` is the length of its vector of word
@@ -125,6 +127,11 @@ def accepts_training(model: RelevanceModel) -> bool:
 def score_range(model: RelevanceModel) -> float:
     """The classifier score of a page with a relevance of 1; 1 unless relevance is made from scores of another range."""
     return float(getattr(model, "score_range", 1.0))
+
+
+def uses_norm(relevance: Relevance) -> bool:
+    """Whether scores of pages depend on their norms; if not, these need not be computed."""
+    return bool(getattr(relevance, "uses_norm", True))
 
 
 def on_topic_from(model: RelevanceModel) -> float | None:

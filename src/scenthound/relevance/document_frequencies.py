@@ -5,7 +5,8 @@ first line is the number of documents; each other line is a stem and the number 
 """
 
 import gzip
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import FloatArray, IntArray
 from scenthound.relevance.base import WordIndex
+from scenthound.text.tokenizer import WordScanner
 
 #: The idf of a word that is on every page of a crawl: it counts for the length of a page.
 MIN_IDF = 0.01
@@ -24,22 +27,42 @@ FILE = "document_frequencies.txt.gz"
 #: So that a resumed crawl never has all its stems as strings.
 _STEMS_AT_A_TIME = 1 << 16
 
+#: Two bytes are enough for the ranks of nearly all files.
+RankArray = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+
 
 @dataclass(frozen=True, slots=True)
 class StemWeights:
     """The square roots of the inverse document frequencies of stems. Many stems have the same one, so each stem has a
-    rank in the ascending `roots`; 0 is that of stop words."""
+    rank in `roots`; 0 is that of stop words."""
 
-    rank_of: Mapping[str, int]
+    stems: WordScanner
+    ranks: RankArray  #: by the number of the stem; the first is that of stems without a document frequency
     roots: FloatArray
-    unknown_rank: int  #: of stems without a document frequency
 
     @classmethod
     def of(cls, stems: Sequence[str], frequencies: FloatArray, n_documents: int) -> Self:
         """With `log((N + 1) / (df + 1))` as inverse document frequency."""
-        idf, ranks = np.unique(np.log((n_documents + 1) / (np.append(frequencies, 0.0) + 1)), return_inverse=True)
-        *of_stems, unknown_rank = (ranks + 1).tolist()
-        return cls(dict(zip(stems, of_stems, strict=True)), np.concatenate(([0.0], np.sqrt(idf))), unknown_rank)
+        scanner = WordScanner()
+        numbers = scanner.find_words(stems)
+        frequency = np.zeros(scanner.n_words)
+        frequency[numbers] = frequencies
+        distinct, ranks = np.unique(frequency, return_inverse=True)
+        roots = np.concatenate(([0.0], np.sqrt(np.log((n_documents + 1) / (distinct + 1)))))
+        return cls(scanner, _as_ranks(ranks + 1, len(roots)), roots)
+
+    def rank_of(self, stem: str) -> int:
+        return int(self.ranks[self.stems.look_up([stem])[0]])
+
+    def ranks_from(self, index: WordIndex, first: int, at_most: int) -> RankArray:
+        """The ranks of the words of a vocabulary, numbered `first` and above, or of the first of them."""
+        if isinstance(index, WordScanner):
+            return self.ranks.take(self.stems.look_up_from(index, first, at_most))
+        return self.ranks.take(self.stems.look_up(index.stems_from(first, at_most)))
+
+
+def _as_ranks(ranks: npt.NDArray[np.int64], n_ranks: int) -> RankArray:
+    return ranks.astype(np.uint16) if n_ranks <= 1 << 16 else ranks.astype(np.uint32)
 
 
 @cache
@@ -47,21 +70,33 @@ def stem_weights(file: str | None) -> StemWeights:
     """The weights by a file of document frequencies; None: the one of the package."""
     try:
         content = (files("scenthound.relevance") / FILE if file is None else Path(file)).read_bytes()
-        n_documents, *lines = gzip.decompress(content).decode().splitlines()
-        frequencies = dict(line.split(" ") for line in lines)
-        return StemWeights.of(list(frequencies), np.array(list(frequencies.values()), np.float64), int(n_documents))
+        n_documents, *parts = gzip.decompress(content).decode().split()
+        return StemWeights.of(parts[0::2], np.array(list(map(float, parts[1::2]))), int(n_documents))
     except (OSError, ValueError, EOFError) as reason:
         raise InvalidInput(f"Cannot read document frequencies from {printable(file)}: {printable(reason)}.") from None
 
 
-class WordWeights:
-    """The square root of the inverse document frequency of the words of a vocabulary, which may grow."""
+class RankedWeights(ABC):
+    """The square root of the inverse document frequency of words, by the ranks of words."""
+
+    @abstractmethod
+    def table(self) -> tuple[RankArray, FloatArray]:
+        """The rank of each word, whose last is that of all higher words, and the weight of each rank."""
+
+    def root_idf(self, words: IntArray) -> FloatArray:
+        """Of each word; 0 for stop words."""
+        ranks, roots = self.table()
+        return roots.take(ranks.take(words, mode="clip"))
+
+
+class WordWeights(RankedWeights):
+    """Those of the words of a vocabulary, which may grow, by a file of document frequencies."""
 
     def __init__(self, index: WordIndex, file: str | None = None) -> None:
         self._index = index
         self._stems = stem_weights(file)
-        # Two bytes are enough for the rank of a word; with room for new words.
-        self._rank_of_word = np.zeros(1, np.min_scalar_type(len(self._stems.roots)))
+        # With room for new words.
+        self._rank_of_word: RankArray = np.zeros(1, self._stems.ranks.dtype)
         self._n_known = 1
 
     @property
@@ -70,17 +105,16 @@ class WordWeights:
 
     def root_idf_of(self, stem: str) -> float:
         """Of a stem, in the vocabulary or not."""
-        return float(self._stems.roots[self._stems.rank_of.get(stem, self._stems.unknown_rank)])
+        return float(self._stems.roots[self._stems.rank_of(stem)])
 
-    def root_idf(self, words: IntArray) -> FloatArray:
-        """Of each word; 0 for stop words."""
-        if int(words.max(initial=0)) >= self._n_known:
+    def table(self) -> tuple[RankArray, FloatArray]:
+        if self._n_known < self._index.n_words:
             self._extend()
-        return self._stems.roots.take(self._rank_of_word.take(words))
+        return self._rank_of_word, self._stems.roots
 
     def share_known(self, words: IntArray) -> float:
         """The share of words that have a document frequency; 1 if there are none."""
-        is_unknown = self.root_idf(words) == self._stems.roots[self._stems.unknown_rank]
+        is_unknown = self.root_idf(words) == self._stems.roots[self._stems.ranks[0]]
         return 1.0 - float(is_unknown.mean()) if len(words) else 1.0
 
     def _extend(self) -> None:
@@ -90,34 +124,35 @@ class WordWeights:
             room[: self._n_known] = self._rank_of_word[: self._n_known]
             self._rank_of_word = room
         while self._n_known < n_words:
-            stems = self._index.stems_from(self._n_known, _STEMS_AT_A_TIME)
-            rank_of, unknown_rank = self._stems.rank_of, self._stems.unknown_rank
-            self._rank_of_word[self._n_known : self._n_known + len(stems)] = [
-                rank_of.get(stem, unknown_rank) for stem in stems
-            ]
-            self._n_known += len(stems)
+            ranks = self._stems.ranks_from(self._index, self._n_known, _STEMS_AT_A_TIME)
+            self._rank_of_word[self._n_known : self._n_known + len(ranks)] = ranks
+            self._n_known += len(ranks)
 
 
-class CrawlWeights:
-    """The weights of words by their document frequencies in the pages of a crawl, for languages that the package has no
+class CrawlWeights(RankedWeights):
+    """Those of words by their document frequencies in the pages of a crawl, for languages that the package has no
     frequencies of. Words of no page count as rare, and so do those of `rare`, whatever their frequencies."""
 
     def __init__(self, pages: Sequence[IntArray], n_words: int, rare: IntArray) -> None:
         frequency = np.bincount(np.concatenate(pages), minlength=n_words + 1)
         frequency[rare] = 0
-        self._root_idf: FloatArray = np.sqrt(np.log((len(pages) + 1) / (frequency + 1)) + MIN_IDF)
-        self._root_idf[0] = 0.0
+        root_idf = np.sqrt(np.log((len(pages) + 1) / (frequency + 1)) + MIN_IDF)
+        root_idf[0] = 0.0
+        self._use(root_idf)
+
+    def _use(self, root_idf: FloatArray) -> None:
+        self._roots, ranks = np.unique(root_idf, return_inverse=True)
+        self._ranks = _as_ranks(ranks, len(self._roots))
 
     @classmethod
     def restored(cls, root_idf: FloatArray) -> "CrawlWeights":
         """From the weights of all words."""
         made = cls.__new__(cls)
-        made._root_idf = root_idf
+        made._use(root_idf)
         return made
 
     def state(self) -> FloatArray:
-        return self._root_idf.copy()
+        return self._roots.take(self._ranks)
 
-    def root_idf(self, words: IntArray) -> FloatArray:
-        """Of each word; 0 for stop words."""
-        return self._root_idf.take(words, mode="clip")
+    def table(self) -> tuple[RankArray, FloatArray]:
+        return self._ranks, self._roots

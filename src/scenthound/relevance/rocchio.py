@@ -30,16 +30,22 @@ from typing import Self
 
 import numpy as np
 
-from scenthound import native
-from scenthound.model import FloatArray, IntArray, LongArray, Topic
+from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.relevance.base import Training, WordIndex, no_words
-from scenthound.relevance.document_frequencies import CrawlWeights, WordWeights
+from scenthound.relevance.document_frequencies import CrawlWeights, RankedWeights, WordWeights
+from scenthound.relevance.word_vectors import (
+    FoundPhrases,
+    PageVector,
+    Phrase,
+    exact_dot,
+    page_product,
+    vector_product,
+    window_cosines,
+)
 from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.text.scripts import is_unspaced
 from scenthound.text.tokenizer import stems_of
 
-#: The words of a phrase are at most so many words apart, or as many as it has.
-PHRASE_WORDS = 8
 #: The weight of the single words of a phrase, and that of the phrase relative to theirs together.
 PART_WEIGHT = 0.5
 PHRASE_WEIGHT = 0.69
@@ -113,29 +119,6 @@ class Rocchio:
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
-    """A keyword of several words: its distinct words, and its weight in the topic."""
-
-    words: IntArray
-    weight: float
-
-    def positions(self, words: IntArray) -> LongArray:
-        """Where the phrase occurs: the positions of its first word that have all others within `PHRASE_WORDS`."""
-        max_distance = max(PHRASE_WORDS, len(self.words))
-        found = np.flatnonzero(words == self.words[0])
-        for word in self.words[1:]:
-            others = np.flatnonzero(words == word)
-            if not len(found) or not len(others):
-                return found[:0]
-            after = others.searchsorted(found)
-            distance = np.minimum(
-                np.abs(others.take(after, mode="clip") - found), np.abs(others.take(after - 1, mode="clip") - found)
-            )
-            found = found[distance <= max_distance]
-        return found
-
-
-@dataclass(frozen=True, slots=True)
 class TopicWords:
     """Keywords and description: a vector of length 1 over words and phrases. `rest` are the squares of what is not in
     `words`: phrases, and words that are on no page of a recorded web, which have a number in a live crawl."""
@@ -198,49 +181,23 @@ def _length(values: Iterable[float]) -> float:
     return math.sqrt(math.fsum(value * value for value in values))
 
 
-@dataclass(frozen=True, slots=True)
-class PageVector:
-    """The distinct words of a page, ascending, and their weights: a vector of length 1, or empty."""
-
-    words: IntArray
-    log_counts: FloatArray
-    values: FloatArray
-    norm: float  #: before it was scaled to length 1
-
-    @classmethod
-    def of(cls, words: IntArray, weights: WordWeights | CrawlWeights) -> Self:
-        return cls.weighted(*_log_counts(words), weights)
-
-    @classmethod
-    def weighted(cls, words: IntArray, log_counts: FloatArray, weights: WordWeights | CrawlWeights) -> Self:
-        values = log_counts * weights.root_idf(words)
-        norm = math.sqrt(exact_dot(values, values)) or 1.0
-        return cls(words, log_counts, values / norm, norm)
-
-    def has_all(self, words: IntArray) -> bool:
-        if not len(self.words):
-            return False
-        return bool((self.words.take(self.words.searchsorted(words), mode="clip") == words).all())
-
-    def reweighted(self, weights: WordWeights | CrawlWeights) -> Self:
-        return self.weighted(self.words, self.log_counts, weights)
-
-
 class RocchioRelevance:
     """The topic as learned so far. `for_crawl` gives each crawl its own."""
 
     max_learned_pages = MAX_LEARNED_PAGES
+    uses_norm = False
     _SAVED = "_phrases", "_off_topic", "_query", "_query_norm", "_mean", "_deviation"
 
     def __init__(self, topic: TopicWords, weights: WordWeights) -> None:
         self._topic = topic
         self._known_weights = weights
-        self._weights: WordWeights | CrawlWeights = weights
+        self._weights: RankedWeights = weights
         self._starts: list[PageVector] = []
         self._others: list[PageVector] = []
         self._phrases: list[float] = []  #: of each of the others, the weights of its phrases
         self._off_topic: list[float] = []  #: the probability that each of the others is off topic
         self._last: tuple[IntArray, PageVector] | None = None
+        self._last_found: tuple[IntArray, FoundPhrases] | None = None
         self._fit()
 
     def for_crawl(self) -> "RocchioRelevance":
@@ -276,7 +233,7 @@ class RocchioRelevance:
         elif len(self._others) < MAX_LEARNED_PAGES:
             page = self._vector(words)
             self._others.append(page)
-            phrases = self._phrase_weight(page, words)
+            phrases = self._found_phrases(words).page_weight
             self._phrases.append(phrases)
             self._off_topic.append(1.0 - self._probability(self._similarity(page, phrases)))
             is_first = len(self._others) == FIRST_WEIGHTING
@@ -284,13 +241,15 @@ class RocchioRelevance:
                 self._fit()
 
     def page(self, words: IntArray, norm: float) -> float:
-        page = self._vector(words)
-        return self._probability(self._similarity(page, self._phrase_weight(page, words)))
+        phrases = self._found_phrases(words).page_weight
+        if len(self._others) < MAX_LEARNED_PAGES:
+            return self._probability(self._similarity(self._vector(words), phrases))
+        product, length = page_product(words, self._weights, self._query)
+        return self._probability((product + phrases / length) / self._query_norm)
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        root_idf = self._weights.root_idf(words)
-        sums, squares = _window_sums(words, root_idf, self._query, self._topic.phrases, (first, last))
-        similarity = sums / np.maximum(np.sqrt(squares) * self._query_norm, 1e-9)
+        phrases = self._found_phrases(words)
+        similarity = window_cosines(words, self._weights, (self._query, self._query_norm), phrases, (first, last))
         probabilities: FloatArray = 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
         return probabilities
 
@@ -300,6 +259,12 @@ class RocchioRelevance:
             self._last = words, PageVector.of(words, self._weights)
         return self._last[1]
 
+    def _found_phrases(self, words: IntArray) -> FoundPhrases:
+        """Those of the last page are kept: its links are scored next."""
+        if self._last_found is None or self._last_found[0] is not words:
+            self._last_found = words, FoundPhrases.on(words, self._topic.phrases)
+        return self._last_found[1]
+
     def _is_plausible(self, words: IntArray) -> bool:
         topic = self._topic
         if not topic.has_keywords and not topic.has_description:
@@ -308,16 +273,8 @@ class RocchioRelevance:
 
     def _similarity(self, page: PageVector, phrases: float) -> float:
         """The cosine of page and topic; `phrases` is the weight of its phrases."""
-        product = exact_dot(page.values, self._query.take(page.words, mode="clip"))
+        product = vector_product(page, self._query)
         return (product + phrases / page.norm) / self._query_norm
-
-    def _phrase_weight(self, page: PageVector, words: IntArray) -> float:
-        """How much the phrases on a page count, before the page is scaled to length 1."""
-        total = 0.0
-        for phrase in self._topic.phrases:
-            if page.has_all(phrase.words):
-                total += phrase.weight * math.log1p(len(phrase.positions(words)))
-        return total
 
     def _probability(self, similarity: float) -> float:
         deviations = min((similarity - self._mean) / self._deviation, MAX_DEVIATIONS)
@@ -383,69 +340,10 @@ def _saved_vectors(pages: Sequence[PageVector]) -> State:
     }
 
 
-def _restored_vectors(state: State, weights: WordWeights | CrawlWeights) -> list[PageVector]:
+def _restored_vectors(state: State, weights: RankedWeights) -> list[PageVector]:
     ends = np.cumsum(np.array(state["lengths"], np.int64))[:-1]
     parts = (np.split(state["words"], ends), np.split(state["log_counts"], ends)) if state["lengths"] else ((), ())
     return [PageVector.weighted(words, counts, weights) for words, counts in zip(*parts, strict=True)]
-
-
-def exact_dot(one: FloatArray, other: FloatArray, more: Sequence[float] = ()) -> float:
-    """The dot product plus some further numbers, rounded once: it does not depend on the order in which words were
-    numbered, so that live and simulated crawls have the same scores."""
-    if native.is_available() and not more:
-        from scenthound.native import _native
-
-        return _native.exact_dot(np.ascontiguousarray(one), np.ascontiguousarray(other))
-    products = one * other
-    return math.fsum((*products[products != 0].tolist(), *more))
-
-
-def _log_counts(words: IntArray) -> tuple[IntArray, FloatArray]:
-    """The distinct words of a page without stop words, ascending, and `log(1 + count)` of each."""
-    if native.is_available():
-        from scenthound.native import _native
-
-        in_order, n_each = _native.count_words(np.ascontiguousarray(words, np.int32))
-        # As many as numpy has for equal results: its logarithm of other types may differ in the last bit.
-        return np.frombuffer(in_order, np.int32), np.log1p(np.frombuffer(n_each, np.int32).astype(np.int64))
-    distinct, counts = np.unique(words[words > 0], return_counts=True)
-    return distinct, np.log1p(counts)
-
-
-def _window_sums(
-    words: IntArray,
-    weights: FloatArray,
-    factors: FloatArray,
-    phrases: Sequence[Phrase],
-    windows: tuple[IntArray, IntArray],
-) -> tuple[FloatArray, FloatArray]:
-    """Of each window of words, `first:last`, the sum of their weights times their factors, with those of phrases, and
-    the sum of the squares of their weights."""
-    found = [phrase.positions(words) for phrase in phrases]
-    if native.is_available():
-        from scenthound.native import _native
-
-        positions = np.concatenate((_NO_POSITIONS, *found))
-        more = np.repeat([phrase.weight for phrase in phrases], [len(each) for each in found])
-        sums, squares = _native.window_sums(
-            np.ascontiguousarray(words, np.int32),
-            weights,
-            factors,
-            positions,
-            more.astype(np.float64),
-            *(np.ascontiguousarray(bounds, np.int32) for bounds in windows),
-        )
-        return np.frombuffer(sums, np.float64), np.frombuffer(squares, np.float64)
-    value = weights * factors.take(words, mode="clip")
-    for phrase, positions in zip(phrases, found, strict=True):
-        value[positions] += phrase.weight
-    first, last = windows
-    before = np.concatenate(([0.0], np.cumsum(value)))
-    squares_before = np.concatenate(([0.0], np.cumsum(weights * weights)))
-    return before[last] - before[first], squares_before[last] - squares_before[first]
-
-
-_NO_POSITIONS: LongArray = np.zeros(0, np.int64)
 
 
 def _is_doubled(n_pages: int) -> bool:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from scenthound import native
 from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, LongArray, Topic
 from scenthound.relevance.base import LearningRelevance, Relevance, RelevanceModel, Training, WordIndex
@@ -173,11 +174,19 @@ def checked_link_scores(scores: FloatArray, n_links: int) -> FloatArray:
     checked = np.array(scores, dtype=np.float64)
     if checked.shape != (n_links,):
         raise PluginError(f"A relevance model gave scores of shape {checked.shape} for the {n_links} links of a page.")
-    wrong = checked[~((checked >= 0) & (checked <= HIGHEST_SCORE))]
-    if len(wrong):
+    if not _are_scores(checked):
+        wrong = checked[~((checked >= 0) & (checked <= HIGHEST_SCORE))]
         raise PluginError(f"A relevance model scored a link {wrong[0]}; scores must be between 0 and 1.")
     checked.flags.writeable = False
     return checked
+
+
+def _are_scores(numbers: FloatArray) -> bool:
+    if native.is_available():
+        from scenthound.native import _native
+
+        return _native.are_within(numbers, 0.0, HIGHEST_SCORE)
+    return bool(((numbers >= 0) & (numbers <= HIGHEST_SCORE)).all())
 
 
 @dataclass(frozen=True, slots=True)

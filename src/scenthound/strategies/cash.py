@@ -29,7 +29,7 @@ from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
 from scenthound.strategies.frontier_strategy import FrontierStrategy, first_positions, seed_arrays
-from scenthound.strategies.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.per_url import grown, per_url, restored, saved
 
 #: Where the cash of a URL is: in the frontier (also for URLs not seen yet), held here, or lost because it was dropped.
 QUEUED, HELD, LOST = range(3)
@@ -47,8 +47,9 @@ class HeldCash:
         self.lost = 0.0
 
     def make_room(self, pages: IntArray) -> None:
-        self.held = with_room(self.held, pages, 0)
-        self.location = with_room(self.location, pages, QUEUED)
+        n_pages = int(pages.max()) + 1 if len(pages) else 0
+        self.held = grown(self.held, n_pages, 0)
+        self.location = grown(self.location, n_pages, QUEUED)
 
     def hold(self, pages: IntArray | int, amounts: FloatArray | float) -> None:
         """Hold the cash of these pages."""
@@ -58,6 +59,9 @@ class HeldCash:
     def add(self, pages: IntArray, amounts: FloatArray) -> None:
         """Give to distinct pages that are not queued; what dropped pages receive is lost."""
         gone = self.location[pages] == LOST
+        if not gone.any():
+            self.held[pages] += amounts
+            return
         self.lost += float(amounts[gone].sum())
         self.held[pages[~gone]] += amounts[~gone]
 

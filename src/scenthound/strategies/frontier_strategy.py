@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from scenthound import native
 from scenthound.frontier.base import NO_HOST, PoppedPage, PriorityFrontier, Ready, ReadyHosts, regret
 from scenthound.frontier.priority import priority_frontier
 from scenthound.model import FloatArray, IntArray, Seed, Visit
@@ -279,6 +280,13 @@ def first_positions(pages: IntArray) -> IntArray:
 
 def best_of_repeats(pages: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
     """The index of the first link to each distinct page, and the highest value of all links to it."""
+    if native.is_available():
+        from scenthound.native import _native
+
+        in_order, best = _native.best_of_repeats(
+            np.ascontiguousarray(pages, np.int32), np.ascontiguousarray(values, np.float64)
+        )
+        return np.frombuffer(in_order, np.int32), np.frombuffer(best, np.float64)
     _, first, which = np.unique(pages, return_index=True, return_inverse=True)
     highest = np.full(len(first), -inf)
     np.maximum.at(highest, which, values)

@@ -29,7 +29,16 @@ from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
 from scenthound.strategies.cash import UNVISITED, CashStrategy, expected_relevance, revised_cash, shares_of
 from scenthound.strategies.frontier_strategy import RoundSize, best_of_repeats
 from scenthound.strategies.kernels import Kernel, OtieKernel
-from scenthound.strategies.per_url import PageWeight, Window, per_url, predicted_relevance, restored, saved, with_room
+from scenthound.strategies.per_url import (
+    PageWeight,
+    Window,
+    grown,
+    per_url,
+    predicted_relevance,
+    restored,
+    saved,
+    with_room,
+)
 
 #: The number of stale entries that does not justify rebuilding the heap.
 MAX_STALE = 64
@@ -153,7 +162,7 @@ class Otie(CashStrategy):
         )
 
     def tell(self, visit: Visit) -> None:
-        self._relevance = with_room(self._relevance, np.array([visit.page], np.int32), UNVISITED)
+        self._relevance = grown(self._relevance, visit.page + 1, UNVISITED)
         self._relevance[visit.page] = visit.relevance
         cash = self._after_revision(self._cash.emptied(visit.page), visit.relevance)
         self._share(visit.page, visit.links, cash)

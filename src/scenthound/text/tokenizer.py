@@ -72,6 +72,17 @@ class WordScanner:
         in later pages."""
         return self._vocabulary.find(stems)
 
+    def look_up(self, stems: Sequence[str]) -> IntArray:
+        """The number of each stem, `STOP` for those that have none."""
+        return self._vocabulary.look_up(stems)
+
+    def look_up_from(self, other: "WordScanner", first: int, at_most: int) -> IntArray:
+        """`look_up` of the stems of another scanner, numbered `first` and above, or of the first of them."""
+        here, there = self._vocabulary, other._vocabulary
+        if isinstance(here, NativeVocabulary) and isinstance(there, NativeVocabulary):
+            return here.look_up_from(there, first, at_most)
+        return here.look_up(there.stems_from(first, at_most))
+
     def load(self, texts: Iterable[bytes]) -> None:
         """Add the stems of a saved vocabulary, in order; each text has one stem per line, in UTF-8."""
         # At once, so that its tables need not grow several times.

@@ -59,6 +59,13 @@ class NativeVocabulary:
     def find(self, stems: Sequence[str]) -> IntArray:
         return np.frombuffer(self._words.find(stems), np.int32)
 
+    def look_up(self, stems: Sequence[str]) -> IntArray:
+        return np.frombuffer(self._words.look_up(stems), np.int32)
+
+    def look_up_from(self, other: "NativeVocabulary", first: int, at_most: int) -> IntArray:
+        """The numbers here of the stems of another vocabulary, from number `first` on."""
+        return np.frombuffer(self._words.look_up_from(other._words, first, at_most), np.int32)
+
     def load(self, stems: bytes) -> None:
         self._words.load(stems)
 
@@ -135,6 +142,9 @@ class PlainVocabulary:
 
     def find(self, stems: Sequence[str]) -> IntArray:
         return np.fromiter(map(self._number_of, stems), np.int32, len(stems))
+
+    def look_up(self, stems: Sequence[str]) -> IntArray:
+        return np.array([self._number_of_stem.get(stem, STOP) for stem in stems], np.int32)
 
     def load(self, stems: bytes) -> None:
         self.find(stems.decode("utf-8", "surrogatepass").split("\n"))
