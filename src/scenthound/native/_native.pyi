@@ -99,6 +99,11 @@ class Vocabulary:
     def n_bytes(self) -> int: ...
 
 def stem_word(word: bytes) -> bytes: ...
+def count_terms(
+    words: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32], /
+) -> tuple[bytearray, bytearray, bytearray]:
+    """The distinct words of 1 and more of each page, ascending, their counts, and how many a page has, as int32."""
+
 def weigh_words(
     words: npt.NDArray[np.int32],
     ranks: Ranks,

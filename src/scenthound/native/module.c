@@ -68,7 +68,7 @@ PyObject *packed(PyObject **items, Py_ssize_t count)
 static int add_all(PyObject *module)
 {
     bool is_added = add_html(module) == 0 && add_url_types(module) == 0 && add_vocabulary(module) == 0 &&
-                    add_word_statistics(module) == 0 && add_word_vectors(module) == 0 &&
+                    add_word_counts(module) == 0 && add_word_statistics(module) == 0 && add_word_vectors(module) == 0 &&
                     add_word_windows(module) == 0 && add_repeats(module) == 0 && add_heaps(module) == 0;
     return is_added ? 0 : -1;
 }

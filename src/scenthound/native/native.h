@@ -50,6 +50,7 @@ int make_room(void **array, size_t *room, size_t needed, size_t item_size);
 
 /* Each adds its types and functions to the module; -1 with an exception set. */
 int add_vocabulary(PyObject *module);
+int add_word_counts(PyObject *module);
 int add_word_statistics(PyObject *module);
 int add_word_vectors(PyObject *module);
 int add_word_windows(PyObject *module);

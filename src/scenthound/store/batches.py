@@ -203,13 +203,13 @@ class BatchMaker:
             locations=[raw.location for raw in found.raw],
             maker=self._name,
             new_stems=self._new_stems(),
-            word=joined([page.words for page in pages]),
-            word_length=lengths_of([page.words for page in pages]),
-            link_url=joined(found.links),
-            link_start=joined([page.link_start for page in pages]),
-            link_end=joined([page.link_end for page in pages]),
+            word=_joined([page.words for page in pages]),
+            word_length=_lengths([page.words for page in pages]),
+            link_url=_joined(found.links),
+            link_start=_joined([page.link_start for page in pages]),
+            link_end=_joined([page.link_end for page in pages]),
             link_nofollow=np.concatenate([np.zeros(0, np.bool_), *nofollow]),
-            link_length=lengths_of(found.links),
+            link_length=_lengths(found.links),
             topics=[raw.topics for raw in found.raw],
             alias_url=aliases[:, 0],
             alias_target=aliases[:, 1],
@@ -264,16 +264,16 @@ def _url_batch(table: UrlTable) -> UrlBatch:
     encoded = [url.encode("utf-8") for url in urls]
     return UrlBatch(
         text=b"".join(encoded),
-        length=lengths_of(encoded),
+        length=_lengths(encoded),
         key=fingerprints(encoded),
         host=hosts,
         hosts=[table.host(number) for number in range(int(hosts.max(initial=-1)) + 1)],
     )
 
 
-def joined(parts: list[IntArray]) -> IntArray:
+def _joined(parts: list[IntArray]) -> IntArray:
     return np.concatenate([np.zeros(0, np.int32), *parts], dtype=np.int32)
 
 
-def lengths_of(parts: Sequence[Sized]) -> IntArray:
+def _lengths(parts: Sequence[Sized]) -> IntArray:
     return np.fromiter(map(len, parts), np.int32, len(parts))

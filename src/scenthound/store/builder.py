@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from scenthound import native
 from scenthound.model import BoolArray, IntArray, LongArray
-from scenthound.store.batches import BatchMaker, PageBatch, RawRecord, Skipped, joined, lengths_of
+from scenthound.store.batches import BatchMaker, PageBatch, RawRecord, Skipped
 from scenthound.store.layout import LAYOUT, AnyArray, Columns, MemoryColumns, Numbers, offsets_of, packed
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import WordScanner
@@ -168,11 +168,9 @@ def terms_of(word: IntArray, word_length: IntArray, n_words: int) -> tuple[IntAr
         return plain_terms_of(word, word_length, n_words)
     from scenthound.native import _native
 
-    words = np.ascontiguousarray(word, np.int32)
-    counted = [_native.count_words(words[start:end]) for start, end in pairwise(offsets_of(word_length).tolist())]
-    terms = [np.frombuffer(term, np.int32) for term, _ in counted]
-    counts = [np.frombuffer(count, np.int32) for _, count in counted]
-    return joined(terms), joined(counts), lengths_of(terms)
+    lengths = np.ascontiguousarray(word_length, np.int32)
+    terms, counts, n_terms = _native.count_terms(np.ascontiguousarray(word, np.int32), lengths)
+    return np.frombuffer(terms, np.int32), np.frombuffer(counts, np.int32), np.frombuffer(n_terms, np.int32)
 
 
 def plain_terms_of(word: IntArray, word_length: IntArray, n_words: int) -> tuple[IntArray, IntArray, IntArray]:
