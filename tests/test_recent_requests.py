@@ -134,6 +134,21 @@ def test_requests_that_are_repeated_and_other_hosts_of_an_address_wait_for_each_
     assert politeness.ready(3, 20.75)
 
 
+def test_another_restart_does_not_postpone_requests_that_are_repeated() -> None:
+    politeness = Politeness(PolitenessSettings(delay_s=1.0, address_delay_s=8.0))
+    for host in range(2):
+        politeness.set_address(host, "192.0.2.1")
+        politeness.started(host, 10.0 + 8 * host)
+    for now_s in (20.0, 21.0, 22.0):
+        politeness.resume(now_s, UnrecordedRequests())
+        assert [politeness.reserve_address(host, now_s, now_s) for host in range(2)] == [26.0, 34.0]
+    state = politeness.state()
+    politeness.restore(state)
+    assert politeness.reserve_address(0, 23.0, 23.0) == 42.0
+    politeness.resume(40.0, UnrecordedRequests())
+    assert politeness.reserve_address(0, 40.0, 40.0) == 40.0
+
+
 @pytest.mark.parametrize("step_s", [86_400.0, 0.5, -1e6])
 def test_waits_last_as_long_if_the_clock_is_set(step_s: float) -> None:
     politeness = Politeness(PolitenessSettings(delay_s=8.0, address_delay_s=4.0))

@@ -220,6 +220,8 @@ class Politeness:
         self._address_in_flight = [0]
         self._address_hosts = [0]
         self._new_hosts_ready_at = ALWAYS
+        #: When the last request to an address is repeated after a restart.
+        self._reserved_at: dict[int, float] = {}
         #: (end of the delay, host or complement of an address)
         self._ends: list[tuple[float, int]] = []
 
@@ -227,13 +229,16 @@ class Politeness:
         """A checkpoint for `restore`."""
         times, keys = zip(*self._ends, strict=True) if self._ends else ((), ())
         own = saved_attributes(self, self._SAVED)
-        return {**own, "delays": self._delays.state(), "ends": [list(times), list(keys)]}
+        reserved = [list(self._reserved_at), list(self._reserved_at.values())]
+        return {**own, "delays": self._delays.state(), "ends": [list(times), list(keys)], "reserved": reserved}
 
     def restore(self, state: State) -> None:
         """Continue from a checkpoint."""
         restore_attributes(self, self._SAVED, state)
         self._delays.restore(state["delays"])
         self._ends = list(zip(*state["ends"], strict=True))
+        # Earlier versions have none.
+        self._reserved_at = dict(zip(*state.get("reserved", ((), ())), strict=True))
 
     def ready(self, host: int, now_s: float) -> bool:
         """Whether a request may be sent to the host now. Called for every waiting host, so kept short."""
@@ -320,6 +325,10 @@ class Politeness:
     def resume(self, now_s: float, unrecorded: UnrecordedRequests | None = None) -> None:
         """Continue after a restart. Hosts that received requests that were not recorded wait once more, and so do their
         addresses; if these hosts are not known, all do."""
+        # Requests that are repeated reserve their addresses anew: an earlier run may have ended before it sent them.
+        reserved, self._reserved_at = self._reserved_at, {}
+        for address in reserved:
+            self._set_address_ready(address, now_s)
         if unrecorded is None or unrecorded.to_new_hosts:
             self._new_hosts_ready_at = now_s + self.settings.delay_s
         for host in range(len(self._ready_at)) if unrecorded is None else unrecorded.hosts:
@@ -349,10 +358,13 @@ class Politeness:
         address = self._address_of[host]
         if address == UNKNOWN_ADDRESS:
             return from_s
-        starts_s = max(from_s, self._address_started_at[address] + self._address_delay_s)
-        self._address_started_at[address] = starts_s
+        starts_s = max(from_s, self._last_start_s(address) + self._address_delay_s)
+        self._reserved_at[address] = starts_s
         self._set_address_ready(address, now_s)
         return starts_s
+
+    def _last_start_s(self, address: int) -> float:
+        return max(self._address_started_at[address], self._reserved_at.get(address, ALWAYS))
 
     def current_delay_s(self, host: int) -> float:
         """The delay of a known host after a success, without backoff."""
@@ -409,7 +421,7 @@ class Politeness:
         if self._address_in_flight[address] >= self.settings.address_connections:
             self._address_ready_at[address] = NEVER
             return
-        self._address_ready_at[address] = ready_at = self._address_started_at[address] + self._address_delay_s
+        self._address_ready_at[address] = ready_at = self._last_start_s(address) + self._address_delay_s
         # The only host of an address is busy, or its own delay ends later.
         if ready_at > now_s and self._address_hosts[address] > 1:
             heappush(self._ends, (ready_at, ~address))
