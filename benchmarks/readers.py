@@ -71,10 +71,9 @@ def _readers() -> Iterator[tuple[str, Callable[[bytes], object]]]:
     yield "extension", lambda html: _native.read_html(html, MAX_LINKS)
     yield "turbohtml", _read_with_turbohtml
     yield "turbohtml with the spans of links", lambda html: read_html(html.decode(), MAX_LINKS)
-    if find_spec("selectolax") is not None:
-        yield "selectolax", _read_with_selectolax
-    if find_spec("lxml") is not None:
-        yield "lxml", _read_with_lxml
+    for name, read in (("selectolax", _read_with_selectolax), ("lxml", _read_with_lxml)):
+        if find_spec(name) is not None:
+            yield name, read
 
 
 def _read_with_turbohtml(html: bytes) -> object:
@@ -100,7 +99,7 @@ def _read_with_lxml(html: bytes) -> object:
 def _words_and_links(pages: list[tuple[str, bytes]]) -> tuple[float, float, float]:
     from scenthound.native import _native
 
-    read = [(url, *_native.read_html(html, MAX_LINKS)) for url, html in pages]
+    read = [(url, *page) for url, html in pages if (page := _native.read_html(html, MAX_LINKS)) is not None]
     texts = [(page[1], np.frombuffer(page[3], np.uint32)) for page in read]
     references = [(page[0].encode(), page[6], np.frombuffer(page[7], np.uint32)) for page in read]
     scanner, table = WordScanner(), new_url_table()

@@ -130,6 +130,14 @@ PAGES = {
     "tables of formulas": "<math><mtable><mtr><mtd>dog</mtd><mtd>cat</mtd></mtr></mtable><annotation>cow</math>bird",
     "an element that ends a drawing": "<svg><g>dog<p>cat</svg>cow<svg><font color=x>bird",
     "text that is marked as such": "<svg><![CDATA[dog<b>]]>cat</svg><![CDATA[cow]]>",
+    "names with a null character": "<a\0 href=x>dog</a>c<div\0>a</div\0>t<title\0>cow</title><style\0>bird</style\0>",
+    "end tags with a null character": "<a href=x>dog</a\0>cat</a>cow<b>bird</b\0>s",
+    "a null character in a text field": "<textarea>x\0y</textarea>z\0w",
+    "plain text in a link": "<p><a href=x>dog<plaintext>cat</a><p>cow",
+    "text in a group of columns": "e<table><colgroup> a<col>b</table>c",
+    "names of formulas in drawings": "<a href=x><svg><mi></a>dog<a href=y><math><desc></a>cat",
+    "an end tag outside a drawing": "<var><svg><mtext></VAR>dog",
+    "a title of white space": "<title> &nbsp; \u2003\x0b</title>x<title>Real</title>",
     "invisible elements": "<template>dog</template>cat",
     "frames": "<iframe src=x>dog</iframe>cat",
     "areas": "<map><area href=x alt=dog></map>",
@@ -360,3 +368,19 @@ def test_arguments_are_checked() -> None:
         _native.read_html("dog", 1)
     assert _native.read_html(b"<a href=x>dog</a><a href=y>", 1)[5] == b"x"
     assert _native.read_html(b"", 1)[0] == b""
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"\xe5\xa3<b></b>\xa4",
+        b"\xe5\xa3<!-- -->\xa4 \xe5\xa3\0\xa4",
+        b"d\xc3<i>\xa9</i>t\xc3</i>\xa9",
+        b"<p>\xce<b>\xa3</b>",
+        b"<a href='/\xe5\xa3\t\xa4'>x</a><a href='\xc3\r\n\xa9'>",
+        b"<title>\xf0\x9f<a href=x>\x98\x80</a></title>\xed\xa0\x80\xc0\xaf",
+        b"caf\xc3\xa9 caf\xc3",
+    ],
+)
+def test_parts_of_a_character_do_not_become_one_across_markup(html: bytes) -> None:
+    PathPair().read(html, "utf-8")

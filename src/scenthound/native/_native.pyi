@@ -13,19 +13,23 @@ Numbers = npt.NDArray[np.int64]
 
 def read_html(
     page: bytes, max_links: int, /
-) -> tuple[
-    bytes,  # the text
-    int,  # the end of the title in it
-    bytes,  # the edges of links in it, ascending, as uint32
-    bytes,  # of each link the index of the edge where it starts, as uint32
-    bytes,  # and where it ends
-    bytes,  # the references of links, concatenated
-    bytes,  # their ends, as uint32
-    bytes,  # whether each link has rel=nofollow
-    str | None,  # the reference of the base element
-    list[tuple[str, str]],  # names and contents of meta elements
-    list[str],  # the contents of refreshes
-]: ...
+) -> (
+    tuple[
+        bytes,  # the text
+        int,  # the end of the title in it
+        bytes,  # the edges of links in it, ascending, as uint32
+        bytes,  # of each link the index of the edge where it starts, as uint32
+        bytes,  # and where it ends
+        bytes,  # the references of links, concatenated
+        bytes,  # their ends, as uint32
+        bytes,  # whether each link has rel=nofollow
+        str | None,  # the reference of the base element
+        list[tuple[str, str]],  # names and contents of meta elements
+        list[str],  # the contents of refreshes
+    ]
+    | None
+):
+    """Read a page in UTF-8; None if it is not."""
 
 # The heaps of `frontier.native_frontier`
 

@@ -6,9 +6,11 @@
 
 #include "html.h"
 #include "html_tree.h"
+#include "words.h"
 
 #include <stdlib.h>
 
+#define HIGH_BITS UINT64_C(0x8080808080808080)
 /* Memory that is kept from page to page, up to these sizes. */
 #define MAX_KEPT_NODES (1u << 16)
 #define MAX_KEPT_TEXT (1u << 20)
@@ -132,6 +134,23 @@ static bool is_hidden(Page *page, const Node *node)
     return false;
 }
 
+/* What Python's `str.split` splits at. */
+static bool is_unicode_space(uint32_t code)
+{
+    return (code >= 0x09 && code <= 0x0D) || (code >= 0x1C && code <= 0x20) || code == 0x85 || code == 0xA0 ||
+           code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
+           code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+static bool is_only_space(const Text *text)
+{
+    size_t size;
+    for (size_t at = 0; at < text->length; at += size)
+        if (!is_unicode_space(decode_character(text->bytes + at, text->length - at, &size)))
+            return false;
+    return true;
+}
+
 /* Write the first title that is not empty. */
 static void write_title(Page *page)
 {
@@ -142,12 +161,10 @@ static void write_title(Page *page)
             continue;
         const Node *text = node_at(tree, node->first);
         text_add_decoded(&page->text, tree->tokenizer.data, text->start, text->end, IN_TEXT, false);
-        for (size_t at = 0; at < page->text.length; at++) {
-            if (!is_html_space(page->text.bytes[at])) {
-                page->title_end = (uint32_t)page->text.length;
-                text_add(&page->text, "\n", 1);
-                return;
-            }
+        if (!is_only_space(&page->text)) {
+            page->title_end = (uint32_t)page->text.length;
+            text_add(&page->text, "\n", 1);
+            return;
         }
         page->text.length = 0;
     }
@@ -192,7 +209,8 @@ static bool enter(Page *page, Node *node, bool *descend)
     *descend = true;
     if (node->tag == TAG_none) {
         Place place = node->is_raw ? IN_RAW_TEXT : IN_TEXT;
-        bool drop_null = node->space == SPACE_HTML && !node->is_raw;
+        bool is_in_textarea = is_html(&page->tree, node->parent, TAG_textarea);
+        bool drop_null = node->space == SPACE_HTML && !node->is_raw && !is_in_textarea;
         text_add_decoded(&page->text, page->tree.tokenizer.data, node->start, node->end, place, drop_null);
         return true;
     }
@@ -328,6 +346,20 @@ static PyObject *result(Page *page)
                          page->refreshes);
 }
 
+/* Whether all bytes are characters. Parts of a character before and after a tag would become one in the text. */
+static bool is_utf_8(const uint8_t *bytes, size_t length)
+{
+    for (size_t at = 0, size; at < length; at += size) {
+        uint64_t block;
+        while (length - at >= sizeof block && (memcpy(&block, bytes + at, sizeof block), !(block & HIGH_BITS)))
+            at += sizeof block;
+        size = 0;
+        if (at < length && decode_character(bytes + at, length - at, &size) == INVALID)
+            return false;
+    }
+    return true;
+}
+
 static PyObject *read_html(PyObject *module, PyObject *arguments)
 {
     (void)module;
@@ -339,6 +371,8 @@ static PyObject *read_html(PyObject *module, PyObject *arguments)
     Page *page = NULL;
     if (source.len > INT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "A page must have less than 2 GiB.");
+    } else if (!is_utf_8(source.buf, (size_t)source.len)) {
+        read = Py_NewRef(Py_None);
     } else if (!(page = take_page())) {
         PyErr_NoMemory();
     } else {
@@ -362,7 +396,7 @@ static PyObject *read_html(PyObject *module, PyObject *arguments)
 }
 
 static PyMethodDef methods[] = {
-    {"read_html", read_html, METH_VARARGS, "Read a page in UTF-8; see scenthound.web.html_native."},
+    {"read_html", read_html, METH_VARARGS, "Read a page in UTF-8; None if it is not."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -11,8 +11,7 @@ bool is_blank(Tree *tree, const Token *token)
     return true;
 }
 
-/* Skip the white space at the start of a text; true if nothing is left. */
-static bool skip_space(Tree *tree, Token *token)
+bool skip_space(Tree *tree, Token *token)
 {
     while (token->start < token->end && is_html_space(tree->tokenizer.data[token->start]))
         token->start++;
@@ -24,6 +23,9 @@ void insert_raw_text(Tree *tree, const Token *token)
     Token text;
     read_raw_text(&tree->tokenizer, token->tag, &text);
     insert_element(tree, token, SPACE_HTML);
+    /* Its text is that of the body. */
+    if (token->tag == TAG_plaintext)
+        reconstruct_formatting(tree);
     /* What is hidden is not needed. */
     if (text.start < text.end && !(properties_of[token->tag] & HIDDEN))
         insert_text(tree, &text);

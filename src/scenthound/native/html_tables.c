@@ -165,7 +165,7 @@ static bool in_caption(Tree *tree, Token *token)
 
 static bool in_column_group(Tree *tree, Token *token)
 {
-    if (token->kind == TOKEN_TEXT && is_blank(tree, token))
+    if (token->kind == TOKEN_TEXT && (is_blank(tree, token) || skip_space(tree, token)))
         return true;
     if (token->kind != TOKEN_TEXT) {
         if (token->tag == TAG_html && token->kind == TOKEN_START_TAG)

@@ -25,11 +25,14 @@ static uint64_t mixed(uint64_t first, uint64_t second)
     return hash * 0xD6E8FEB86659FD93u;
 }
 
+/* Instead of U+0000, which is part of a name: a byte that UTF-8 does not have. */
+#define NULL_IN_NAME 0xFFu
+
 static uint64_t lowered(const uint8_t *name, size_t length)
 {
     uint64_t letters = 0;
     for (size_t index = 0; index < length; index++) {
-        uint8_t letter = name[index];
+        uint8_t letter = name[index] ? name[index] : NULL_IN_NAME;
         letters |= (uint64_t)(letter >= 'A' && letter <= 'Z' ? letter | 0x20 : letter) << (8 * index);
     }
     return letters;

@@ -146,16 +146,25 @@ void insert_text(Tree *tree, const Token *token)
 
 /* The stack of open elements */
 
-bool is_special(Tree *tree, uint32_t node)
+/* Whether an element has a property in HTML, or is special in SVG or MathML; names of one are not special in the other. */
+static bool is_marked(Tree *tree, uint32_t node, uint32_t property)
 {
     const Node *one = node_at(tree, node);
-    return properties_of[one->tag] & (one->space == SPACE_HTML ? SPECIAL : FOREIGN_SPECIAL);
+    uint32_t properties = properties_of[one->tag];
+    if (one->space == SPACE_HTML)
+        return properties & property;
+    bool is_of_math = properties & MATH_TEXT || one->tag == TAG_annotation_xml;
+    return properties & FOREIGN_SPECIAL && is_of_math == (one->space == SPACE_MATH);
+}
+
+bool is_special(Tree *tree, uint32_t node)
+{
+    return is_marked(tree, node, SPECIAL);
 }
 
 bool is_scope(Tree *tree, uint32_t node)
 {
-    const Node *one = node_at(tree, node);
-    return properties_of[one->tag] & (one->space == SPACE_HTML ? SCOPE : FOREIGN_SPECIAL);
+    return is_marked(tree, node, SCOPE);
 }
 
 void pop(Tree *tree)

@@ -148,6 +148,8 @@ bool in_foreign_content(Tree *tree, Token *token);
 /* Insert an element with raw text, and the text. */
 void insert_raw_text(Tree *tree, const Token *token);
 bool is_blank(Tree *tree, const Token *token);
+/* Skip the white space at the start of a text; true if nothing is left. */
+bool skip_space(Tree *tree, Token *token);
 
 /* Build the tree of a page in UTF-8, of less than 2^31 bytes; `tree->failed` if there is no memory. */
 void build_tree(Tree *tree, const uint8_t *data, uint32_t length);

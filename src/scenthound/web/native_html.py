@@ -39,7 +39,8 @@ class NativeLinks:
 def read_native(html: str | bytes, http_charset: str | None, scanner: WordScanner, max_links: int) -> PageContent:
     """Read a page and its first `max_links` links."""
     data = utf_8_html(html, http_charset) if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
-    page = _native.read_html(data, max_links)
+    page = _native.read_html(data, max_links) or _native.read_html(_valid(data), max_links)
+    assert page is not None
     text, title_end, edges, starts, ends, references, reference_ends, nofollow, base, metas, refreshes = page
     words, positions = scanner.scan_utf_8(text, np.frombuffer(edges, np.uint32))
     return PageContent(
@@ -54,3 +55,8 @@ def read_native(html: str | bytes, http_charset: str | None, scanner: WordScanne
         end=positions.take(np.frombuffer(ends, np.uint32)),
         refresh=next(filter(is_refresh, refreshes), None),
     )
+
+
+def _valid(data: bytes) -> bytes:
+    """Text in UTF-8 with U+FFFD instead of invalid bytes."""
+    return data.decode("utf-8", "replace").encode()
