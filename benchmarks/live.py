@@ -26,7 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from benchmarks import command_parser, target
+from benchmarks import command_parser, port, positive, target
 from benchmarks.live_crawl import RELEVANCE, STRATEGY, LiveCrawl
 from benchmarks.live_results import PageSizes, SiteResult, print_results, print_stages, ratios
 from benchmarks.live_scrapy import ScrapyEnvironment
@@ -52,10 +52,8 @@ SCORE_TOLERANCE = 1e-9
 #: The largest share of real pages whose scores may differ by more than this share.
 MAX_DIFFERENT_SCORES = 0.1
 MAX_SCORE_DIFFERENCE = 0.05
-#: Pages of the crawls whose start is measured, and the smallest budget with which compiled code is used at once.
+#: Pages of the crawl whose start is measured.
 START_PAGES = 100
-COMPILED_PAGES = 2_000
-WARM_UP_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +109,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--set-ups", nargs="+", choices=SET_UPS, default=list(SET_UPS), metavar="SET-UP", help=", ".join(SET_UPS)
     )
-    parser.add_argument("--pages", type=int, help="pages to crawl of each site; by default all")
-    parser.add_argument("--port", type=int, default=PORT, help="port of the web server")
-    parser.add_argument("--rounds", type=int, default=3, help="number of crawls of each crawler and set-up")
+    parser.add_argument("--pages", type=positive, help="pages to crawl of each site; by default all")
+    parser.add_argument("--port", type=port, default=PORT, help="port of the web server")
+    parser.add_argument("--rounds", type=positive, default=3, help="number of crawls of each crawler and set-up")
     parser.add_argument("--alone", action="store_true", help="without Scrapy")
     parser.add_argument("--stages", action="store_true", help="where the time goes, without Scrapy")
     return parser.parse_args()
@@ -133,26 +131,20 @@ def _live_crawl(site: Site, folder: str, set_up: SetUp, n_pages: int) -> LiveCra
 
 
 def _warm_up(site: Site, set_ups: Sequence[str]) -> None:
-    """Compile what has not been compiled, and load files."""
+    """Load files."""
     for name in set_ups:
         with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
-            replace(_live_crawl(site, folder, SET_UPS[name], COMPILED_PAGES), time_s=WARM_UP_S).measure()
+            _live_crawl(site, folder, SET_UPS[name], START_PAGES).measure()
 
 
 def _print_start(site: Site) -> None:
-    """What a short crawl costs, and what a long one costs until it has as many pages."""
+    """What a short crawl costs."""
     with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
         command = [str(Path(sys.executable).with_name("scenthound")), "crawl", "--seed", site.seeds[0]]
         command += [part for keyword in site.keywords for part in ("--keywords", keyword)]
         command += ["--pages", str(START_PAGES), "--connections", str(CONNECTIONS), "--delay", "0", "--allow-private"]
         cpu_s = measure_cpu_s([*command, "--out", f"{folder}/short"], "Scenthound")
-        crawl = replace(_live_crawl(site, folder, SET_UPS["default"], COMPILED_PAGES), watch_s=0.01).measure()
-    report = crawl.first_with(START_PAGES)
-    assert report is not None
-    print(f"  start: `scenthound crawl` of {START_PAGES} pages {cpu_s:.2f} CPU s, from start to end; ", end="")
-    print(
-        f"{report.values['cpu_s']:.2f} CPU s up to page {report.pages} of a crawl that uses compiled code", flush=True
-    )
+    print(f"  `scenthound crawl` of {START_PAGES} pages: {cpu_s:.2f} CPU s, from start to end", flush=True)
 
 
 def _compare(name: str, site: Site, options: argparse.Namespace, scrapy: ScrapyEnvironment | None) -> SiteResult:
@@ -218,7 +210,9 @@ def _check_scores(ours: Mapping[str, float], theirs: Mapping[str, float], *, is_
             f"{theirs[url]} instead of {ours[url]} of {url}. Make the spider score pages like Scenthound."
         )
     tolerance = f", within {MAX_SCORE_DIFFERENCE:.0%}" if is_real else ""
-    print(f"  scores of {len(common) - len(different)} of {len(common)} common pages are equal{tolerance}", flush=True)
+    print(
+        f"  in a sample of {len(common)} pages, {len(common) - len(different)} scores are equal{tolerance}", flush=True
+    )
 
 
 def _print_crawl(name: str, crawl: MeasuredCrawl) -> None:
@@ -256,4 +250,7 @@ def _listed(values: Sequence[float], digits: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"live: {failure}")

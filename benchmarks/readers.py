@@ -74,6 +74,8 @@ def _readers() -> Iterator[tuple[str, Callable[[bytes], object]]]:
     for name, read in (("selectolax", _read_with_selectolax), ("lxml", _read_with_lxml)):
         if find_spec(name) is not None:
             yield name, read
+        else:
+            print(f"    without {name}, which is not installed")
 
 
 def _read_with_turbohtml(html: bytes) -> object:

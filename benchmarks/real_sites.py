@@ -79,7 +79,7 @@ def write_real_site(name: str, port: int) -> Site | None:
     folder = Path(tempfile.gettempdir()) / f"scenthound-live-{name}-{VERSION}-{MAX_PAGES}-{port}-{os.getuid()}"
     facts = folder.with_suffix(".json")
     if not (folder.is_dir() and facts.is_file()):
-        print(f"  writing pages of {name} into {folder}", flush=True)
+        print(f"  writing pages of {name} into {folder}, where they stay for later runs", flush=True)
         part = folder.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)

@@ -3,7 +3,9 @@
 The extension builds the tree of a page as the HTML standard says. It returns the visible text in UTF-8, the edges of
 links in it, and their references with character references replaced. Neither words nor links become strings: the
 scanner numbers words, and a URL table resolves references, from these bytes. The result equals that of `html.read_html`
-and `WordScanner.scan_cut`, word for word and link for link.
+and `WordScanner.scan_cut`, word for word and link for link, unless the library deviates from the standard: in blocks
+within SVG and MathML, in more than 509 nested elements, `isindex`, `param`, `source` and `track` in links that are
+reopened, and some control characters.
 """
 
 from dataclasses import dataclass
