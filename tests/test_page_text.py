@@ -37,7 +37,7 @@ def test_a_page_that_the_parser_fails_on_has_no_text(monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("scenthound.web.parse.read_html", fail)
+    monkeypatch.setattr("scenthound.web.html.read_html", fail)
     assert readable_text("<p>dog") == ""
 
 
