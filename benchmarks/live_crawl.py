@@ -15,7 +15,8 @@ from typing import Any
 
 from benchmarks.live_stages import StageSampler
 from benchmarks.processes import MeasuredCrawl, measure_crawl
-from scenthound.cli.process import ENVIRONMENT, without_last_collection
+from scenthound.blas import ONE_THREAD
+from scenthound.cli.process import without_last_collection
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.control import ControlReader
 from scenthound.crawler.settings import CrawlSettings
@@ -61,7 +62,7 @@ class LiveCrawl:
         return [sys.executable, "-m", "benchmarks.live_crawl", json.dumps(asdict(self))]
 
     def measure(self) -> MeasuredCrawl:
-        return measure_crawl(self.command(), "Scenthound", ENVIRONMENT)
+        return measure_crawl(self.command(), "Scenthound", ONE_THREAD)
 
     def settings(self) -> CrawlSettings:
         return CrawlSettings(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from scenthound import blas
 from scenthound.errors import Failure
 from scenthound.processes import ITEMS_AHEAD, MAX_REPEATS, WorkerPool, in_order, processors
 from timing import WAIT_S
@@ -235,3 +236,14 @@ def test_the_module_of_a_worker_is_imported_once_for_all_processes(tmp_path):
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=120)
     assert (done.stdout, done.stderr) == ("[True]\n", "")
+
+
+def test_workers_have_one_blas_thread_unless_the_user_chose_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    with blas.one_thread_for_children():
+        assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    assert "OPENBLAS_NUM_THREADS" not in os.environ
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    with blas.one_thread_for_children():
+        assert os.environ["OPENBLAS_NUM_THREADS"] == "2"
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "2"

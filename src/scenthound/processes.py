@@ -24,7 +24,7 @@ from queue import SimpleQueue
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from scenthound import by_value, jit
+from scenthound import blas, by_value, jit
 from scenthound.errors import Failure
 from scenthound.registry import dump_local_plugins, load_local_plugins
 
@@ -134,7 +134,7 @@ class _Remote:
             context.set_forkserver_preload([self._module])
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, dump_local_plugins(), self._make_worker), daemon=True)
-        with _without_main_module():
+        with _without_main_module(), blas.one_thread_for_children():
             process.start()
         self._process = process
         # Closed here, so that the pipe ends when the worker does.

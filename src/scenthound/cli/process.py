@@ -1,8 +1,6 @@
 """The process of a command: what it saves at its start and its end.
 
-- numpy's BLAS library starts a thread for each core when it is loaded, and they wait actively: 0.1 CPU seconds. No
-  command needs them: vectors are short, and long work runs in several processes. The variable has to be set before
-  numpy is imported.
+- It has no threads of numpy's BLAS library (`blas`).
 - At its end Python looks for reference cycles among all objects, which the system frees anyway: 0.1 CPU seconds after a
   crawl.
 """
@@ -12,14 +10,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
+from scenthound.blas import ONE_THREAD
 
 
 def run() -> None:
     """The entry point of `scenthound`."""
     from scenthound.cli import main
 
-    for name, value in ENVIRONMENT.items():
+    for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     with without_last_collection():
         main()
