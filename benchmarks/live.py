@@ -1,4 +1,4 @@
-"""CPU time of live crawls of real pages and of Scrapy, tuned for the same work (estimated 35 minutes; 2 with
+"""CPU time of live crawls of real pages and of Scrapy, tuned for the same work (20 minutes; 2 with
 `--sites wpschools mdn --rounds 1`).
 
 Real pages of four collections (`real_sites`) and a generated site (`live_site`) are served on loopback addresses. All

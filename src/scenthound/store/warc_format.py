@@ -16,6 +16,7 @@ import functools
 import math
 import re
 import zlib
+from base64 import b32encode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,10 +39,6 @@ _SECONDS_CACHED = 16
 _READ_BYTES = 1 << 16
 _END_OF_HEAD = b"\r\n\r\n"
 _END_OF_RECORD = b"\r\n\r\n"
-_BASE_32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS = [first + second for first in _BASE_32 for second in _BASE_32]
-_PAIR_MASK = len(_PAIRS) - 1
-_PAIR_SHIFTS = range(150, -1, -10)
 _LENGTH_OR_TRANSFER = re.compile(rb"(?<=\n)(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.I)
 _NEW_PROTOCOL = re.compile(rb"HTTP/([23])(?:\.\d)? +\d{3}")
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] \d{3}[ \r]")
@@ -208,14 +205,7 @@ def digest_of(*parts: bytes) -> str:
     digest = sha1(usedforsecurity=False)
     for part in parts:
         digest.update(part)
-    return f"sha1:{_base_32(digest.digest())}"
-
-
-def _base_32(digest: bytes) -> str:
-    """The text of a SHA-1 digest: its 160 bits are 16 pairs of characters. `base64.b32encode` takes four times as
-    long."""
-    number, pairs = int.from_bytes(digest), _PAIRS
-    return "".join([pairs[number >> shift & _PAIR_MASK] for shift in _PAIR_SHIFTS])
+    return "sha1:" + b32encode(digest.digest()).decode()
 
 
 def _matching_head(head: bytes, body_bytes: int) -> tuple[bytes, str]:
