@@ -1,4 +1,4 @@
-/* The HTML reader: text, links and head of a page in UTF-8. `scenthound.web.html_native` describes the result.
+/* The HTML reader: text, links and head of a page in UTF-8. `scenthound.web.native_html` describes the result.
 
    The tree of the page is built as the HTML standard says, with nodes that are ranges of the source, and then walked
    once. The text has the visible words, the title first. Blocks, cells and line breaks separate words, inline elements

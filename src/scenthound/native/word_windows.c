@@ -1,6 +1,6 @@
 /* Windows of words around links: where they are, where phrases are in them, and their cosines with a topic.
 
-   The results are those of numpy in web/parse.py and relevance/rocchio.py. */
+   The results are those of numpy in web/parse.py and relevance/word_vectors.py. */
 
 #include "word_weights.h"
 
