@@ -26,11 +26,12 @@ from scenthound.text.stop_words import STOP_WORDS
 from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
 from scenthound.text.vocabulary import NativeVocabulary
+from scenthound.text.windows import context_bounds
 from scenthound.web.decode import decode_html
 from scenthound.web.html import read_html, read_marked
 from scenthound.web.near_duplicates import fingerprint_of
 from scenthound.web.page_content import ReferenceTexts
-from scenthound.web.parse import MAX_LINKS, context_bounds, parse_html
+from scenthound.web.parse import MAX_LINKS, parse_html
 from scenthound.web.urls import resolve_all
 
 #: The time is also extrapolated to a page of this many words, for comparison with other collections.

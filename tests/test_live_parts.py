@@ -186,7 +186,7 @@ def test_robots_txt_files_are_stored(store: CrawlStore) -> None:
     ]
 
 
-@pytest.mark.parametrize("strategy", ["infospiders", "link_context", "best_first"])
+@pytest.mark.parametrize("strategy", ["infospiders", "link_context", "best_first", "scent"])
 def test_the_batch_size_does_not_change_a_crawl(strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few pages fit into the caches. Reading back others commits first, also those of completed tasks that wait."""
     monkeypatch.setattr(live_web, "TEXT_CACHE_BYTES", 3_000)

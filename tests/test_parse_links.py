@@ -15,9 +15,9 @@ from parsed_page import URL, Page, assert_positions_are_valid
 from scenthound import native
 from scenthound.files import opened
 from scenthound.text.tokenizer import WordScanner, plain_words
+from scenthound.text.windows import context_bounds
 from scenthound.web import html as html_module
 from scenthound.web.html import HtmlContent, read_marked
-from scenthound.web.parse import context_bounds
 from scenthound.web.urls import resolve
 
 

@@ -25,7 +25,7 @@ from scenthound.relevance.word_vectors import (
     window_cosines,
 )
 from scenthound.simulator.scores import HIGHEST_SCORE
-from scenthound.web.parse import context_bounds
+from scenthound.text.windows import context_bounds
 
 NUMBERS = st.floats(-1e150, 1e150, allow_nan=False)
 SEEDS = st.integers(0, 2**32 - 1)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from scenthound.api.results import Table as Table
     from scenthound.api.results import report as report
     from scenthound.api.searches import evolve as evolve
+    from scenthound.api.searches import fit_scent as fit_scent
     from scenthound.api.searches import pages_to_label as pages_to_label
     from scenthound.api.searches import resume_search as resume_search
     from scenthound.api.searches import threshold as threshold
@@ -63,7 +64,7 @@ _NAMES = {
     "api.crawls": "Crawl acrawl crawl dashboard export open_crawl refresh resume",
     "api.laboratory": "Run compare evaluate open_run simulate study",
     "api.results": "Table report",
-    "api.searches": "evolve pages_to_label resume_search threshold validate",
+    "api.searches": "evolve fit_scent pages_to_label resume_search threshold validate",
     "api.webs": "Web open_web record synthesize",
     "errors": "ScenthoundError",
     "metrics.base": "Metric",

@@ -609,11 +609,12 @@ class Crawl(Result):
         return refresh(self, **options)
 
     @public
-    def explain(self, url: str) -> Explanation:
-        """Why a page was visited or skipped."""
-        from scenthound.crawler.explain import explain
+    def explain(self, url: str, *, progress: ProgressLike = None) -> Explanation:
+        """Why a page was visited or skipped; and why it was ranked high, if the strategy says so."""
+        from scenthound.crawler.explain_ranking import explain_with_reasons
 
-        return explain(self.folder, url)
+        with show_progress("explaining", progress) as report:
+            return explain_with_reasons(self.folder, url, report)
 
     def export(self, to: str, out: PathLike, **options: Any) -> ExportSummary:
         """Write the pages to a file; see `scenthound.export`."""

@@ -1,8 +1,10 @@
-"""Evolved strategies and thresholds from Python: search for rank rules, validate them, suggest a threshold."""
+"""Evolved and fitted strategies and thresholds from Python: search for rank rules, validate them, fit the weights of
+`scent`, suggest a threshold."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,11 +28,14 @@ from scenthound.api.arguments import (
 from scenthound.api.laboratory import ExperimentOptions, experiment_setup
 from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
-from scenthound.errors import InvalidInput, UsageError, printable
+from scenthound.errors import InvalidInput, InvalidParameter, UsageError, printable
+from scenthound.model import Topic
 
 if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Compared, EvolutionStatus
     from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
+    from scenthound.experiments.scent_fit import FitSettings
+    from scenthound.experiments.scent_fit import ScentFit as FinishedFit
     from scenthound.experiments.threshold.suggestion import ScoredBy, Suggestion
     from scenthound.experiments.validate.validation import ValidatedFinding
     from scenthound.experiments.validate.validation import Validation as FinishedValidation
@@ -276,6 +281,145 @@ def validate(
     ):
         done = validate_into(path(out), setup, protocol, render=RENDERER, force=force, workers=workers, progress=report)
     return Validation(path(out), done)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureWeight:
+    """The weight of a feature with its 95 % interval over topics, and the limits that the feature is clipped to."""
+
+    feature: str
+    weight: float
+    interval_low: float | None
+    interval_high: float | None
+    low: float
+    high: float
+    description: str
+
+
+class ScentFit(Result):
+    """Fitted weights of the strategy `scent` in a file. `strategy` is the name under which they crawl."""
+
+    def __init__(self, file: Path, finished: FinishedFit) -> None:
+        self.file = file
+        self.finished = finished
+
+    @property
+    def strategy(self) -> str:
+        from scenthound.strategies.evolved import choice_of
+
+        return choice_of(self.file, "scent")
+
+    @property
+    def features(self) -> Table[FeatureWeight]:
+        from scenthound.strategies.link_evidence import FEATURES
+
+        rows = []
+        for name, each in self.finished.file.features.items():
+            first, last = each.interval or (None, None)
+            rows.append(FeatureWeight(name, each.weight, first, last, each.low, each.high, FEATURES[name]))
+        title = "weights of features, with 95 % intervals over topics, and limits of the features"
+        printed = ["feature", "weight", "interval_low", "interval_high", "low", "high"]
+        return Table.of(FeatureWeight, rows, title, printed=printed)
+
+    def _headline(self) -> str:
+        from scenthound.ui.formats import counted
+
+        done = self.finished
+        fitted_on = (
+            f"{counted(done.n_topics, 'topic')}, {counted(done.n_snapshots, 'snapshot')}, {counted(done.n_urls, 'URL')}"
+        )
+        return f"Weights in {self.file}, fitted on {fitted_on}. Strategy: {self.strategy}"
+
+    def _tables(self) -> Sequence[Table[Any]]:
+        return [self.features]
+
+
+@public
+def fit_scent(
+    web: Any,
+    topics: Any,
+    out: PathLike,
+    *,
+    pages: int = 1000,
+    rounds: int = 2,
+    topics_max: int | None = None,
+    relevance: Any = "rocchio",
+    random_seed: int = 0,
+    workers: int | None = None,
+    force: bool = False,
+    progress: ProgressLike = None,
+) -> ScentFit:
+    """Fit the weights of the strategy `scent` on recorded webs with known topics, and write them to the file `out`.
+
+    `web` and `topics` are a web and its topic file, or lists of them in the same order. Crawls of `pages` pages for at
+    most `topics_max` topics of each web, drawn at random, take snapshots of their queues; the weights are fitted to
+    find the pages of the topics in these. Each of the `rounds` crawls with the weights of the round before.
+    """
+    from scenthound.experiments.scent_fit import FitSettings, LabelledWeb
+    from scenthound.experiments.scent_fit import fit_scent as fit
+    from scenthound.files import write_atomic
+    from scenthound.processes import processors
+    from scenthound.relevance.base import RELEVANCE
+    from scenthound.ui.formats import counted
+
+    file = path(out)
+    settings = FitSettings(pages, rounds, topics_max, chosen(RELEVANCE, relevance), random_seed)
+    _check_fit(settings)
+    _check_weights_file(file, force=force)
+    webs = listed(web)
+    of_webs = [topics] if any(isinstance(each, Topic) for each in listed(topics)) else listed(topics)
+    if not webs or len(webs) != len(of_webs):
+        raise UsageError(
+            f"{counted(len(webs), 'web')} and {counted(len(of_webs), 'topic file')}: give one --topics for each --web, "
+            "in the same order."
+        )
+    with ExitStack() as stack:
+        files = [stack.enter_context(topics_file(each)) for each in of_webs]
+        report = stack.enter_context(show_progress("fitting", progress))
+        labelled = [LabelledWeb(_recorded(each, report), of) for each, of in zip(webs, files, strict=True)]
+        done = fit(labelled, settings, workers or processors(), report)
+    write_atomic(file, done.file.text().encode())
+    return ScentFit(file, done)
+
+
+def _recorded(web: Any, report: Progress) -> Path:
+    """The folder of a recorded web, or of that of a crawl."""
+    from scenthound.store.record import open_web
+
+    folder = open_web(web_folder(web), report).path
+    assert folder is not None
+    return folder
+
+
+def _check_fit(settings: FitSettings) -> None:
+    """InvalidParameter for settings that no weights can be fitted with."""
+    from scenthound.relevance.base import RELEVANCE, trains
+
+    for name, least in {"pages": 1, "rounds": 1, "topics_max": 1, "random_seed": 0}.items():
+        value = getattr(settings, name)
+        if value is not None and value < least:
+            raise InvalidParameter(f"{name} is {value}; it must be at least {least}.")
+    if trains(RELEVANCE.make(settings.relevance)):
+        raise InvalidParameter(
+            f"The relevance model {settings.relevance} needs training pages, which crawls for a fit do not have: use "
+            "another --relevance, for example rocchio."
+        )
+
+
+def _check_weights_file(file: Path, *, force: bool) -> None:
+    """UsageError if weights cannot be written to a file, or not be used from there."""
+    from scenthound.store.folder import check_replaceable
+    from scenthound.strategies.evolved import choice_of
+
+    choice_of(file, "scent")
+    check_replaceable(file, None, force=force)
+    if not file.parent.is_dir():
+        raise InvalidInput(
+            f"Cannot write {printable(file)}: there is no folder {printable(file.parent)}. Create it, or choose "
+            "another file with --out."
+        )
+    if not os.access(file.parent, os.W_OK):
+        raise InvalidInput(f"Cannot write {printable(file)}: permission denied. Choose another file with --out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ RENAMED = {"--seeds": "--repeats", "--seed": "--random-seed"}
 
 
 #: Commands by help panel: the module that defines each, and the first line of its docstring, so that help needs no
-#: import. The function has the name of the command.
+#: import. The function has the name of the command, with underscores for hyphens.
 COMMANDS = {
     CRAWLING: {
         "crawl": (
@@ -49,6 +49,10 @@ COMMANDS = {
         "evolve": (
             "evolve",
             "Search for the weights of a rank function that crawl best for a topic, by a genetic algorithm.",
+        ),
+        "fit-scent": (
+            "fit_scent",
+            "Fit the weights of the strategy scent on recorded webs with known topics.",
         ),
         "validate": (
             "laboratory",
@@ -100,7 +104,8 @@ class LazyGroup(Group):
 
 def load(name: str) -> Any:
     """The real command."""
-    loaded: Callable[..., None] | typer.Typer = getattr(import_module(f"scenthound.cli.{MODULE_OF[name]}"), name)
+    module = import_module(f"scenthound.cli.{MODULE_OF[name]}")
+    loaded: Callable[..., None] | typer.Typer = getattr(module, name.replace("-", "_"))
     if isinstance(loaded, typer.Typer):
         return get_command(loaded)
     only = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

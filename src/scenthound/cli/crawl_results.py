@@ -24,7 +24,7 @@ from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_records import CheckOutcome, PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
 from scenthound.ui.formats import counted, sitemaps_text
-from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
+from scenthound.ui.terminal import filled, print_commands, print_facts, print_rows, say
 from scenthound.ui.topic_notes import seed_texts
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ def print_explanation(page: Explanation) -> None:
         if page.nearest is not None:
             typer.echo(f"The most similar known URL: {printable(page.nearest)}")
         return
+    _print_reasons(page)
     _print_parents(page)
 
 
@@ -190,6 +191,18 @@ def _print_skipped(row: SkippedRecord) -> None:
     if row.detail:
         facts["detail"] = printable(row.detail, 500)
     print_facts(facts)
+
+
+def _print_reasons(page: Explanation) -> None:
+    """Why the strategy ranked the page high, if it says so."""
+    is_ranked = "is ranked" if page.outcome is Outcome.QUEUED else "was ranked"
+    if page.no_reasons:
+        say(f"Why it {is_ranked} high is unknown: {printable(page.no_reasons, 500)}")
+    if page.reasons:
+        typer.echo(f"Why it {is_ranked} high (contribution to the score):")
+        for reason in page.reasons:
+            contribution = f"  {reason.contribution:+.2f}  "
+            typer.echo(filled(printable(reason.text, 500), contribution, " " * len(contribution)))
 
 
 def _print_parents(page: Explanation) -> None:

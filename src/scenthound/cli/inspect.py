@@ -13,10 +13,12 @@ CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A crawl folder
 
 def explain(
     folder: CrawlFolder,
-    url: Annotated[str, typer.Argument(metavar="URL", help="A page that was visited or skipped.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="A page that was visited or skipped, or is queued.")],
     as_json: AsJson = False,
 ) -> None:
     """Explain why a crawl visited a page, or why it skipped it.
+
+    If the strategy gives its reasons (scent does), also why the page was ranked high. The crawl is replayed for this.
 
     scenthound explain balloons https://example.org/balloons/history.html
     """

@@ -56,8 +56,21 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedReason:
+    """What speaks for a page by the rules of the strategy, and how much of its score above that of an average queued
+    page is due to it."""
+
+    text: str
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is known of one URL. `parents` are the first in order of discovery, `n_parents` counts all."""
+    """What is known of one URL. `parents` are the first in order of discovery, `n_parents` counts all.
+
+    `reasons` say why the strategy ranked it high, the strongest first: before the visit, or now if it is queued. They
+    need a replay of the crawl (`explain_ranking`).
+    """
 
     url: str
     outcome: Outcome
@@ -71,6 +84,8 @@ class Explanation:
     nearest: str | None = None  #: the most similar known URL, if this one is unknown
     reason: SkipReason | None = None  #: why it is out of scope, and the option that excludes it
     excluded_by: str = ""
+    reasons: tuple[ExplainedReason, ...] = ()
+    no_reasons: str = ""  #: why they are unknown, if the strategy gives any
 
 
 def explain(folder: str | Path, url: str) -> Explanation:
@@ -151,18 +166,10 @@ class _Explainer:
             url=row.url,
             visit=visit,
             relevance=row.relevance,
-            anchor=self._anchor(row, url),
+            anchor=anchor_of(self._crawl, row, url),
             context_relevance=None if row.predicted is None else float(row.predicted[position]),
             anchor_relevance=None if row.anchors is None else float(row.anchors[position]),
         )
-
-    def _anchor(self, parent: VisitRecord, url: str) -> str | None:
-        if parent.location is None:
-            return None
-        respects_nofollow = self._crawl.about.settings.get("respect_nofollow", True)
-        anchors = anchors_of(self._crawl.archive.record(parent.location).html, parent.url)
-        followed = (each for each in anchors if not (respects_nofollow and each.nofollow))
-        return next((each.text for each in followed if each.url == url), None)
 
     def _nearest(self, url: str) -> str | None:
         """The most similar of the URLs with the longest common prefix: comparing millions would take a minute."""
@@ -171,6 +178,16 @@ class _Explainer:
         n_common = bisect_left(range(1, len(url) + 1), True, key=lambda n: not any(map(_has_prefix(url[:n]), urls)))
         candidates = islice(filter(_has_prefix(url[:n_common]), urls), MAX_COMPARED)
         return max(candidates, key=lambda known: SequenceMatcher(None, known, url).ratio(), default=None)
+
+
+def anchor_of(crawl: StoredCrawl, parent: VisitRecord, url: str) -> str | None:
+    """The text of the first link of a visited page to a URL; None if the page itself has no such link."""
+    if parent.location is None:
+        return None
+    respects_nofollow = crawl.about.settings.get("respect_nofollow", True)
+    anchors = anchors_of(crawl.archive.record(parent.location).html, parent.url)
+    followed = (each for each in anchors if not (respects_nofollow and each.nofollow))
+    return next((each.text for each in followed if each.url == url), None)
 
 
 def _candidates(typed: str) -> list[str]:

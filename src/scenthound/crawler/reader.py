@@ -47,11 +47,12 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import charset_of
 from scenthound.strategies.base import Strategy
 from scenthound.text.vectors import word_norm
+from scenthound.text.windows import context_bounds
 from scenthound.web.conditions import http_date_s
 from scenthound.web.content_coding import codings_of, decode_all
 from scenthound.web.fetch import NotFetched, Response, header_values, location_of
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
-from scenthound.web.parse import ParsedPage, context_bounds
+from scenthound.web.parse import ParsedPage
 from scenthound.web.parser_process import GuardedParser
 from scenthound.web.refresh import refresh_of
 from scenthound.web.robots import header_directives

@@ -49,6 +49,35 @@ def best_of_repeats(
     pages: npt.NDArray[np.int32], values: npt.NDArray[np.float64], /
 ) -> tuple[bytearray, bytearray]: ...
 
+# The evidence of `strategies.link_evidence`
+
+def add_link_evidence(
+    urls: Records,
+    page: int,
+    numbers: npt.NDArray[np.float64],  # score, relevance, share of cash, root of the number of links
+    pages: npt.NDArray[np.int32],
+    hosts: npt.NDArray[np.int32],
+    context: npt.NDArray[np.float64],
+    anchor: npt.NDArray[np.float64],
+    first: npt.NDArray[np.int32],
+    last: npt.NDArray[np.int32],
+    words: npt.NDArray[np.int32],
+    /,
+) -> None: ...
+def visit_link_evidence(urls: Records, page: int, relevance: float, /) -> bytearray:
+    """Note the relevance of a visited page; returns its neighbours."""
+
+def score_link_evidence(
+    urls: Records,
+    pages: npt.NDArray[np.int32],
+    averages: npt.NDArray[np.float64],  # mean relevance of pages, that of links, number of known URLs
+    context_words: npt.NDArray[np.float64],
+    page_words: npt.NDArray[np.float64],
+    limits: npt.NDArray[np.float64],  # weights, lower and upper limits
+    /,
+) -> tuple[bytearray, bytearray, bytearray]:
+    """The URLs that have a score, their hosts and their scores."""
+
 # The URL table of `frontier.native_url_table`, and references
 
 #: Integers of four bytes.

@@ -10,7 +10,9 @@ int get_array(PyObject *object, Py_buffer *array, size_t item_size)
     if (PyObject_GetBuffer(object, array, PyBUF_C_CONTIGUOUS) < 0) {
         return -1;
     }
-    bool is_aligned = array->len == 0 || (uintptr_t)array->buf % item_size == 0;
+    /* Records consist of numbers of at most eight bytes. */
+    size_t alignment = item_size > sizeof(double) ? sizeof(double) : item_size;
+    bool is_aligned = array->len == 0 || (uintptr_t)array->buf % alignment == 0;
     if ((size_t)array->itemsize != item_size || !is_aligned) {
         PyBuffer_Release(array);
         PyErr_Format(PyExc_ValueError, "not an array of numbers of %zu bytes", item_size);
@@ -69,7 +71,8 @@ static int add_all(PyObject *module)
 {
     bool is_added = add_html(module) == 0 && add_url_types(module) == 0 && add_vocabulary(module) == 0 &&
                     add_word_counts(module) == 0 && add_word_statistics(module) == 0 && add_word_vectors(module) == 0 &&
-                    add_word_windows(module) == 0 && add_repeats(module) == 0 && add_heaps(module) == 0;
+                    add_word_windows(module) == 0 && add_repeats(module) == 0 && add_heaps(module) == 0 &&
+                    add_link_evidence_functions(module) == 0;
     return is_added ? 0 : -1;
 }
 

@@ -55,5 +55,6 @@ int add_word_statistics(PyObject *module);
 int add_word_vectors(PyObject *module);
 int add_word_windows(PyObject *module);
 int add_repeats(PyObject *module);
+int add_link_evidence_functions(PyObject *module);
 
 #endif

@@ -19,7 +19,7 @@ from scenthound.relevance.base import LearningRelevance, Relevance, RelevanceMod
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.text.tokenizer import stems_of
-from scenthound.web.parse import context_bounds
+from scenthound.text.windows import context_bounds
 
 #: Rounding may make a cosine slightly larger than 1.
 HIGHEST_SCORE = 1 + 1e-9

@@ -32,6 +32,17 @@ State = Mapping[str, Any]
 #: The relevance model of crawlers that use the description of the topic, as in menczer2001.
 BY_DESCRIPTION = "cosine:description=true"
 
+
+@dataclass(frozen=True, slots=True)
+class LinkReason:
+    """What speaks for visiting a URL, in words, and how much of its score above that of an average queued URL is due to
+    it. `words` are the numbers of words to name after the text."""
+
+    text: str
+    contribution: float
+    words: tuple[int, ...] = ()
+
+
 #: Named sets of parameter values.
 Presets = Mapping[str, Mapping[str, Value]]
 
@@ -49,7 +60,10 @@ class SeenWeb(Protocol):
         """The words of a visited page."""
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
-        """The offsets, in words, at which the anchors of a visited page's links start and end, in link order."""
+        """The offsets, in words, at which the anchors of a visited page's links start and end, in link order.
+
+        The links of a visit may have more at the end: those of earlier pages that a shorter path brings into reach of
+        the maximum depth of a crawl."""
 
     def links(self, page: int) -> Links:
         """The links of a visited page, as in its visit: for strategies that do not store them."""
@@ -134,6 +148,11 @@ class Strategy(ABC):
 
     def scores(self) -> list[float]:
         """The score of each page of the last `ask`, higher is better. Empty if the strategy has no scores."""
+        return []
+
+    def reasons(self, page: int) -> list[LinkReason]:
+        """What speaks for visiting a URL that was found and not visited, the strongest reason first. Empty if nothing
+        does, or if the strategy cannot say."""
         return []
 
     @property

@@ -39,13 +39,13 @@ class Evolved(RankFunction):
         self._use_rules(found.rules)
 
 
-def choice_of(path: Path) -> str:
+def choice_of(path: Path, strategy: str = "evolved") -> str:
     """The name of the strategy of a file; raises InvalidParameter if the path cannot be part of a name."""
-    choice = Choice("evolved", (("file", str(path)),))
+    choice = Choice(strategy, (("file", str(path)),))
     text = str(choice)
     if "," in text or STRATEGIES.parse(text) != choice:
         raise InvalidParameter(
-            f"{printable(path)!r} cannot be written as evolved:file=...: a path must not contain commas, start or end "
-            "with a space, or be `none`. Rename or move the file."
+            f"{printable(path)!r} cannot be written as {strategy}:file=...: a path must not contain commas, start or "
+            "end with a space, or be `none`. Choose another name."
         )
     return text

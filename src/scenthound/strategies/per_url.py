@@ -60,7 +60,19 @@ Window = Annotated[int, Bounds(1, 10_000)]
 
 def predicted_relevance(page_relevance: float, links: Links, page_weight: float) -> FloatArray:
     """The predicted relevance of each link: that of its page and of the words around it (wang2009 Eq. 9)."""
+    expected: FloatArray = page_weight * page_relevance + (1 - page_weight) * context_scores(links)  # wang2009 Eq. 9
+    return expected
+
+
+def context_scores(links: Links) -> FloatArray:
+    """The relevance of the words around each link."""
     if links.predicted is None:
         raise PluginError("`Links.predicted` is missing: drivers provide it to strategies that set `context_words`.")
-    predicted: FloatArray = page_weight * page_relevance + (1 - page_weight) * links.predicted  # wang2009 Eq. 9
-    return predicted
+    return links.predicted
+
+
+def anchor_scores(links: Links) -> FloatArray:
+    """The relevance of the anchor of each link."""
+    if links.anchors is None:
+        raise PluginError("`Links.anchors` is missing: drivers provide it to strategies that set `needs_anchors`.")
+    return links.anchors

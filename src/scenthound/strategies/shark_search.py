@@ -23,13 +23,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
 from scenthound.strategies.fish_search import Depth, DepthBoundSearch, Threshold
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize, best_of_repeats
-from scenthound.strategies.per_url import Window, per_url, restored, saved, with_room
+from scenthound.strategies.per_url import Window, anchor_scores, context_scores, per_url, restored, saved, with_room
 
 #: A weight or a decay factor.
 Share = Annotated[float, Bounds(0, 1)]
@@ -81,12 +80,9 @@ class SharkSearch(DepthBoundSearch):
         return distinct, weight * inherited + (1 - weight) * neighbourhood  # step 6
 
     def _neighbourhood(self, links: Links) -> FloatArray:
-        if links.predicted is None or links.anchors is None:
-            raise PluginError(
-                "`Links.predicted` or `Links.anchors` is missing: drivers provide both to strategies that need them."
-            )
-        context = np.where(links.anchors > self._threshold, 1.0, links.predicted)  # step 4
-        neighbourhood: FloatArray = self._anchor_weight * links.anchors + (1 - self._anchor_weight) * context  # step 5
+        anchors = anchor_scores(links)
+        context = np.where(anchors > self._threshold, 1.0, context_scores(links))  # step 4
+        neighbourhood: FloatArray = self._anchor_weight * anchors + (1 - self._anchor_weight) * context  # step 5
         return neighbourhood
 
     def _own_state(self) -> dict[str, Any]:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 MAX_PAGE_BYTES = 2_000_000
 MAX_LINKS = 10_000
-CONTEXT_WINDOW_WORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +119,6 @@ def page_refresh(html: str, url: str) -> Refresh | None:
     """The refresh that a page asks for."""
     content = _library_content(html[:MAX_PAGE_BYTES])
     return refresh_of(content.refresh, url, _base_url(url, content.base_reference))
-
-
-def context_bounds(
-    start: IntArray, end: IntArray, n_words: int, window: int = CONTEXT_WINDOW_WORDS
-) -> tuple[IntArray, IntArray]:
-    """The words around each link of a page of `n_words`, its anchor `start:end` included, as `first:last`.
-
-    The anchor is part of the window; the remaining words are split between both sides, an odd one before it. An anchor
-    longer than the window is kept. At the edges of the page the window is clipped, not moved.
-    """
-    if native.is_available():
-        from scenthound.native import _native
-
-        bounds = (np.ascontiguousarray(start, np.int32), np.ascontiguousarray(end, np.int32))
-        first, last = _native.context_bounds(*bounds, n_words, window)
-        return np.frombuffer(first, np.int32), np.frombuffer(last, np.int32)
-    around = np.maximum(window - (end - start), 0)
-    return np.maximum(start - (around + 1) // 2, 0), np.minimum(end + around // 2, n_words)
 
 
 def _read(html: str | bytes, http_charset: str | None, scanner: WordScanner) -> PageContent:

@@ -1,0 +1,184 @@
+"""Why a strategy ranked a page high, in the words of the strategy.
+
+The visits before that of the page, or all visits if it is queued, are passed to a new strategy object, which then gives
+its reasons. All of it is read from the crawl folder, also while the crawl is running.
+
+Rules
+- Only strategies that implement `reasons` are replayed, and at most `MAX_REPLAYED` visits.
+- Pages are read in their first versions, which are those that the strategy has seen.
+- The strategy is not asked for pages: visited and skipped pages stay in its queue. So what it knows of a page is what
+  it knew in the crawl, but what it does after some number of queued pages may happen at another time.
+- If something cannot be read back, the page is explained without reasons.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from itertools import islice
+from math import inf
+from pathlib import Path
+from random import Random
+
+from scenthound.crawler.assembly import READ_BACK_TIMEOUT_S, check_inputs, open_recording
+from scenthound.crawler.explain import ExplainedReason, Explanation, Outcome, anchor_of, explain
+from scenthound.crawler.live_web import LiveWeb
+from scenthound.crawler.reader import StoredPages
+from scenthound.crawler.scope import ScopeFilter
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.visit_numbers import VisitNumbers
+from scenthound.errors import CorruptData, PluginError, ScenthoundError, printable
+from scenthound.frontier.url_table import new_url_table
+from scenthound.model import Progress, Visit, silent
+from scenthound.simulator.scores import TopicWords
+from scenthound.store.crawl_records import VisitRecord
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.strategies.base import STRATEGIES, LinkReason, Strategy
+from scenthound.text.tokenizer import WordScanner
+from scenthound.web.parser_process import GuardedParser
+
+#: Visits that are replayed: their pages are parsed again, which takes seconds for each thousand.
+MAX_REPLAYED = 20_000
+VISITS_PER_REPORT = 100
+MAX_ANCHOR_CHARACTERS = 60
+_WORD = re.compile(r"[^\W_]+")
+
+
+def explain_with_reasons(folder: str | Path, url: str, progress: Progress = silent) -> Explanation:
+    """Explain a URL from a crawl folder, with the reasons of the strategy if it was visited or is queued."""
+    explained = explain(folder, url)
+    if explained.is_seed or explained.outcome not in (Outcome.VISITED, Outcome.QUEUED):
+        return explained
+    with _FirstVersions.open(folder) as crawl:
+        if not _gives_reasons(crawl.about.settings.get("strategy")):
+            return explained
+        n_before = crawl.n_visits() if explained.visit is None else explained.visit.visit
+        if n_before > MAX_REPLAYED:
+            why = f"{n_before:,} pages were visited before, and at most {MAX_REPLAYED:,} are read again for this."
+            return replace(explained, no_reasons=why)
+        try:
+            with CorruptData.wrapping(folder), _replay_of(crawl) as replay:
+                reasons = replay.reasons(explained.requested_url or explained.url, n_before, progress)
+        except ScenthoundError as error:
+            return replace(explained, no_reasons=error.message)
+    return replace(explained, reasons=reasons)
+
+
+class _FirstVersions(StoredCrawl):
+    reads_latest = False
+
+
+def _gives_reasons(strategy: object) -> bool:
+    """Whether the strategy of a crawl implements `reasons`; False if it is not installed."""
+    try:
+        factory = STRATEGIES.factory(STRATEGIES.parse(str(strategy)).name)
+    except ScenthoundError:
+        return False
+    return getattr(factory, "reasons", Strategy.reasons) is not Strategy.reasons
+
+
+@contextmanager
+def _replay_of(crawl: StoredCrawl) -> Iterator["_Replay"]:
+    settings = CrawlSettings.from_settings(crawl.about.settings)
+    # Relevance is read from the visits, and nothing is requested.
+    check_inputs(replace(settings, train_from=None, cookie_file=None))
+    scanner = WordScanner()
+    scanner.load(crawl.stem_texts())
+    parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
+    try:
+        yield _Replay(crawl, settings, scanner, parser)
+    finally:
+        parser.close()
+
+
+class _Replay:
+    """A strategy and what it has seen, from the start of a crawl on."""
+
+    def __init__(
+        self, crawl: StoredCrawl, settings: CrawlSettings, scanner: WordScanner, parser: GuardedParser
+    ) -> None:
+        self._crawl = crawl
+        self._settings = settings
+        self._scanner = scanner
+        self._strategy = STRATEGIES.make(settings.strategy)
+        recorded = None if settings.web is None else open_recording(settings.web)
+        visits = VisitNumbers()
+        stored = StoredPages(crawl, parser, visits, settings, scope=ScopeFilter(settings.scope), recorded=recorded)
+        table = new_url_table()
+        table.load(crawl.url_texts())
+        self._web = LiveWeb(
+            TopicWords.of(settings.topic, scanner),
+            table,
+            visits,
+            load_links=stored.links,
+            load_text=stored.text,
+            load_robots=crawl.robots_file,
+            max_depth=settings.scope.max_depth,
+        )
+
+    def reasons(self, url: str, n_visits: int, progress: Progress) -> tuple[ExplainedReason, ...]:
+        """What speaks for a URL after so many visits."""
+        page = self._web.table.find(url)
+        if page is None:
+            return ()
+        self._start()
+        parent = self._replay_until(page, n_visits, progress)
+        with self._strategy_fails_in("reasons"):
+            reasons = self._strategy.reasons(page)
+        named = {word for reason in reasons for word in reason.words}
+        anchor = text = ""
+        if named and parent is not None:
+            anchor, text = anchor_of(self._crawl, parent, url) or "", self._crawl.text_of(parent)
+        names = self._names(named, f"{anchor} {text}")
+        return tuple(_explained(reason, names, anchor) for reason in reasons)
+
+    def _replay_until(self, page: int, n_visits: int, progress: Progress) -> VisitRecord | None:
+        """Replay so many visits, or those before the page was visited. Returns the parent with the best link: the one
+        whose context has the highest score."""
+        best_parent, best_context = None, -inf
+        for row in islice(self._crawl.visits(), n_visits):
+            if row.page == page:
+                break
+            if row.visit % VISITS_PER_REPORT == 0:
+                progress(row.visit / n_visits, f"{row.visit:,} of {n_visits:,} visits replayed")
+            self._tell(row)
+            context = _best_context(row, page)
+            if context > best_context:
+                best_parent, best_context = row, context
+        return best_parent
+
+    def _start(self) -> None:
+        seeds, rng = self._web.seeds(self._settings.seeds), Random(self._settings.generator_seed)
+        with self._strategy_fails_in("start"):
+            self._strategy.start(seeds, rng, self._web.seen)
+
+    def _tell(self, row: VisitRecord) -> None:
+        _, links = self._web.visit(row.page, None, row.links, (row.predicted, row.anchors))
+        with self._strategy_fails_in("tell"):
+            self._strategy.tell(Visit(row.page, row.relevance, links))
+
+    def _names(self, words: set[int], text: str) -> dict[int, str]:
+        """The words of some numbers as they are first written in a text; the stems of those that are not in it."""
+        names: dict[int, str] = {}
+        for form in dict.fromkeys(_WORD.findall(text.lower())):
+            numbers = self._scanner.scan(form).tolist()
+            if len(numbers) == 1 and numbers[0] in words:
+                names.setdefault(numbers[0], form)
+        return {word: names.get(word) or self._scanner.stem(word) for word in words}
+
+    def _strategy_fails_in(self, method: str) -> AbstractContextManager[None]:
+        return PluginError.wrapping(f"Strategy {self._settings.strategy} failed in `{method}`")
+
+
+def _explained(reason: LinkReason, names: Mapping[int, str], anchor: str) -> ExplainedReason:
+    text = reason.text
+    if reason.words:
+        text += f": {', '.join(names[word] for word in reason.words)}"
+        text += f' (anchor "{printable(anchor, MAX_ANCHOR_CHARACTERS)}")' if anchor else ""
+    return ExplainedReason(text, reason.contribution)
+
+
+def _best_context(row: VisitRecord, page: int) -> float:
+    """The highest score of the context of a link to a page; -inf if there is none, or if it is not known."""
+    scores = [] if row.predicted is None else row.predicted[row.links == page].tolist()
+    return max(scores, default=-inf)

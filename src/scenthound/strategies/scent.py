@@ -1,0 +1,217 @@
+"""Scent: the URL that looks most relevant by all that visited pages say of it (our design).
+
+Each URL is scored by a weighted sum of about twenty features, collected over all visited pages that link to it
+(`link_evidence`): the scores of these pages, of the words around the links and of their anchors; how many of the pages
+are relevant, and how many were to be expected; the relevance of visited pages that are linked next to it or from the
+same pages; how much the words around its best link speak for relevance in this crawl (`word_odds`); and its cash as in
+OPIC, which is high near the start pages. The weights are fixed during a crawl. They were fitted on frontiers of crawls
+for other topics (`scenthound fit-scent`).
+
+When a URL is scored
+- When a visited page links to it, and when a page is visited that was linked next to it.
+- All queued URLs, with new log-odds of words, when the crawl has grown by `GROWTH` and has scored `RESCORING` times as
+  many URLs as are queued. So the time for this stays proportional to the number of links, however long the queue is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Annotated, Any
+
+import numpy as np
+
+from scenthound.model import FloatArray, IntArray, Seed, Visit
+from scenthound.registry import Bounds
+from scenthound.strategies.base import LinkReason, MemoryBound, SeenWeb, State
+from scenthound.strategies.frontier_strategy import (
+    Buffer,
+    FrontierStrategy,
+    RoundSize,
+    best_of_repeats,
+    seed_arrays,
+)
+from scenthound.strategies.link_evidence import FEATURES, FoundLinks, LinkEvidence, WordScores, log_odds
+from scenthound.strategies.per_url import Window, anchor_scores, context_scores
+from scenthound.strategies.scent_weights import default_weights, read_weights
+from scenthound.strategies.word_odds import WordOdds
+from scenthound.text.windows import context_bounds
+
+#: All queued URLs are scored again when the crawl has so many times more pages than the last time.
+GROWTH = 1.3
+#: And only if so many URLs were scored since then, for each queued one.
+RESCORING = 1.0
+
+#: Words with higher numbers are ignored: they were first seen late in the crawl.
+MaxWords = Annotated[int, Bounds(0)]
+MAX_WORDS = 1 << 18
+
+#: Features that are explained together: what words say.
+WORDS = ("context_words", "context_words_for", "page_words", "page_words_for")
+#: Reasons that contribute less to a score are not worth a line.
+LEAST_CONTRIBUTION = 0.1
+MAX_NAMED_WORDS = 3
+
+#: The evidence of a URL, in an array that is at most a sixteenth longer than needed.
+BYTES_PER_URL = 170
+
+
+class Scent(FrontierStrategy):
+    """`file` has the weights of the features; without it, those that ship with the package. `window` is the number of
+    words around a link, `max_words` the number of words whose log-odds are learned; `n` and `buffer` are those of
+    Best-N-First."""
+
+    summary = "the n links that look most relevant by all pages that link to them, words and neighbours"
+    needs_anchors = True
+
+    _evidence: LinkEvidence
+    _context_odds: WordOdds
+    _page_odds: WordOdds
+
+    def __init__(
+        self,
+        file: str | None = None,
+        window: Window = 20,
+        max_words: MaxWords = MAX_WORDS,
+        n: RoundSize = 1,
+        buffer: Buffer = None,
+    ) -> None:
+        super().__init__(n, buffer)
+        self.context_words = window
+        self._window = window
+        self._max_words = max_words
+        self._weights = default_weights() if file is None else read_weights(file)
+
+    def _begin(self, rng: Random, seen: SeenWeb) -> None:
+        super()._begin(rng, seen)
+        self._evidence = LinkEvidence()
+        self._context_odds = WordOdds(self._max_words)
+        self._page_odds = WordOdds(self._max_words)
+        self._n_scored = 0
+        self._n_when_rescored = 0
+
+    def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
+        super().start(seeds, rng, seen)
+        self._evidence.start(seed_arrays(seeds)[0])
+
+    def tell(self, visit: Visit) -> None:
+        words = self._seen.words(visit.page)
+        neighbours = self._learn(visit, words)
+        found = self._found_links(visit, len(words))
+        self._evidence.add_links(visit.page, visit.relevance, found, words)
+        self._score(np.concatenate((found.pages, neighbours)))
+        if self._evidence.n_visited >= GROWTH * self._n_when_rescored and self._n_scored >= RESCORING * len(self):
+            self._rescore()
+
+    def _learn(self, visit: Visit, words: IntArray) -> IntArray:
+        """Learn from a visited page; returns the URLs that were linked next to it."""
+        neighbours = self._evidence.visit(visit.page, visit.relevance)
+        self._context_odds.learn(self._evidence.words(visit.page), visit.relevance)
+        self._page_odds.learn(words, visit.relevance)
+        return neighbours
+
+    def _found_links(self, visit: Visit, n_words: int) -> FoundLinks:
+        links = visit.links
+        n_links = len(links)
+        # One call for all: each takes longer than the work on a page's links.
+        odds = log_odds(np.concatenate((context_scores(links), anchor_scores(links), (visit.relevance,))))
+        distinct, context = best_of_repeats(links.pages, odds[:n_links])
+        _, anchor = best_of_repeats(links.pages, odds[n_links:-1])
+        first, last = self._windows(visit.page, n_links, n_words)
+        return FoundLinks(
+            links.pages[distinct],
+            links.hosts[distinct],
+            context,
+            anchor,
+            first[distinct],
+            last[distinct],
+            float(odds[-1]),
+        )
+
+    def _windows(self, page: int, n_links: int, n_words: int) -> tuple[IntArray, IntArray]:
+        """The words around each link of a visit. Links of earlier pages have none."""
+        first, last = context_bounds(*self._seen.link_positions(page), n_words, self._window)
+        if len(first) < n_links:
+            elsewhere = np.full(n_links - len(first), n_words, np.int32)
+            first, last = np.concatenate((first, elsewhere)), np.concatenate((last, elsewhere))
+        return first, last
+
+    def _score(self, pages: IntArray) -> None:
+        """Score URLs that can be visited; others are left out."""
+        self._frontier.push_latest(*self._evidence.scored(pages, self._words(), self._weights))
+        self._n_scored += len(pages)
+
+    def _rescore(self) -> None:
+        for odds in (self._context_odds, self._page_odds):
+            odds.update(self._evidence.mean_relevance)
+        self._score(np.sort(self._frontier.queued_pages()))
+        self._n_scored = 0
+        self._n_when_rescored = self._evidence.n_visited
+
+    def reasons(self, page: int) -> list[LinkReason]:
+        pages = np.array([page], np.int32)
+        if not self._evidence.has_score(pages)[0]:
+            return []
+        _, of_queue = self.queued_features()
+        limits = self._weights.low, self._weights.high
+        [features] = self._evidence.features(pages, self._words())
+        average = np.clip(of_queue, *limits).mean(axis=0) if len(of_queue) else 0.0
+        above = dict(zip(FEATURES, self._weights.weight * (np.clip(features, *limits) - average), strict=True))
+        reasons = [
+            LinkReason(text, float(sum(above[name] for name in names)), words)
+            for text, names, words in self._possible_reasons(page, dict(zip(FEATURES, features, strict=True)))
+        ]
+        reasons = [each for each in reasons if each.contribution >= LEAST_CONTRIBUTION]
+        return sorted(reasons, key=lambda each: -each.contribution)
+
+    def _possible_reasons(
+        self, page: int, features: Mapping[str, float]
+    ) -> Iterator[tuple[str, Sequence[str], tuple[int, ...]]]:
+        """Texts, the features that they stand for, and words. All compare the URL with other queued ones."""
+        n_parents, n_relevant, n_expected = self._evidence.relevant_parents(page)
+        relevant = f"{n_relevant:.1f} of {n_parents} pages that link to it are relevant, {n_expected:.1f} expected"
+        if n_relevant > n_expected:
+            yield relevant, ("relevant_parents", "relevant_share", "enrichment"), ()
+        yield "the pages that link to it are more like the topic", ("page_mean", "page_best"), ()
+        yield "the words around links to it are more like the topic", ("context_mean", "context_best"), ()
+        yield "the anchors of links to it are more like the topic", ("anchor_mean", "anchor_best"), ()
+        if features["neighbours"] > 0:
+            yield "visited pages that are linked next to it are relevant", ("neighbours", "relevant_neighbours"), ()
+        if features["siblings"] > 0:
+            yield "other pages that its parents link to are relevant", ("siblings", "relevant_siblings"), ()
+        if typical := self._typical_words(page):
+            yield "words around its best link are typical of relevant pages", WORDS, typical
+        yield "it is nearer to the start pages, or more links lead to it", ("cash",), ()
+        yield "the pages that link to it have fewer links", ("n_links",), ()
+
+    def _typical_words(self, page: int) -> tuple[int, ...]:
+        """Those words around the best link to a URL that speak most for relevance."""
+        words = dict.fromkeys(self._evidence.words(page).tolist())
+        odds = {word: self._context_odds.of(word) + self._page_odds.of(word) for word in words}
+        return tuple(sorted((word for word in odds if odds[word] > 0), key=lambda word: -odds[word])[:MAX_NAMED_WORDS])
+
+    def queued_features(self) -> tuple[IntArray, FloatArray]:
+        """The queued URLs that have a score, and their features."""
+        queued = np.sort(self._frontier.queued_pages())
+        queued = queued[self._evidence.has_score(queued)]
+        return queued, self._evidence.features(queued, self._words())
+
+    def _words(self) -> WordScores:
+        return WordScores(self._context_odds.log_odds, self._page_odds.log_odds)
+
+    def memory_bound(self) -> MemoryBound:
+        bound = super().memory_bound()
+        return MemoryBound(bound.queued, bound.bytes_per_queued, bound.bytes_per_url + BYTES_PER_URL)
+
+    def _own_state(self) -> dict[str, Any]:
+        return {
+            "evidence": self._evidence.state(),
+            "context_odds": self._context_odds.state(),
+            "page_odds": self._page_odds.state(),
+            "n_scored": self._n_scored,
+            "n_when_rescored": self._n_when_rescored,
+        }
+
+    def _restore_own(self, state: State) -> None:
+        self._evidence = LinkEvidence.restored(state["evidence"])
+        self._context_odds.restore(state["context_odds"])
+        self._page_odds.restore(state["page_odds"])
+        self._n_scored, self._n_when_rescored = state["n_scored"], state["n_when_rescored"]
