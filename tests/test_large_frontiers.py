@@ -18,6 +18,7 @@ CHOICES = [
     "best_n_first:n=5,buffer=none,found_again=first",
     "adaptive_n_first:buffer=none",
     "link_context",
+    "scent",
     "fish_search",
     "shark_search",
     "rank_function",

@@ -2,7 +2,7 @@
 
 from math import inf, nextafter
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
@@ -93,6 +93,10 @@ class Model:
 
 
 @given(settings, st.lists(step, max_size=60))
+@example(
+    PolitenessSettings(delay_s=1.0, address_delay_s=None),
+    [("address", 4, "a"), ("start", 4), ("finish", 4, RequestOutcome(0.0, False, None)), ("address", 4, "a")],
+)
 def test_no_schedule_breaks_the_rules(settings, steps):
     model = Model(settings)
     for each in steps:

@@ -290,6 +290,8 @@ class Politeness:
             self._address_started_at.append(ALWAYS)
             self._address_in_flight.append(0)
             self._address_hosts.append(0)
+        if number == self._address_of[host]:
+            return
         self._address_hosts[self._address_of[host]] -= 1
         self._address_hosts[number] += 1
         self._address_of[host] = number
