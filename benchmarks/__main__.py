@@ -21,11 +21,13 @@ NAMES = (
     "full_search",
     "dashboard",
     "robots",
+    "scent",
 )
 #: Run by `python -m benchmarks.NAME` only.
 SEPARATE_NAMES = (
     "relevance",
     "default_strategy",
+    "judging",
     "documentation_sites",
     "patience",
     "significance",
