@@ -7,7 +7,7 @@ counts. There is no crawl delay, and all have one connection per host and the sa
 is compared because wall time depends on other load; it is that of all processes of a crawl, its start included.
 
 Set-ups of Scenthound: `best_first` with cosine scores does what the Scrapy spider does; `default` has the strategy and
-the relevance model of `scenthound crawl`; `otie` has the default relevance model.
+the relevance model of `scenthound crawl`; `otie` and `scent` have the default relevance model.
 
 The benchmark fails if scores of Scrapy and `best_first` differ: any of the generated site; on real pages more than one
 in ten by more than 5 %, because selectolax splits words at inline markup (`CO<sub>2</sub>`).
@@ -70,6 +70,7 @@ SET_UPS: Mapping[str, SetUp] = {
     COMPARABLE: SetUp(STRATEGY, RELEVANCE),
     "default": SetUp(DEFAULT_STRATEGY, None),
     "otie": SetUp("otie", None),
+    "scent": SetUp("scent", None),
 }
 
 

@@ -47,7 +47,7 @@ def test_the_documentation_of_strategies_lists_every_parameter_default_and_prese
     assert sorted(sections) == STRATEGIES.names()
     for name, text in sections.items():
         parameters = {str(parameter) for parameter in STRATEGIES.parameters(name).values()}
-        assert set(re.findall(r"`(\w+=[\w.]+)`", text)) == parameters, name
+        assert set(re.findall(r"`(\w+=[\w.+]+)`", text)) == parameters, name
         presets = re.findall(r"^Presets: (.*)\.$", text, re.MULTILINE)
         assert re.findall(r"`(\w+)`", "".join(presets)) == list(STRATEGIES.presets(name)), name
 
@@ -106,7 +106,7 @@ def test_the_documentation_of_simulating_lists_every_mode_parameter_and_default(
     section = dict(zip(parts[1::2], parts[2::2], strict=True))["Modes"]
     assert sorted(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == MODES.names()
     parameters = {str(value) for name in MODES.names() for value in MODES.parameters(name).values()}
-    assert set(re.findall(r"`(\w+=[\w.]+)`", section)) == parameters
+    assert set(re.findall(r"`(\w+=[\w.+]+)`", section)) == parameters
 
 
 def documented_commands(document: str) -> list[list[str]]:

@@ -129,6 +129,7 @@ def test_a_visited_page_is_explained_as_of_before_its_visit(site: Site, crawled:
     # Queued are this page, one page of each guide, and two that only irrelevant pages link to.
     above = math.sqrt(sum(of_guides)) - (math.sqrt(sum(of_guides)) + sum(map(math.sqrt, of_guides))) / 6
     assert by_text[of_parents] == pytest.approx(2.0 * above, abs=1e-5)
+    assert by_text.pop("everything else") == pytest.approx(0, abs=1e-6)
     assert set(by_text) == {of_parents, f'{WORDS}: gas, burners, balloon (anchor "Gas burners")'}
     assert list(by_text.values()) == sorted(by_text.values(), reverse=True)
 
@@ -136,7 +137,7 @@ def test_a_visited_page_is_explained_as_of_before_its_visit(site: Site, crawled:
 def test_a_queued_page_is_explained_as_of_now(site: Site, crawled: Callable[..., Path]) -> None:
     queued = explain_with_reasons(crawled(5), site.url("burners"))
     assert (queued.outcome, queued.visit) == (Outcome.QUEUED, None)
-    assert len(queued.reasons) == 2
+    assert len(queued.reasons) == 3  # with everything else
     # The visits before its own are the same.
     assert queued.reasons == explain_with_reasons(crawled(6), site.url("burners")).reasons
 
@@ -157,14 +158,18 @@ def test_the_reasons_are_those_of_the_strategy_of_the_resumed_crawl(site: Site, 
 
 
 def test_the_command_prints_the_reasons(site: Site, crawled: Callable[..., Path], scenthound: Call) -> None:
-    for folder, verb in ((crawled(6), "was"), (crawled(5), "is")):
+    for folder, when in ((crawled(6), "just before its visit"), (crawled(5), "now")):
         code, out, err = scenthound("explain", folder, site.url("burners"))
         assert (code, err) == (0, "")
         lines = out.splitlines()
-        first = lines.index(f"Why it {verb} ranked high (contribution to the score):") + 1
+        [heading] = [
+            line for line in lines if line.startswith(f"Its score {when}, compared with the average queued URL: +")
+        ]
+        first = lines.index(heading) + 1
         assert re.fullmatch(rf"  \+\d+\.\d\d  {WORDS}: gas, burners, balloon \(anchor \"Gas burners\"\)", lines[first])
         assert re.fullmatch(rf"  \+\d+\.\d\d  {PARENTS.pattern}", lines[first + 1])
-        assert lines[first + 2].startswith("Visited pages that link to it")
+        assert re.fullmatch(r"  [+-]\d+\.\d\d  everything else", lines[first + 2])
+        assert lines[first + 3].startswith("Visited pages that link to it")
 
 
 def test_programs_get_the_reasons_as_json(site: Site, crawled: Callable[..., Path], scenthound: Call) -> None:
@@ -213,7 +218,7 @@ def test_too_many_visits_are_not_replayed(
     assert queued.reasons == ()
     assert re.match(r"6 pages .* at most 5 ", queued.no_reasons)
     code, out, _ = scenthound("explain", folder, site.url("guide1-more"))
-    assert (code, out.count("\nWhy it is ranked high is unknown: 6 pages ")) == (0, 1)
+    assert (code, out.count("\nWhat speaks for it is unknown: 6 pages ")) == (0, 1)
 
 
 def test_a_page_that_cannot_be_read_back_costs_the_reasons_only(
@@ -229,7 +234,7 @@ def test_a_page_that_cannot_be_read_back_costs_the_reasons_only(
     file.write_bytes(content)
     code, out, err = scenthound("explain", folder, site.url("burners"))
     assert (code, err) == (0, "")
-    assert len(re.findall(rf"^Why it was ranked high is unknown: .*{re.escape(file.name)}", out, re.MULTILINE)) == 1
+    assert len(re.findall(rf"^What speaks for it is unknown: .*{re.escape(file.name)}", out, re.MULTILINE)) == 1
     assert "Gas burners" in out
     explained = explain_with_reasons(folder, site.url("burners"))
     assert (explained.reasons, explained.n_parents) == ((), 3)

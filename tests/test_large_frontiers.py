@@ -64,5 +64,5 @@ def test_plain_and_native_frontiers_give_the_same_crawl_while_hosts_rest(choice,
 def test_every_strategy_whose_frontier_has_no_bound_is_tried_here():
     tried = {choice.partition(":")[0] for choice in CHOICES}
     unbounded_by_default = {name for name in STRATEGIES.names() if STRATEGIES.make(name).memory_bound().queued is None}
-    # InfoSpiders have agents instead of a frontier.
-    assert unbounded_by_default - {"infospiders"} <= tried
+    # InfoSpiders have agents instead of a frontier, and a portfolio those of its members.
+    assert unbounded_by_default - {"infospiders", "portfolio"} <= tried

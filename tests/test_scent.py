@@ -148,6 +148,20 @@ def test_links_of_earlier_pages_that_came_into_reach_have_no_words():
     assert crawl.strategy._frontier.score(int(more[1])) is not None
 
 
+def test_the_words_are_those_around_the_link_with_the_best_context():
+    web = SyntheticWeb(
+        {},
+        relevance={"a": 0.5},
+        predicted={("a", "b"): 0.9},
+        texts={"a": "storm wave [b] " + "calm " * 30 + "reef tide [b] coast"},
+    )
+    web._predicted[0][0] = 0.1  # that of the first link
+    crawl = SteppedCrawl(Scent(window=4), web)
+    crawl.step()
+    found = set(crawl.strategy._evidence.words(crawl.number("b")).tolist())
+    assert found == set(web.recorded.find_words(["reef", "tide", "coast"]).tolist())
+
+
 def random_evidence(seed: int) -> tuple[LinkEvidence, WordScores]:
     rng = np.random.default_rng(seed)
     evidence = LinkEvidence()
@@ -291,7 +305,7 @@ def scent_file(**changes: FittedFeature) -> ScentFile:
 
 
 def test_weights_are_read_as_they_were_written(tmp_path: Path):
-    written = scent_file(cash=FittedFeature(0.1 + 0.2, -1e-7, 1e9, (0.2, 0.4)))
+    written = scent_file(cash=FittedFeature(0.1 + 0.2, -1e-7, 1e6, (0.2, 0.4)))
     path = tmp_path / "weights.toml"
     path.write_text(written.text(), encoding="utf-8")
     assert read_weights(path).table.tolist() == written.weights().table.tolist()
@@ -319,6 +333,9 @@ CASH = "[feature.cash]\nweight = 0.0\nlow = -1.0\nhigh = 1.0\n"
         (lambda text: text.replace(CASH, ""), "give it the weight 0"),
         (lambda text: text.replace("weight = 0.0", 'weight = "much"', 1), "needs the numbers"),
         (lambda text: text.replace("weight = 0.0", "weight = nan", 1), "needs the numbers"),
+        (lambda text: text.replace("weight = 0.0", f"weight = {10**400}", 1), "up to 1e6"),
+        (lambda text: text.replace("weight = 0.0", "weight = 1e308", 1), "up to 1e6"),
+        (lambda text: text.replace("version = 1", "version = true"), "version True"),
         (lambda text: text.replace("low = -1.0", "low = 2.0", 1), "lower limit above"),
         (lambda text: 'format = "scenthound scent weights"\nversion = 1\n', "no \\[feature.NAME\\] tables"),
     ],
@@ -334,7 +351,9 @@ def test_a_file_that_has_no_weights_costs_one_line(change, message, tmp_path: Pa
 def test_the_weights_of_the_package_have_all_features_and_intervals():
     path = Path(link_evidence.__file__).with_name("scent.toml")
     text = path.read_text(encoding="utf-8")
-    assert text.count("[feature.") == text.count("interval = ") == len(FEATURES)
+    assert text.count("[feature.") == len(FEATURES)
+    # Those that are left out have no interval.
+    assert text.count("interval = ") == len(FEATURES) - text.count("weight = 0.0\n") > 10
     assert read_weights(path).table.shape == (3, len(FEATURES))
 
 
@@ -347,5 +366,13 @@ def test_reasons_name_relevant_parents_and_typical_words():
         crawl.step()
     reasons = crawl.strategy.reasons(crawl.number("t")) if "t" not in crawl.trace else []
     assert any("1.8 of 2 pages that link to it are relevant" in each.text for each in reasons)
-    assert [each.contribution for each in reasons] == sorted((each.contribution for each in reasons), reverse=True)
+    *strongest, rest = [each.contribution for each in reasons]
+    assert strongest == sorted(strongest, reverse=True)
+    assert reasons[-1].text == "everything else"
+    # Together they are the score, compared with the average queued URL.
+    weights = crawl.strategy._weights
+    pages, features = crawl.strategy.queued_features()
+    scores = (weights.weight * np.clip(features, weights.low, weights.high)).sum(axis=1)
+    expected = scores[pages.tolist().index(crawl.number("t"))] - scores.mean()
+    assert sum(strongest) + rest == pytest.approx(expected)
     assert crawl.strategy.reasons(crawl.number("s")) == []

@@ -91,7 +91,8 @@ def test_other_code_gives_another_name():
     assert named(provenance=Provenance("w", "changed")) != named()
 
 
-def test_the_code_digest_changes_with_the_code(monkeypatch, tmp_path):
+@pytest.mark.parametrize("name", ["crawl.py", "weights.toml"])
+def test_the_code_digest_changes_with_the_code(name, monkeypatch, tmp_path):
     room = tmp_path / "simulator" / "deep"
     room.mkdir(parents=True)
     for other in code_digests.DECIDING_PACKAGES:
@@ -99,7 +100,7 @@ def test_the_code_digest_changes_with_the_code(monkeypatch, tmp_path):
     monkeypatch.setattr(code_digests, "files", lambda _package: tmp_path)
     digests = []
     for text in ("a = 1", "a = 2"):
-        (room / "crawl.py").write_text(text)
+        (room / name).write_text(text)
         code_digests.code_digest.cache_clear()
         digests.append(code_digests.code_digest())
     code_digests.code_digest.cache_clear()

@@ -610,7 +610,7 @@ class Crawl(Result):
 
     @public
     def explain(self, url: str, *, progress: ProgressLike = None) -> Explanation:
-        """Why a page was visited or skipped; and why it was ranked high, if the strategy says so."""
+        """Why a page was visited or skipped; and what speaks for it, if the strategy says so."""
         from scenthound.crawler.explain_ranking import explain_with_reasons
 
         with show_progress("explaining", progress) as report:

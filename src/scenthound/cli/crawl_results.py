@@ -194,12 +194,13 @@ def _print_skipped(row: SkippedRecord) -> None:
 
 
 def _print_reasons(page: Explanation) -> None:
-    """Why the strategy ranked the page high, if it says so."""
-    is_ranked = "is ranked" if page.outcome is Outcome.QUEUED else "was ranked"
+    """What spoke for the page, if the strategy says so."""
+    when = "now" if page.outcome is Outcome.QUEUED else "just before its visit"
     if page.no_reasons:
-        say(f"Why it {is_ranked} high is unknown: {printable(page.no_reasons, 500)}")
+        say(f"What speaks for it is unknown: {printable(page.no_reasons, 500)}")
     if page.reasons:
-        typer.echo(f"Why it {is_ranked} high (contribution to the score):")
+        total = sum(reason.contribution for reason in page.reasons)
+        typer.echo(f"Its score {when}, compared with the average queued URL: {total:+.2f}")
         for reason in page.reasons:
             contribution = f"  {reason.contribution:+.2f}  "
             typer.echo(filled(printable(reason.text, 500), contribution, " " * len(contribution)))

@@ -18,7 +18,7 @@ def explain(
 ) -> None:
     """Explain why a crawl visited a page, or why it skipped it.
 
-    If the strategy gives its reasons (scent does), also why the page was ranked high. The crawl is replayed for this.
+    If the strategy gives its reasons (scent does), also what speaks for the page. The crawl is replayed for this.
 
     scenthound explain balloons https://example.org/balloons/history.html
     """

@@ -1,4 +1,4 @@
-"""Why a strategy ranked a page high, in the words of the strategy.
+"""What speaks for a page, in the words of the strategy.
 
 The visits before that of the page, or all visits if it is queued, are passed to a new strategy object, which then gives
 its reasons. All of it is read from the crawl folder, also while the crawl is running.
@@ -6,8 +6,10 @@ its reasons. All of it is read from the crawl folder, also while the crawl is ru
 Rules
 - Only strategies that implement `reasons` are replayed, and at most `MAX_REPLAYED` visits.
 - Pages are read in their first versions, which are those that the strategy has seen.
-- The strategy is not asked for pages: visited and skipped pages stay in its queue. So what it knows of a page is what
-  it knew in the crawl, but what it does after some number of queued pages may happen at another time.
+- The page is explained as of just before its visit. It was requested earlier, when pages that were in flight together
+  with it had not been visited yet, so that its score at that time was another one.
+- The strategy is not asked for pages: visited and skipped pages stay in its queue, and what it does after some number
+  of queued pages may happen at another time than in the crawl.
 - If something cannot be read back, the page is explained without reasons.
 """
 

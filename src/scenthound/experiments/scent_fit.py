@@ -5,7 +5,7 @@
 2. A logistic regression predicts from the features which URLs those are. Features are clipped to their usual range and
    centred within each snapshot, because a crawl only compares URLs of the same moment. Relevant and other URLs of a
    snapshot have the same total weight, and so has each snapshot. Features that measure relevance have no negative
-   weights: such a feature is left out, the most negative first, until none is left.
+   weights: such a feature is left out, the most negative first, until none is left. Its weight is 0, without interval.
 3. Crawls with the new weights take more snapshots, and the weights are fitted again on all of them.
 
 Intervals of the weights are those of a sandwich estimate with topics as clusters. The crawls themselves never see
@@ -116,7 +116,7 @@ class ScentFit:
 def fit_scent(
     webs: Sequence[LabelledWeb], settings: FitSettings, workers: int = 1, progress: Progress = silent
 ) -> ScentFit:
-    """Fit the weights on all webs; each web counts by its number of topics."""
+    """Fit the weights on all webs; each web counts by its number of snapshots."""
     topics = [(number, topic) for number, each in enumerate(webs) for topic in usable_topics(each, settings)]
     weights = _first_weights()
     snapshots: list[Snapshot] = []
@@ -271,7 +271,7 @@ def fit_weights(snapshots: Sequence[Snapshot]) -> dict[str, FittedFeature]:
     n_topics = len(set(topics))
     for number, name in enumerate(FEATURES):
         value, error = coefficients[number] / scale[number], NORMAL_QUANTILE * errors[number] / scale[number]
-        interval = (_rounded(value - error), _rounded(value + error)) if n_topics > 1 else None
+        interval = (_rounded(value - error), _rounded(value + error)) if n_topics > 1 and error > 0 else None
         fitted[name] = FittedFeature(_rounded(value), _rounded(low[number]), _rounded(high[number]), interval)
     return fitted
 

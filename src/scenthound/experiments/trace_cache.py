@@ -62,7 +62,7 @@ def _sources(path: Traversable) -> Iterator[Traversable]:
         yield path
         return
     for entry in sorted(path.iterdir(), key=lambda entry: entry.name):
-        if (entry.is_dir() and entry.name != EVALUATORS) or entry.name.endswith((".py", ".gz")):
+        if (entry.is_dir() and entry.name != EVALUATORS) or entry.name.endswith((".py", ".gz", ".toml")):
             yield from _sources(entry)
 
 
@@ -135,8 +135,10 @@ def crawl_names(
 
 
 def _strategy_code(strategy: str) -> str:
-    """The digest of a plug-in, or of the file of an evolved strategy; other strategies are in the code digest."""
-    code = plug_in_digest(STRATEGIES.make(strategy))
+    """The digest of a plug-in, also as a member of a portfolio, or of the file of an evolved strategy; other strategies
+    are in the code digest."""
+    made = STRATEGIES.make(strategy)
+    code = plug_in_digest(made) + "".join(map(_strategy_code, getattr(made, "members", ())))
     file = STRATEGIES.values(STRATEGIES.parse(strategy)).get("file")
     return f"{code}{hashlib.sha256(Path(file).read_bytes()).hexdigest()}" if isinstance(file, str) else code
 

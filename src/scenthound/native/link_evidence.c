@@ -76,7 +76,7 @@ static void add_all(Url *urls, int32_t page, const double *numbers, const Links 
     for (size_t index = 0; index < links->count; index++) {
         Url *url = &urls[links->pages[index]];
         bool is_new = url->n_parents == 0;
-        bool is_better = is_new || links->context[index] > (double)url->context_best;
+        bool is_better = is_new || (float)links->context[index] > url->context_best;
         add_score(&url->page_sum, &url->page_best, is_new, numbers[0]);
         add_score(&url->context_sum, &url->context_best, is_new, links->context[index]);
         add_score(&url->anchor_sum, &url->anchor_best, is_new, links->anchor[index]);

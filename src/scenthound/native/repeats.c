@@ -1,4 +1,4 @@
-/* Links to the same page: the first of them, and the highest value of all.
+/* Links to the same page: the first of them, the highest value of all, and the first link that has it.
 
    The results are those of numpy in strategies/frontier_strategy.py. */
 
@@ -12,6 +12,7 @@ typedef struct {
 typedef struct {
     int32_t *first; /* the index of the first link to each distinct page */
     double *best;
+    int32_t *best_index; /* of the first link with that value */
     size_t count;
 } Distinct;
 
@@ -28,9 +29,11 @@ static void find_distinct(const int32_t *pages, const double *values, size_t n_l
         if (slots[slot].page_above == 0) {
             slots[slot] = (PageSlot){page_above, (uint32_t)distinct->count};
             distinct->first[distinct->count] = (int32_t)index;
+            distinct->best_index[distinct->count] = (int32_t)index;
             distinct->best[distinct->count++] = values[index];
         } else if (values[index] > distinct->best[slots[slot].number]) {
             distinct->best[slots[slot].number] = values[index];
+            distinct->best_index[slots[slot].number] = (int32_t)index;
         }
     }
 }
@@ -44,18 +47,20 @@ static PyObject *distinct_of(const Py_buffer *pages, const Py_buffer *values)
     }
     unsigned shift = shift_for(2 * n_links);
     PageSlot *slots = calloc((size_t)1 << (64 - shift), sizeof *slots);
-    double *room = malloc((n_links + 1) * (sizeof *room + sizeof(int32_t)));
+    double *room = malloc((n_links + 1) * (sizeof *room + 2 * sizeof(int32_t)));
     PyObject *result = NULL;
     if (slots == NULL || room == NULL) {
         PyErr_NoMemory();
     } else {
-        Distinct distinct = {(int32_t *)(void *)(room + n_links), room, 0};
+        int32_t *first = (int32_t *)(void *)(room + n_links);
+        Distinct distinct = {first, room, first + n_links, 0};
         find_distinct(pages->buf, values->buf, n_links, slots, shift, &distinct);
         PyObject *items[] = {
             array_of(distinct.first, distinct.count, sizeof *distinct.first),
             array_of(distinct.best, distinct.count, sizeof *distinct.best),
+            array_of(distinct.best_index, distinct.count, sizeof *distinct.best_index),
         };
-        result = packed(items, 2);
+        result = packed(items, 3);
     }
     free(room);
     free(slots);
@@ -77,7 +82,7 @@ static PyObject *best_of_repeats(PyObject *module, PyObject *arguments)
 }
 
 static PyMethodDef methods[] = {
-    {"best_of_repeats", best_of_repeats, METH_VARARGS, "The first link to each page, and the highest value of all."},
+    {"best_of_repeats", best_of_repeats, METH_VARARGS, "The first link to each page, the highest value of all, and the first link that has it."},
     {NULL, NULL, 0, NULL},
 };
 

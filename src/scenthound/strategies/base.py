@@ -151,8 +151,9 @@ class Strategy(ABC):
         return []
 
     def reasons(self, page: int) -> list[LinkReason]:
-        """What speaks for visiting a URL that was found and not visited, the strongest reason first. Empty if nothing
-        does, or if the strategy cannot say."""
+        """What speaks for visiting a URL that was found and not visited, the strongest reason first, and in the end
+        everything else: contributions sum up to its score minus that of the average queued URL. Empty if the strategy
+        cannot say."""
         return []
 
     @property

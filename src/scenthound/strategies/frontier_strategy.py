@@ -280,15 +280,23 @@ def first_positions(pages: IntArray) -> IntArray:
 
 def best_of_repeats(pages: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
     """The index of the first link to each distinct page, and the highest value of all links to it."""
+    first, highest, _ = best_links(pages, values)
+    return first, highest
+
+
+def best_links(pages: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray, IntArray]:
+    """For each distinct page, in page order: the index of the first link to it, the highest value of all links to it,
+    and the index of the first link that has this value."""
     if native.is_available():
         from scenthound.native import _native
 
-        in_order, best = _native.best_of_repeats(
+        in_order, best, best_index = _native.best_of_repeats(
             np.ascontiguousarray(pages, np.int32), np.ascontiguousarray(values, np.float64)
         )
-        return np.frombuffer(in_order, np.int32), np.frombuffer(best, np.float64)
-    _, first, which = np.unique(pages, return_index=True, return_inverse=True)
-    highest = np.full(len(first), -inf)
-    np.maximum.at(highest, which, values)
+        return np.frombuffer(in_order, np.int32), np.frombuffer(best, np.float64), np.frombuffer(best_index, np.int32)
+    _, first = np.unique(pages, return_index=True)
+    by_value = np.argsort(-values, kind="stable")
+    _, first_by_value = np.unique(pages[by_value], return_index=True)
     order = np.argsort(first)
-    return first[order].astype(np.int32), highest[order]
+    at = by_value[first_by_value][order]
+    return first[order].astype(np.int32), values[at], at.astype(np.int32)

@@ -4,6 +4,7 @@ the strategy `scent`.
 Rules
 - The evidence of a URL has a fixed size, however many pages link to it: sums and maxima over its parents, its latest
   parents, its neighbours on the latest of them, and the words around its best link.
+- The best link to a URL is the one whose context has the highest score, the first one if several have it.
 - A feature depends only on pages that were visited and on words around links that were seen.
 - All is computed by the extension (`native/link_evidence.c`), or else by numpy, with the same results to the last bit:
   numbers are stored in 4 bytes and computed in 8, and sums go from left to right.
@@ -77,7 +78,7 @@ FEATURES: Mapping[str, str] = {
     "context_words": "log-odds of the words around its best link, learned from links to visited pages",
     "context_words_for": "the same, words that speak for relevance only",
     "n_parents": "square root of the number of pages that link to it",
-    "cash": "square root of its share of the crawl's cash (OPIC)",
+    "cash": "square root of its cash as in OPIC, relative to the mean of all known URLs",
     "siblings": "relevance of visited pages that its parents link to",
     "relevant_siblings": "square root of the number of relevant ones among them",
     "n_links": "mean square root of the number of links on the pages that link to it",
@@ -107,7 +108,7 @@ def log_odds(probability: FloatArray) -> FloatArray:
 @dataclass(frozen=True, slots=True)
 class FoundLinks:
     """The distinct links of a page, in page order: their numbers and hosts, the best scores of their contexts and
-    anchors, the words around the first link to each, and the score of the page itself."""
+    anchors, the words around the link with the best context, and the score of the page itself."""
 
     pages: IntArray
     hosts: IntArray
@@ -262,7 +263,7 @@ class LinkEvidence:
         pages = links.pages
         urls = self._urls[pages]
         is_new = urls["n_parents"] == 0
-        is_better = is_new | (links.context > urls["context_best"])
+        is_better = is_new | (links.context.astype(np.float32) > urls["context_best"])
         for name, values in (("page", score), ("context", links.context), ("anchor", links.anchor)):
             urls[f"{name}_sum"] += values
             urls[f"{name}_best"] = np.where(is_new, values, np.maximum(urls[f"{name}_best"], values))

@@ -26,6 +26,7 @@ from scenthound.strategies.frontier_strategy import (
     Buffer,
     FrontierStrategy,
     RoundSize,
+    best_links,
     best_of_repeats,
     seed_arrays,
 )
@@ -41,7 +42,7 @@ GROWTH = 1.3
 RESCORING = 1.0
 
 #: Words with higher numbers are ignored: they were first seen late in the crawl.
-MaxWords = Annotated[int, Bounds(0)]
+MaxWords = Annotated[int, Bounds(0, 1 << 24)]
 MAX_WORDS = 1 << 18
 
 #: Features that are explained together: what words say.
@@ -49,6 +50,7 @@ WORDS = ("context_words", "context_words_for", "page_words", "page_words_for")
 #: Reasons that contribute less to a score are not worth a line.
 LEAST_CONTRIBUTION = 0.1
 MAX_NAMED_WORDS = 3
+EVERYTHING_ELSE = "everything else"
 
 #: The evidence of a URL, in an array that is at most a sixteenth longer than needed.
 BYTES_PER_URL = 170
@@ -113,7 +115,7 @@ class Scent(FrontierStrategy):
         n_links = len(links)
         # One call for all: each takes longer than the work on a page's links.
         odds = log_odds(np.concatenate((context_scores(links), anchor_scores(links), (visit.relevance,))))
-        distinct, context = best_of_repeats(links.pages, odds[:n_links])
+        distinct, context, best = best_links(links.pages, odds[:n_links])
         _, anchor = best_of_repeats(links.pages, odds[n_links:-1])
         first, last = self._windows(visit.page, n_links, n_words)
         return FoundLinks(
@@ -121,13 +123,14 @@ class Scent(FrontierStrategy):
             links.hosts[distinct],
             context,
             anchor,
-            first[distinct],
-            last[distinct],
+            first[best],
+            last[best],
             float(odds[-1]),
         )
 
     def _windows(self, page: int, n_links: int, n_words: int) -> tuple[IntArray, IntArray]:
-        """The words around each link of a visit. Links of earlier pages have none."""
+        """The words around each link of a visit. Links of earlier pages that a shorter path brought into reach of the
+        maximum depth have none: they count as links of this page, since the driver does not say whose they are."""
         first, last = context_bounds(*self._seen.link_positions(page), n_words, self._window)
         if len(first) < n_links:
             elsewhere = np.full(n_links - len(first), n_words, np.int32)
@@ -159,17 +162,21 @@ class Scent(FrontierStrategy):
             LinkReason(text, float(sum(above[name] for name in names)), words)
             for text, names, words in self._possible_reasons(page, dict(zip(FEATURES, features, strict=True)))
         ]
-        reasons = [each for each in reasons if each.contribution >= LEAST_CONTRIBUTION]
-        return sorted(reasons, key=lambda each: -each.contribution)
+        reasons = sorted(
+            (each for each in reasons if each.contribution >= LEAST_CONTRIBUTION), key=lambda each: -each.contribution
+        )
+        rest = float(sum(above.values())) - sum(each.contribution for each in reasons)
+        return [*reasons, LinkReason(EVERYTHING_ELSE, rest)]
 
     def _possible_reasons(
         self, page: int, features: Mapping[str, float]
     ) -> Iterator[tuple[str, Sequence[str], tuple[int, ...]]]:
-        """Texts, the features that they stand for, and words. All compare the URL with other queued ones."""
+        """Texts, the features that they stand for, and words. All compare the URL with the average queued one."""
         n_parents, n_relevant, n_expected = self._evidence.relevant_parents(page)
-        relevant = f"{n_relevant:.1f} of {n_parents} pages that link to it are relevant, {n_expected:.1f} expected"
+        are = "page that links to it is" if n_parents == 1 else "pages that link to it are"
         if n_relevant > n_expected:
-            yield relevant, ("relevant_parents", "relevant_share", "enrichment"), ()
+            text = f"{n_relevant:.1f} of {n_parents} {are} relevant, {n_expected:.1f} expected"
+            yield text, ("relevant_parents", "relevant_share", "enrichment"), ()
         yield "the pages that link to it are more like the topic", ("page_mean", "page_best"), ()
         yield "the words around links to it are more like the topic", ("context_mean", "context_best"), ()
         yield "the anchors of links to it are more like the topic", ("anchor_mean", "anchor_best"), ()
@@ -179,8 +186,13 @@ class Scent(FrontierStrategy):
             yield "other pages that its parents link to are relevant", ("siblings", "relevant_siblings"), ()
         if typical := self._typical_words(page):
             yield "words around its best link are typical of relevant pages", WORDS, typical
-        yield "it is nearer to the start pages, or more links lead to it", ("cash",), ()
-        yield "the pages that link to it have fewer links", ("n_links",), ()
+        # The weights of these may have either sign.
+        weight = dict(zip(FEATURES, self._weights.weight, strict=True))
+        nearer = "nearer to the start pages, or more links lead to it"
+        farther = "farther from the start pages, and fewer links lead to it"
+        yield f"it is {nearer if weight['cash'] > 0 else farther}", ("cash",), ()
+        number = "more" if weight["n_links"] > 0 else "fewer"
+        yield f"the pages that link to it have {number} links", ("n_links",), ()
 
     def _typical_words(self, page: int) -> tuple[int, ...]:
         """Those words around the best link to a URL that speak most for relevance."""

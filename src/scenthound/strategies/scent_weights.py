@@ -14,7 +14,6 @@
 The file that ships with the package is `scent.toml`.
 """
 
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,6 +33,8 @@ from scenthound.strategies.rank_file import toml_lines
 FORMAT = "scenthound scent weights"
 VERSION = 1
 DEFAULT_FILE = "scent.toml"
+#: Larger weights and limits are typing errors, and their sums would not be numbers.
+MAX_NUMBER = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def scent_file_of(text: str, path: str | Path) -> ScentFile:
         raise _not_weights(path, f"not TOML ({printable(error, 200)})") from error
     if document.get("format") != FORMAT:
         raise _not_weights(path, f"its format is not {FORMAT!r}")
-    if document.get("version") != VERSION:
+    if type(document.get("version")) is not int or document["version"] != VERSION:
         raise InvalidInput(
             f"{printable(path)} has version {printable(document.get('version'), 60)}, but this Scenthound reads "
             f"{VERSION}: fit the weights again with scenthound fit-scent."
@@ -123,7 +124,7 @@ def scent_file_of(text: str, path: str | Path) -> ScentFile:
 def _feature(table: Any, name: str, path: str | Path) -> FittedFeature:
     numbers: list[Any] = [table.get(key) for key in ("weight", "low", "high")] if isinstance(table, dict) else []
     if not numbers or not all(_is_number(number) for number in numbers):
-        raise InvalidInput(f"{printable(path)}: [feature.{name}] needs the numbers weight, low and high.")
+        raise InvalidInput(f"{printable(path)}: [feature.{name}] needs the numbers weight, low and high, up to 1e6.")
     weight, low, high = (float(number) for number in numbers)
     if low > high:
         raise InvalidInput(f"{printable(path)}: [feature.{name}] has a lower limit above the upper one.")
@@ -133,7 +134,7 @@ def _feature(table: Any, name: str, path: str | Path) -> FittedFeature:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) <= MAX_NUMBER
 
 
 def _not_weights(path: str | Path, why: str) -> InvalidInput:

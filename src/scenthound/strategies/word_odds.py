@@ -35,8 +35,8 @@ class WordOdds:
         if not len(distinct):
             return
         n_words = int(distinct[-1]) + 1
-        self._relevance = grown(self._relevance, n_words, 0.0)
-        self._n_pages = grown(self._n_pages, n_words, 0.0)
+        self._relevance = grown(self._relevance, n_words, 0.0)[: self._max_words]
+        self._n_pages = grown(self._n_pages, n_words, 0.0)[: self._max_words]
         self._relevance[distinct] += relevance
         self._n_pages[distinct] += 1.0
 

@@ -333,7 +333,7 @@ def diagnostics_table(evaluation: Evaluation) -> Table | None:
         caption="How strategies behaved",
         columns=("strategy", *(name.replace("_", " ") for name in names)),
         rows=tuple(rows),
-        note="Means over crawls. A choice entropy of 1 is that of random choices.",
+        note="Means over crawls. A choice entropy of 1, of InfoSpiders, is that of random choices.",
     )
 
 
