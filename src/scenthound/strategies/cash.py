@@ -126,6 +126,13 @@ class CashStrategy(FrontierStrategy):
     def drop(self, page: int) -> None:
         self._cash.drop(page)
 
+    def put_last(self, pages: IntArray) -> None:
+        """Pages that are requested hold their cash."""
+        for page, score in zip(pages.tolist(), self._frontier.scores(pages).tolist(), strict=True):
+            if isfinite(score):
+                self._cash.hold(page, score)
+        super().put_last(pages)
+
     def _give(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
         """Give to distinct pages; new ones enter the frontier, even with 0."""
         self._cash.make_room(pages)

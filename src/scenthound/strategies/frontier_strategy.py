@@ -233,6 +233,10 @@ class FrontierStrategy(Strategy):
     def drop(self, page: int) -> None:
         """Nothing to do: the page has left the frontier."""
 
+    def put_last(self, pages: IntArray) -> None:
+        """Give queued pages the lowest score, because another strategy has requested them."""
+        self._frontier.rescore(pages, np.full(len(pages), -inf))
+
     def __len__(self) -> int:
         return len(self._frontier) + len(self._round)
 

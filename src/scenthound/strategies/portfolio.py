@@ -31,7 +31,6 @@ can only learn from pages that they have requested themselves. They are those wi
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf, isfinite
 from random import Random
 from typing import Annotated, Any, Literal
 
@@ -43,7 +42,6 @@ from scenthound.model import IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.saved_state import restore_attributes, saved_attributes
 from scenthound.strategies.base import STRATEGIES, LinkReason, MemoryBound, SeenWeb, State, Strategy, restored_rng
-from scenthound.strategies.cash import CashStrategy
 from scenthound.strategies.frontier_strategy import FrontierStrategy, seed_arrays
 from scenthound.strategies.per_url import grown, per_url, restored, saved, with_room
 
@@ -242,7 +240,7 @@ class Portfolio(Strategy):
         if not self._n_queued_on[host]:
             del self._n_queued_on[host]
         for member in others:
-            _withdraw(member, page)
+            _put_last(member, np.array([page], np.int32))
 
     def regrets(self) -> list[float]:
         return self._regrets
@@ -279,7 +277,7 @@ class Portfolio(Strategy):
         gone = np.concatenate((pages[self._status[pages] == GONE], in_flight))
         if len(gone):
             for member in self.members.values():
-                _lower(member, gone)
+                _put_last(member, gone)
 
     def drop(self, page: int) -> None:
         self._settle(page)
@@ -329,19 +327,10 @@ class Portfolio(Strategy):
         )
 
 
-def _withdraw(member: Strategy, page: int) -> None:
-    """Let a member do as if it had requested a queued page."""
-    if isinstance(member, CashStrategy):
-        cash = member._frontier.score(page)
-        if cash is not None and isfinite(cash):
-            member._cash.hold(page, cash)
-    _lower(member, np.array([page], np.int32))
-
-
-def _lower(member: Strategy, pages: IntArray) -> None:
-    """Give pages the lowest score, if they are in the frontier of a member."""
+def _put_last(member: Strategy, pages: IntArray) -> None:
+    """Let a member with a frontier visit pages last that another member has requested."""
     if isinstance(member, FrontierStrategy):
-        member._frontier.rescore(pages, np.full(len(pages), -inf))
+        member.put_last(pages)
 
 
 def _members(text: str) -> dict[str, Strategy]:
