@@ -171,9 +171,6 @@ class LinkEvidence:
         self._relevance_of_links = 0.0
         self._n_known = 0
 
-    def n_bytes(self) -> int:
-        return int(self._urls.nbytes)
-
     def reach(self, n_urls: int) -> None:
         """Make room for URLs with numbers below `n_urls`."""
         n_before = len(self._urls)

@@ -9,8 +9,9 @@ for other topics (`scenthound fit-scent`).
 
 When a URL is scored
 - When a visited page links to it, and when a page is visited that was linked next to it.
-- All queued URLs, with new log-odds of words, when the crawl has grown by `GROWTH` and has scored `RESCORING` times as
-  many URLs as are queued. So the time for this stays proportional to the number of links, however long the queue is.
+- All queued URLs, with new log-odds of words, when the crawl has `GROWTH` times as many pages as the last time, and
+  has scored `RESCORING` times as many URLs as are queued. So the time for this stays proportional to the number of
+  links, however long the queue is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +42,7 @@ GROWTH = 1.3
 #: And only if so many URLs were scored since then, for each queued one.
 RESCORING = 1.0
 
-#: Words with higher numbers are ignored: they were first seen late in the crawl.
+#: Words with higher numbers are ignored. A live crawl numbers words in the order in which it meets them.
 MaxWords = Annotated[int, Bounds(0, 1 << 24)]
 MAX_WORDS = 1 << 18
 
