@@ -33,7 +33,7 @@ GUIDES, GARDENS = ("guide1", "guide2", "guide3"), ("garden1", "garden2")
 PARENTS = re.compile(r"([\d.]+) of 3 pages that link to it are relevant, ([\d.]+) expected")
 WORDS = "words around its best link are typical of relevant pages"
 #: The weights of the features in the tests; the others count nothing.
-WEIGHTS = {"relevant_parents": 2.0, "page_words_for": 10.0}
+WEIGHTS = {"enrichment": 2.0, "page_words_for": 10.0}
 
 
 def filler(name: str, n_words: int) -> str:
@@ -126,8 +126,14 @@ def test_a_visited_page_is_explained_as_of_before_its_visit(site: Site, crawled:
     # Each guide has two links, and each of the others four, of which one leads to itself.
     expected = 3 * (2 * sum(of_guides)) / (3 * 2 + 2 * 4)
     assert of_parents == f"{sum(of_guides):.1f} of 3 pages that link to it are relevant, {expected:.1f} expected"
-    # Queued are this page, one page of each guide, and two that only irrelevant pages link to.
-    above = math.sqrt(sum(of_guides)) - (math.sqrt(sum(of_guides)) + sum(map(math.sqrt, of_guides))) / 6
+    # Queued are this page, one page of each guide, and two that both irrelevant pages link to. The guides are equally
+    # relevant, so that each counts fully.
+    assert len(set(of_guides)) == 1
+
+    def enrichment(n_relevant: int, n_parents: int, share: float = 6 / 14) -> float:
+        return math.sqrt((n_relevant + 2 * share) / ((n_parents + 2) * share))
+
+    above = enrichment(3, 3) - (enrichment(3, 3) + 3 * enrichment(1, 1) + 2 * enrichment(0, 2)) / 6
     assert by_text[of_parents] == pytest.approx(2.0 * above, abs=1e-5)
     assert by_text.pop("everything else") == pytest.approx(0, abs=1e-6)
     assert set(by_text) == {of_parents, f'{WORDS}: gas, burners, balloon (anchor "Gas burners")'}

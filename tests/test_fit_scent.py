@@ -108,8 +108,8 @@ def test_what_measures_relevance_never_speaks_against_it():
 def test_a_constant_feature_has_no_weight_and_a_finite_interval(n_topics):
     made = snapshots(n_topics, cash=1.0)
     for each in made:
-        each.features[:, 7] = 0.5
-    found = fit_weights(made)["relevant_share"]
+        each.features[:, 4] = 0.5
+    found = fit_weights(made)["enrichment"]
     assert found.weight == pytest.approx(0.0, abs=1e-9)
     assert found.interval is None or np.isfinite(found.interval).all()
 

@@ -16,7 +16,14 @@ from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
 from scenthound.strategies import link_evidence
 from scenthound.strategies.best_n_first import LinkContext
-from scenthound.strategies.link_evidence import FEATURES, FoundLinks, LinkEvidence, WordScores, log_odds
+from scenthound.strategies.link_evidence import (
+    FEATURES,
+    MAX_LOG_ODDS,
+    FoundLinks,
+    LinkEvidence,
+    WordScores,
+    log_odds,
+)
 from scenthound.strategies.scent import Scent
 from scenthound.strategies.scent_weights import FittedFeature, ScentFile, default_weights, read_weights
 from scenthound.strategies.word_odds import PRIOR_PAGES, WordOdds
@@ -40,14 +47,23 @@ def test_a_state_survives_a_checkpoint():
     assert trace_with_checkpoint(Scent, web, 15) == visited(Scent(), web)
 
 
-# b is linked from a (relevance 0.5) and from c (0.9); d from a, next to b and c; e from c only.
-WORKED = SyntheticWeb(
-    {"a": ["b", "c", "d"], "c": ["b", "e"], "b": [], "d": [], "e": []},
-    relevance={"a": 0.5, "c": 0.9, "b": 0.2},
-    predicted={("a", "b"): 0.5, ("a", "c"): 0.9, ("a", "d"): 0.1, ("c", "b"): 0.8, ("c", "e"): 0.3},
-    anchors={("a", "b"): 0.2, ("a", "c"): 0.9, ("c", "b"): 0.5},
-    texts={"a": "storm at sea [b] [c] wave harbour [d] island", "c": "reef [b] tide [e] coast"},
-)
+# b is linked from a (relevance 1) and from c (0.9); d from a, next to b and c; e from c only. The highest scores are 1,
+# so that they are not scaled.
+def worked(factor: float = 1.0) -> SyntheticWeb:
+    """All scores times the factor."""
+    relevance = {"a": 1.0, "c": 0.9, "b": 0.2, "d": 0.0, "e": 0.0}
+    predicted = {("a", "b"): 0.5, ("a", "c"): 1.0, ("a", "d"): 0.1, ("c", "b"): 0.8, ("c", "e"): 0.3}
+    anchors = {("a", "b"): 0.2, ("a", "c"): 1.0, ("c", "b"): 0.5}
+    return SyntheticWeb(
+        {"a": ["b", "c", "d"], "c": ["b", "e"], "b": [], "d": [], "e": []},
+        relevance={page: factor * value for page, value in relevance.items()},
+        predicted={link: factor * value for link, value in predicted.items()},
+        anchors={link: factor * value for link, value in anchors.items()},
+        texts={"a": "storm at sea [b] [c] wave harbour [d] island", "c": "reef [b] tide [e] coast"},
+    )
+
+
+WORKED = worked()
 
 
 def logit(p: float) -> float:
@@ -66,17 +82,13 @@ def test_the_features_worked_out_by_hand():
     crawl.step()
     assert crawl.trace == ["a", "c"]
     found = features_of(crawl, "b")
-    # a and c link to b: two of five links each from pages of relevance 0.5 (three links) and 0.9 (two links).
-    mean, share = (0.5 + 0.9) / 2, (3 * 0.5 + 2 * 0.9) / 5
-    assert found["page_mean"] == pytest.approx((0 + logit(0.9)) / 2, abs=1e-6)
-    assert found["page_best"] == pytest.approx(logit(0.9), abs=1e-6)
+    # a and c link to b: two of five links each from pages of relevance 1 (three links) and 0.9 (two links).
+    mean, share = (1 + 0.9) / 2, (3 * 1 + 2 * 0.9) / 5
+    assert found["page_mean"] == pytest.approx((MAX_LOG_ODDS + logit(0.9)) / 2, abs=1e-6)
     assert found["context_mean"] == pytest.approx((0 + logit(0.8)) / 2, abs=1e-6)
-    assert found["context_best"] == pytest.approx(logit(0.8), abs=1e-6)
     assert found["anchor_mean"] == pytest.approx((logit(0.2) + 0) / 2, abs=1e-6)
     assert found["anchor_best"] == pytest.approx(0, abs=1e-6)
-    assert found["relevant_parents"] == pytest.approx(math.sqrt(1.4), abs=1e-6)
-    assert found["relevant_share"] == pytest.approx(0.7, abs=1e-6)
-    assert found["enrichment"] == pytest.approx(math.sqrt((1.4 + 2 * share) / (4 * share)), abs=1e-6)
+    assert found["enrichment"] == pytest.approx(math.sqrt((1.9 + 2 * share) / (4 * share)), abs=1e-6)
     # On c, its latest parent, b stands next to e, which was not visited.
     assert found["neighbours"] == pytest.approx(0, abs=1e-6)
     assert found["relevant_neighbours"] == 0
@@ -105,6 +117,18 @@ def test_the_score_is_the_weighted_sum_of_clipped_features():
         # The URL was scored when it was found, with the averages of that moment.
         crawl.strategy._score(np.array([crawl.number(name)], np.int32))
         assert crawl.strategy._frontier.score(crawl.number(name)) == pytest.approx(expected)
+
+
+def test_the_range_of_the_relevance_model_does_not_matter():
+    # A power of 2, so that nothing is rounded.
+    crawls = [SteppedCrawl(Scent(), web) for web in (WORKED, worked(1 / 16))]
+    for crawl in crawls:
+        for _ in range(2):
+            crawl.step()
+    whole, low = (crawl.strategy.queued_features() for crawl in crawls)
+    assert crawls[0].trace == crawls[1].trace
+    assert np.array_equal(whole[0], low[0])
+    assert np.array_equal(whole[1], low[1])
 
 
 def test_a_word_speaks_for_relevance_as_far_as_it_was_seen():

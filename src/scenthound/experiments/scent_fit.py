@@ -45,7 +45,7 @@ MIN_PAGES = 15
 #: Features that say nothing about relevance by themselves; their weights may be negative.
 STRUCTURAL = frozenset({"n_parents", "cash", "n_links"})
 #: Log-odds of relevance: they have limits of their own, so that a strong one counts fully, however rare it is.
-SCORES = frozenset({"page_mean", "page_best", "context_mean", "context_best", "anchor_mean", "anchor_best"})
+SCORES = frozenset({"page_mean", "context_mean", "anchor_mean", "anchor_best"})
 #: Other features are clipped to these quantiles of all snapshots.
 LIMITS = (0.005, 0.995)
 #: Then their standardised values are clipped once more: outliers ruin the fit.
@@ -57,7 +57,7 @@ MAX_STEPS = 30
 NORMAL_QUANTILE = 1.959964
 
 #: Weights for the first crawls: link-context prediction.
-FIRST_WEIGHTS = {"page_mean": 0.2, "context_mean": 0.3, "context_best": 0.7, "relevant_share": 0.5}
+FIRST_WEIGHTS = {"page_mean": 0.3, "context_mean": 1.0}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,22 +6,27 @@
 
 #include <math.h>
 
-enum { N_PARENTS = 4, NEAR = 3, N_WORDS = 12, N_FEATURES = 20 };
+enum { N_PARENTS = 4, NEAR = 3, N_WORDS = 12, N_FEATURES = 15 };
 
 static const double prior_parents = 2.0, prior_neighbours = 1.0, prior_siblings = 5.0;
 static const float unvisited = -1.0F;
 
 typedef struct {
     float relevance; /* negative if it was not visited: -1, or -2 for a start page */
-    float page_sum, page_best, context_sum, context_best, anchor_sum, anchor_best;
+    float page_sum, context_sum, context_best, anchor_sum, anchor_best;
     float relevance_sum, cash, n_links_sum, child_relevance;
     int32_t n_children, n_parents, host;
     int32_t parents[N_PARENTS], neighbours[2 * NEAR], words[N_WORDS];
 } Url;
 
+static void add_to(float *sum, double number)
+{
+    *sum = (float)((double)*sum + number);
+}
+
 static void add_score(float *sum, float *best, bool is_new, double score)
 {
-    *sum = (float)((double)*sum + score);
+    add_to(sum, score);
     *best = is_new || score > (double)*best ? (float)score : *best;
 }
 
@@ -77,12 +82,12 @@ static void add_all(Url *urls, int32_t page, const double *numbers, const Links 
         Url *url = &urls[links->pages[index]];
         bool is_new = url->n_parents == 0;
         bool is_better = is_new || (float)links->context[index] > url->context_best;
-        add_score(&url->page_sum, &url->page_best, is_new, numbers[0]);
+        add_to(&url->page_sum, numbers[0]);
         add_score(&url->context_sum, &url->context_best, is_new, links->context[index]);
         add_score(&url->anchor_sum, &url->anchor_best, is_new, links->anchor[index]);
-        url->relevance_sum = (float)((double)url->relevance_sum + numbers[1]);
-        url->cash = (float)((double)url->cash + numbers[2]);
-        url->n_links_sum = (float)((double)url->n_links_sum + numbers[3]);
+        add_to(&url->relevance_sum, numbers[1]);
+        add_to(&url->cash, numbers[2]);
+        add_to(&url->n_links_sum, numbers[3]);
         url->parents[url->n_parents++ % N_PARENTS] = page;
         url->host = links->hosts[index];
         set_neighbours(url, links, index);
@@ -95,7 +100,7 @@ static void add_all(Url *urls, int32_t page, const double *numbers, const Links 
         }
     }
     if (n_children > 0) {
-        urls[page].child_relevance = (float)((double)urls[page].child_relevance + child_relevance);
+        add_to(&urls[page].child_relevance, child_relevance);
         urls[page].n_children += n_children;
     }
 }
@@ -173,7 +178,7 @@ static PyObject *visit_link_evidence(PyObject *module, PyObject *arguments)
         for (size_t index = 0; index < N_PARENTS; index++) {
             int32_t parent = urls[page].parents[index];
             if (parent >= 0 && (size_t)parent < length_of(&array)) {
-                urls[parent].child_relevance = (float)((double)urls[parent].child_relevance + relevance);
+                add_to(&urls[parent].child_relevance, relevance);
                 urls[parent].n_children++;
             }
         }
@@ -227,39 +232,40 @@ static void sibling_features(const Crawl *crawl, const Url *url, double *feature
     features[1] = sqrt(n_relevant);
 }
 
-static void word_features(const Url *url, const double *scores, size_t n_scores, double *features)
+typedef struct {
+    double all, speak_for; /* the sum of the scores of all words, and of those that speak for relevance */
+} WordSums;
+
+static WordSums word_sums(const Url *url, const double *scores, size_t n_scores)
 {
-    double total = 0.0, total_for = 0.0;
+    WordSums sums = {0.0, 0.0};
     for (size_t index = 0; index < N_WORDS; index++) {
         int32_t word = url->words[index];
         double score = word > 0 && (size_t)word < n_scores ? scores[word] : 0.0;
-        total += score;
-        total_for += score > 0.0 ? score : 0.0;
+        sums.all += score;
+        sums.speak_for += score > 0.0 ? score : 0.0;
     }
-    features[0] = total;
-    features[1] = total_for;
+    return sums;
 }
 
 static void set_features(const Crawl *crawl, const Url *url, double *features)
 {
     double n_parents = (double)url->n_parents, relevance_sum = (double)url->relevance_sum;
+    WordSums page_words = word_sums(url, crawl->page_words, crawl->n_page_words);
     features[0] = (double)url->page_sum / n_parents;
-    features[1] = (double)url->page_best;
-    features[2] = (double)url->context_sum / n_parents;
-    features[3] = (double)url->context_best;
-    features[4] = (double)url->anchor_sum / n_parents;
-    features[5] = (double)url->anchor_best;
-    features[6] = sqrt(relevance_sum);
-    features[7] = relevance_sum / n_parents;
-    features[8] =
+    features[1] = (double)url->context_sum / n_parents;
+    features[2] = (double)url->anchor_sum / n_parents;
+    features[3] = (double)url->anchor_best;
+    features[4] =
         sqrt((relevance_sum + prior_parents * crawl->share) / ((n_parents + prior_parents) * crawl->share));
-    neighbour_features(crawl, url, &features[9]);
-    word_features(url, crawl->context_words, crawl->n_context_words, &features[11]);
-    features[13] = sqrt(n_parents);
-    features[14] = sqrt((double)url->cash * crawl->n_known);
-    sibling_features(crawl, url, &features[15]);
-    features[17] = (double)url->n_links_sum / n_parents;
-    word_features(url, crawl->page_words, crawl->n_page_words, &features[18]);
+    neighbour_features(crawl, url, &features[5]);
+    features[7] = word_sums(url, crawl->context_words, crawl->n_context_words).speak_for;
+    features[8] = sqrt(n_parents);
+    features[9] = sqrt((double)url->cash * crawl->n_known);
+    sibling_features(crawl, url, &features[10]);
+    features[12] = (double)url->n_links_sum / n_parents;
+    features[13] = page_words.all;
+    features[14] = page_words.speak_for;
 }
 
 /* The sum of the features, each within its limits and times its weight. */

@@ -51,6 +51,11 @@ class StemWeights:
         roots = np.concatenate(([0.0], np.sqrt(np.log((n_documents + 1) / (distinct + 1)))))
         return cls(scanner, _as_ranks(ranks + 1, len(roots)), roots)
 
+    def most_frequent(self, n: int) -> list[str]:
+        """The n stems that are in the most documents; of equally frequent ones, those that come first in the file."""
+        in_order = np.argsort(-self.ranks[1:].astype(np.int64), kind="stable")[:n] + 1
+        return [self.stems.stems_from(number, 1)[0] for number in in_order.tolist()]
+
     def rank_of(self, stem: str) -> int:
         return int(self.ranks[self.stems.look_up([stem])[0]])
 

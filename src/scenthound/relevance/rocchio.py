@@ -24,7 +24,7 @@ The constants were chosen on the collection wpschools (the weight of start pages
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -33,7 +33,9 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.relevance.base import Training, WordIndex, no_words
 from scenthound.relevance.document_frequencies import CrawlWeights, RankedWeights, WordWeights
+from scenthound.relevance.static_vectors import WordPieces, WordSimilarity, word_pieces
 from scenthound.relevance.word_vectors import (
+    NO_PHRASES,
     FoundPhrases,
     PageVector,
     Phrase,
@@ -91,17 +93,26 @@ MAX_DEVIATIONS = 20.0
 #: The score of a link context that predicts a page on topic with probability 0.5, and the width of the transition.
 ON_TOPIC_CONTEXT = 0.17
 CONTEXT_TRANSITION = 0.05
+#: The weight of words of similar meaning in link contexts, relative to the query, and on pages; the mean of off-topic
+#: pages, which is subtracted.
+SEMANTIC_WEIGHT = 0.5
+SEMANTIC_PAGE_WEIGHT = 0.05
+SEMANTIC_MEAN = 0.1
+#: Words of start pages with at least this share of the largest weight in the query are compared with others.
+TELLING = 0.1
 
 
 class Rocchio:
-    """`background` is a file of document frequencies to use instead of the one that ships with the package."""
+    """`background` is a file of document frequencies to use instead of the one that ships with the package. `semantic`
+    also counts words of similar meaning, in link contexts, and on pages if there is no start page to learn from."""
 
     summary = "probability by similarity to keywords, description and start pages"
     accepts_training = True
     on_topic_from = ON_TOPIC
 
-    def __init__(self, background: str | None = None) -> None:
+    def __init__(self, background: str | None = None, semantic: bool = False) -> None:
         self.background = background
+        self.semantic = semantic
 
     def for_topic(self, topic: Topic, index: WordIndex, training: Training | None = None) -> "RocchioRelevance":
         stems = [stems_of(keyword) for keyword in topic.keywords]
@@ -110,7 +121,8 @@ class Rocchio:
             what = " and ".join(name for name in ("keywords", "description") if getattr(topic, name))
             raise no_words(topic, what, ", or start from pages about it without keywords")
         weights = WordWeights(index, self.background)
-        relevance = RocchioRelevance(TopicWords.of(stems, description, index, weights), weights)
+        pieces = word_pieces(index) if self.semantic else None
+        relevance = RocchioRelevance(TopicWords.of(stems, description, index, weights), weights, pieces)
         for page in training.positives if training else ():
             relevance.learn(page, is_start=True)
         for page in training.negatives if training else ():
@@ -125,6 +137,7 @@ class TopicWords:
 
     words: IntArray
     values: FloatArray
+    stems: Mapping[str, float]  #: the same for all words, also those that are on no page
     keywords: IntArray  #: those of the words that are keywords or parts of them
     telling: IntArray  #: of each keyword the rarest word; without keywords, all words
     phrases: tuple[Phrase, ...]
@@ -163,6 +176,7 @@ class TopicWords:
         return cls(
             np.array(list(known.values()), np.int32),
             np.array([value[stem] / norm for stem in known]),
+            {stem: weight / norm for stem, weight in value.items()},
             np.array([known[stem] for stem in keyword_stems if stem in known], np.int32),
             np.array([known[stem] for stem in (telling or value) if stem in known], np.int32),
             tuple(Phrase(np.array([known[stem] for stem in each], np.int32), phrases[each] / norm) for each in found),
@@ -177,6 +191,10 @@ class TopicWords:
         return SIMILAR_ENOUGH[min(n_texts, 2)] * (SEVERAL_STARTS if n_starts > 1 else 1.0)
 
 
+def _semantic_bonus(product: float) -> float:
+    return SEMANTIC_PAGE_WEIGHT * (product - SEMANTIC_MEAN)
+
+
 def _length(values: Iterable[float]) -> float:
     return math.sqrt(math.fsum(value * value for value in values))
 
@@ -188,9 +206,10 @@ class RocchioRelevance:
     uses_norm = False
     _SAVED = "_phrases", "_off_topic", "_query", "_query_norm", "_mean", "_deviation"
 
-    def __init__(self, topic: TopicWords, weights: WordWeights) -> None:
+    def __init__(self, topic: TopicWords, weights: WordWeights, pieces: WordPieces | None = None) -> None:
         self._topic = topic
         self._known_weights = weights
+        self._pieces = pieces
         self._weights: RankedWeights = weights
         self._starts: list[PageVector] = []
         self._others: list[PageVector] = []
@@ -198,6 +217,8 @@ class RocchioRelevance:
         self._off_topic: list[float] = []  #: the probability that each of the others is off topic
         self._last: tuple[IntArray, PageVector] | None = None
         self._last_found: tuple[IntArray, FoundPhrases] | None = None
+        #: The similarity of words to the topic, and the query that it was computed for.
+        self._similar_words: tuple[FloatArray, WordSimilarity] | None = None
         self._fit()
 
     def for_crawl(self) -> "RocchioRelevance":
@@ -206,6 +227,7 @@ class RocchioRelevance:
         made.__dict__.update(self.__dict__)
         made._starts, made._others = [*self._starts], [*self._others]
         made._phrases, made._off_topic = [*self._phrases], [*self._off_topic]
+        made._similar_words = None
         return made
 
     def state(self) -> State:
@@ -245,11 +267,19 @@ class RocchioRelevance:
         if len(self._others) < MAX_LEARNED_PAGES:
             return self._probability(self._similarity(self._vector(words), phrases))
         product, length = page_product(words, self._weights, self._query)
-        return self._probability((product + phrases / length) / self._query_norm)
+        similarity = (product + phrases / length) / self._query_norm
+        if self._pieces and not self._starts:
+            similarity += _semantic_bonus(page_product(words, self._weights, self._similarity_of_words())[0])
+        return self._probability(similarity)
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         phrases = self._found_phrases(words)
         similarity = window_cosines(words, self._weights, (self._query, self._query_norm), phrases, (first, last))
+        if self._pieces:
+            query = self._similarity_of_words(), 1.0
+            similarity = similarity + SEMANTIC_WEIGHT * window_cosines(
+                words, self._weights, query, NO_PHRASES, (first, last)
+            )
         probabilities: FloatArray = 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
         return probabilities
 
@@ -274,7 +304,23 @@ class RocchioRelevance:
     def _similarity(self, page: PageVector, phrases: float) -> float:
         """The cosine of page and topic; `phrases` is the weight of its phrases."""
         product = vector_product(page, self._query)
-        return (product + phrases / page.norm) / self._query_norm
+        similarity = (product + phrases / page.norm) / self._query_norm
+        if self._pieces and not self._starts:
+            similarity += _semantic_bonus(vector_product(page, self._similarity_of_words()))
+        return similarity
+
+    def _similarity_of_words(self) -> FloatArray:
+        """How similar in meaning each word is to the words that have the largest weights in the query."""
+        assert self._pieces is not None
+        if self._similar_words is None or self._similar_words[0] is not self._query:
+            made = WordSimilarity(self._pieces)
+            learned = self._query.copy()
+            learned[self._topic.words] -= self._topic.values
+            least = TELLING * self._query.max(initial=0.0)
+            telling = np.flatnonzero((self._query >= least) & (learned != 0))
+            made.turn_to(self._topic.stems, telling.astype(np.int32), learned[telling])
+            self._similar_words = self._query, made
+        return self._similar_words[1].of_all_words()
 
     def _probability(self, similarity: float) -> float:
         deviations = min((similarity - self._mean) / self._deviation, MAX_DEVIATIONS)

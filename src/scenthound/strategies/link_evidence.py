@@ -44,7 +44,6 @@ URL = np.dtype(
     [
         ("relevance", "f4"),
         ("page_sum", "f4"),
-        ("page_best", "f4"),
         ("context_sum", "f4"),
         ("context_best", "f4"),
         ("anchor_sum", "f4"),
@@ -65,18 +64,13 @@ URL = np.dtype(
 #: The features of a URL, in the order in which they are added up.
 FEATURES: Mapping[str, str] = {
     "page_mean": "mean score of the pages that link to it",
-    "page_best": "best score of a page that links to it",
     "context_mean": "mean score of the words around links to it",
-    "context_best": "best score of the words around a link to it",
     "anchor_mean": "mean score of the anchors of links to it",
     "anchor_best": "best score of the anchor of a link to it",
-    "relevant_parents": "square root of the number of relevant pages that link to it",
-    "relevant_share": "relevant pages among those that link to it",
-    "enrichment": "square root of that share, relative to all links",
+    "enrichment": "square root of the share of relevant pages among those that link to it, relative to all links",
     "neighbours": "relevance of visited pages linked next to it",
     "relevant_neighbours": "square root of the number of relevant ones among them",
-    "context_words": "log-odds of the words around its best link, learned from links to visited pages",
-    "context_words_for": "the same, words that speak for relevance only",
+    "context_words": "log-odds of words around its best link that speak for relevance, learned from visited links",
     "n_parents": "square root of the number of pages that link to it",
     "cash": "square root of its cash as in OPIC, relative to the mean of all known URLs",
     "siblings": "relevance of visited pages that its parents link to",
@@ -261,7 +255,8 @@ class LinkEvidence:
         urls = self._urls[pages]
         is_new = urls["n_parents"] == 0
         is_better = is_new | (links.context.astype(np.float32) > urls["context_best"])
-        for name, values in (("page", score), ("context", links.context), ("anchor", links.anchor)):
+        urls["page_sum"] += score
+        for name, values in (("context", links.context), ("anchor", links.anchor)):
             urls[f"{name}_sum"] += values
             urls[f"{name}_best"] = np.where(is_new, values, np.maximum(urls[f"{name}_best"], values))
         urls["relevance_sum"] += relevance
@@ -290,16 +285,12 @@ class LinkEvidence:
         mean, share = self._averages()
         columns = [
             urls["page_sum"] / n_parents,
-            urls["page_best"].astype(np.float64),
             urls["context_sum"] / n_parents,
-            urls["context_best"].astype(np.float64),
             urls["anchor_sum"] / n_parents,
             urls["anchor_best"].astype(np.float64),
-            np.sqrt(relevance_sum),
-            relevance_sum / n_parents,
             np.sqrt((relevance_sum + PRIOR_PARENTS * share) / ((n_parents + PRIOR_PARENTS) * share)),
             *self._neighbour_features(urls["neighbours"], mean),
-            *_word_features(urls["words"], words.context),
+            _word_features(urls["words"], words.context)[1],
             np.sqrt(n_parents),
             np.sqrt(urls["cash"].astype(np.float64) * self._n_known),
             *self._sibling_features(urls["parents"], mean),

@@ -1,6 +1,6 @@
 """Scent: the URL that looks most relevant by all that visited pages say of it (our design).
 
-Each URL is scored by a weighted sum of about twenty features, collected over all visited pages that link to it
+Each URL is scored by a weighted sum of fifteen features, collected over all visited pages that link to it
 (`link_evidence`): the scores of these pages, of the words around the links and of their anchors; how many of the pages
 are relevant, and how many were to be expected; the relevance of visited pages that are linked next to it or from the
 same pages; how much the words around its best link speak for relevance in this crawl (`word_odds`); and its cash as in
@@ -37,6 +37,8 @@ from scenthound.strategies.scent_weights import default_weights, read_weights
 from scenthound.strategies.word_odds import WordOdds
 from scenthound.text.windows import context_bounds
 
+#: Scores are not scaled up further than if the highest was this.
+LEAST_HIGHEST = 1e-3
 #: All queued URLs are scored again when the crawl has so many times more pages than the last time.
 GROWTH = 1.3
 #: And only if so many URLs were scored since then, for each queued one.
@@ -47,7 +49,7 @@ MaxWords = Annotated[int, Bounds(0, 1 << 24)]
 MAX_WORDS = 1 << 18
 
 #: Features that are explained together: what words say.
-WORDS = ("context_words", "context_words_for", "page_words", "page_words_for")
+WORDS = ("context_words", "page_words", "page_words_for")
 #: Reasons that contribute less to a score are not worth a line.
 LEAST_CONTRIBUTION = 0.1
 MAX_NAMED_WORDS = 3
@@ -88,6 +90,8 @@ class Scent(FrontierStrategy):
         self._evidence = LinkEvidence()
         self._context_odds = WordOdds(self._max_words)
         self._page_odds = WordOdds(self._max_words)
+        #: The highest relevance of a context, an anchor and a page.
+        self._highest = [LEAST_HIGHEST] * 3
         self._n_scored = 0
         self._n_when_rescored = 0
 
@@ -97,25 +101,38 @@ class Scent(FrontierStrategy):
 
     def tell(self, visit: Visit) -> None:
         words = self._seen.words(visit.page)
-        neighbours = self._learn(visit, words)
-        found = self._found_links(visit, len(words))
-        self._evidence.add_links(visit.page, visit.relevance, found, words)
+        scores = self._scaled_scores(visit)
+        relevance = float(scores[-1])
+        neighbours = self._learn(visit.page, relevance, words)
+        found = self._found_links(visit, scores, len(words))
+        self._evidence.add_links(visit.page, relevance, found, words)
         self._score(np.concatenate((found.pages, neighbours)))
         if self._evidence.n_visited >= GROWTH * self._n_when_rescored and self._n_scored >= RESCORING * len(self):
             self._rescore()
 
-    def _learn(self, visit: Visit, words: IntArray) -> IntArray:
+    def _scaled_scores(self, visit: Visit) -> FloatArray:
+        """The scores of the contexts and of the anchors of all links, and that of the page. Each kind is relative to
+        its highest score in the crawl so far, because the ranges of relevance models differ."""
+        contexts, anchors = context_scores(visit.links), anchor_scores(visit.links)
+        n_links = len(contexts)
+        scores = np.concatenate((contexts, anchors, (visit.relevance,)))
+        for number, of_kind in enumerate((scores[:n_links], scores[n_links:-1], scores[-1:])):
+            self._highest[number] = max(self._highest[number], float(of_kind.max(initial=0.0)))
+            of_kind /= self._highest[number]
+        return scores
+
+    def _learn(self, page: int, relevance: float, words: IntArray) -> IntArray:
         """Learn from a visited page; returns the URLs that were linked next to it."""
-        neighbours = self._evidence.visit(visit.page, visit.relevance)
-        self._context_odds.learn(self._evidence.words(visit.page), visit.relevance)
-        self._page_odds.learn(words, visit.relevance)
+        neighbours = self._evidence.visit(page, relevance)
+        self._context_odds.learn(self._evidence.words(page), relevance)
+        self._page_odds.learn(words, relevance)
         return neighbours
 
-    def _found_links(self, visit: Visit, n_words: int) -> FoundLinks:
+    def _found_links(self, visit: Visit, scores: FloatArray, n_words: int) -> FoundLinks:
         links = visit.links
         n_links = len(links)
         # One call for all: each takes longer than the work on a page's links.
-        odds = log_odds(np.concatenate((context_scores(links), anchor_scores(links), (visit.relevance,))))
+        odds = log_odds(scores)
         distinct, context, best = best_links(links.pages, odds[:n_links])
         _, anchor = best_of_repeats(links.pages, odds[n_links:-1])
         first, last = self._windows(visit.page, n_links, n_words)
@@ -176,10 +193,12 @@ class Scent(FrontierStrategy):
         n_parents, n_relevant, n_expected = self._evidence.relevant_parents(page)
         are = "page that links to it is" if n_parents == 1 else "pages that link to it are"
         if n_relevant > n_expected:
+            # As the model scores them: about that, if the highest score has changed in the meantime.
+            n_relevant, n_expected = n_relevant * self._highest[-1], n_expected * self._highest[-1]
             text = f"{n_relevant:.1f} of {n_parents} {are} relevant, {n_expected:.1f} expected"
-            yield text, ("relevant_parents", "relevant_share", "enrichment"), ()
-        yield "the pages that link to it are more like the topic", ("page_mean", "page_best"), ()
-        yield "the words around links to it are more like the topic", ("context_mean", "context_best"), ()
+            yield text, ("enrichment",), ()
+        yield "the pages that link to it are more like the topic", ("page_mean",), ()
+        yield "the words around links to it are more like the topic", ("context_mean",), ()
         yield "the anchors of links to it are more like the topic", ("anchor_mean", "anchor_best"), ()
         if features["neighbours"] > 0:
             yield "visited pages that are linked next to it are relevant", ("neighbours", "relevant_neighbours"), ()
@@ -219,6 +238,7 @@ class Scent(FrontierStrategy):
             "evidence": self._evidence.state(),
             "context_odds": self._context_odds.state(),
             "page_odds": self._page_odds.state(),
+            "highest": [*self._highest],
             "n_scored": self._n_scored,
             "n_when_rescored": self._n_when_rescored,
         }
@@ -227,4 +247,5 @@ class Scent(FrontierStrategy):
         self._evidence = LinkEvidence.restored(state["evidence"])
         self._context_odds.restore(state["context_odds"])
         self._page_odds.restore(state["page_odds"])
+        self._highest = [*state["highest"]]
         self._n_scored, self._n_when_rescored = state["n_scored"], state["n_when_rescored"]
