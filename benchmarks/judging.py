@@ -64,6 +64,7 @@ CONDITIONS = (
     Condition("starts two links away", options={"task": "neighbours"}),
     Condition("polite", options={"mode": POLITE}),
     Condition("frontier of 256", BOUNDED),
+    Condition("words of similar meaning", options={"relevance": "rocchio:semantic=true"}),
     Condition("cosine", options={"relevance": "cosine"}),
     Condition("svm", options={"relevance": "svm"}),
 )

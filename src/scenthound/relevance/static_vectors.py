@@ -211,7 +211,8 @@ def _ranges(first: LongArray, last: LongArray) -> LongArray:
     """All numbers of the ranges, one range after the other."""
     counts = last - first
     ends = np.cumsum(counts)
-    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - counts), counts)
+    numbers: LongArray = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - counts), counts)
+    return numbers
 
 
 def with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
