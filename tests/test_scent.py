@@ -232,6 +232,30 @@ def test_the_extension_refuses_links_beyond_its_arrays():
     weights = np.zeros((3, len(FEATURES) - 1))
     with pytest.raises(ValueError, match="for each feature"):
         _native.score_link_evidence(evidence._urls, one, np.zeros(3), number, number, weights)
+    sums = np.zeros(9)
+    for n_counts, words in ((9, one), (8, one[:0]), (9, np.array([3, -1], np.int32))):
+        with pytest.raises(ValueError, match="words beyond"):
+            _native.learn_words(sums, np.zeros(n_counts), words, 0.5)
+    assert not sums.any()
+
+
+def test_the_extension_learns_the_same_words():
+    pytest.importorskip("native_code")
+    rng = np.random.default_rng(3)
+    pages = [(rng.integers(0, 80, 60).astype(np.int32), float(rng.random())) for _ in range(50)]
+
+    def learned() -> WordOdds:
+        odds = WordOdds(70)
+        for words, relevance in pages:
+            odds.learn(words, relevance)
+        odds.update(0.4)
+        return odds
+
+    in_c = learned()
+    with without_extension():
+        plain = learned()
+    assert in_c.log_odds.tobytes() == plain.log_odds.tobytes()
+    assert len(in_c.log_odds) == 70
 
 
 def test_a_driver_that_gives_no_anchor_scores_is_named():

@@ -78,6 +78,15 @@ def score_link_evidence(
 ) -> tuple[bytearray, bytearray, bytearray]:
     """The URLs that have a score, their hosts and their scores."""
 
+def learn_words(
+    relevance: npt.NDArray[np.float64],
+    n_pages: npt.NDArray[np.float64],
+    words: npt.NDArray[np.int32],
+    of_page: float,
+    /,
+) -> None:
+    """Add the relevance of a page for each of its distinct words, and 1 to the number of pages."""
+
 # The URL table of `frontier.native_url_table`, and references
 
 #: Integers of four bytes.

@@ -343,7 +343,40 @@ static PyObject *score_link_evidence(PyObject *module, PyObject *arguments)
     return result;
 }
 
+/* Words */
+
+static PyObject *learn_words(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    static const size_t sizes[] = {sizeof(double), sizeof(double), sizeof(int32_t)};
+    PyObject *objects[3];
+    Py_buffer arrays[3];
+    double relevance;
+    if (!PyArg_ParseTuple(arguments, "OOOd", &objects[0], &objects[1], &objects[2], &relevance) ||
+        get_arrays(objects, arrays, sizes, 3) < 0) {
+        return NULL;
+    }
+    double *sums = arrays[0].buf, *counts = arrays[1].buf;
+    const int32_t *words = arrays[2].buf;
+    size_t n_words = length_of(&arrays[2]), n_known = length_of(&arrays[0]);
+    bool is_valid = length_of(&arrays[1]) == n_known;
+    for (size_t index = 0; index < n_words; index++) {
+        is_valid = is_valid && words[index] >= 0 && (size_t)words[index] < n_known;
+    }
+    for (size_t index = 0; is_valid && index < n_words; index++) {
+        sums[words[index]] += relevance;
+        counts[words[index]] += 1.0;
+    }
+    release_arrays(arrays, 3);
+    if (!is_valid) {
+        PyErr_SetString(PyExc_ValueError, "words beyond the sums or the counts");
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+    {"learn_words", learn_words, METH_VARARGS, NULL},
     {"add_link_evidence", add_link_evidence, METH_VARARGS, NULL},
     {"visit_link_evidence", visit_link_evidence, METH_VARARGS, NULL},
     {"score_link_evidence", score_link_evidence, METH_VARARGS, NULL},

@@ -37,8 +37,13 @@ class WordOdds:
         n_words = int(distinct[-1]) + 1
         self._relevance = grown(self._relevance, n_words, 0.0)[: self._max_words]
         self._n_pages = grown(self._n_pages, n_words, 0.0)[: self._max_words]
-        self._relevance[distinct] += relevance
-        self._n_pages[distinct] += 1.0
+        if native.is_available():
+            from scenthound.native import _native
+
+            _native.learn_words(self._relevance, self._n_pages, distinct, relevance)
+        else:
+            self._relevance[distinct] += relevance
+            self._n_pages[distinct] += 1.0
 
     def update(self, mean_relevance: float) -> None:
         """Compute the log-odds from what was learned."""
