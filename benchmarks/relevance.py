@@ -3,9 +3,8 @@
 Each model scores all pages of a collection for each topic, after learning from keywords only, from start pages only, or
 from both. Cosine uses the keywords; the support vector machine learns from the start pages and from twice as many pages
 of other topics; `rocchio` also learns from a sample of other pages, as in a crawl. Its document frequencies are counted
-without the judged collection. Start pages are not ranked. Constants of `rocchio` were chosen on wpschools, those of words
-of similar meaning also on mdn.
-(estimated 10 minutes)
+without the judged collection. Start pages are not ranked. Constants of `rocchio` were chosen on wpschools, those of
+words of similar meaning also on mdn. (estimated 10 minutes)
 """
 
 import tempfile
