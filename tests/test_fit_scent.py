@@ -228,7 +228,7 @@ WRONG = {
     "no rounds": ({"rounds": 0}, InvalidParameter, "rounds is 0; it must be at least 1"),
     "no topics of a web": ({"topics_max": 0}, InvalidParameter, "topics_max is 0; it must be at least 1"),
     "a negative seed": ({"random_seed": -1}, InvalidParameter, "random_seed is -1; it must be at least 0"),
-    "too few pages": ({"pages": 5}, InvalidInput, "No snapshot has both.*use more pages"),
+    "too few pages": ({"pages": 5}, InvalidParameter, "pages is 5; it must be at least 10"),
     "two topic files": ({"topics": ["a.toml", "b.toml"]}, UsageError, "1 web and 2 topic files.*topics=.*web="),
     "no web": ({"web": [], "topics": []}, UsageError, "0 webs and 0 topic files"),
     "a web that is missing": ({"web": "nowhere"}, InvalidInput, "There is no folder nowhere"),

@@ -1,5 +1,6 @@
 """Live and simulated crawls visit the same pages in the same order, also after a kill."""
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -7,7 +8,7 @@ import pytest
 
 from scenthound.crawler import throttle
 from scenthound.frontier.politeness import PolitenessSettings
-from scenthound.model import generator_seed
+from scenthound.model import Topic, generator_seed
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.scores import TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
@@ -29,16 +30,18 @@ STRATEGY_NAMES = STRATEGIES.names()
 PAGES = 40
 
 
-def simulated_urls(site: VirtualSite, strategy: str, relevance: str, seeds: tuple[str, ...]) -> list[str]:
+def simulated_urls(
+    site: VirtualSite, strategy: str, relevance: str, seeds: tuple[str, ...], topic: Topic = TOPIC
+) -> list[str]:
     web = site.recorded()
     crawl = simulate(
         web,
         STRATEGIES.make(strategy),
         [page for page in map(web.page_of, seeds) if page is not None],
-        scores_for(TOPIC, RELEVANCE.make(relevance), web),
-        rng=Random(generator_seed(3, TOPIC.id)),
+        scores_for(topic, RELEVANCE.make(relevance), web),
+        rng=Random(generator_seed(3, topic.id)),
         page_budget=PAGES,
-        topic=TopicWords.of(TOPIC, web),
+        topic=TopicWords.of(topic, web),
     )
     return [web.url(page) for page in crawl.pages.tolist()]
 
@@ -58,6 +61,21 @@ def test_live_visits_are_the_simulated_ones(
         # Strategies that go by words of their own go by their numbers too, so both worlds number alike.
         crawl_virtually(folder, plans, site, stems=list(site.recorded().vocabulary))
         assert visited_urls(folder) == simulated_urls(site, strategy, relevance, seeds)
+
+
+@pytest.mark.parametrize("strategy", ["scent", "link_context"])
+@pytest.mark.parametrize("relevance", ["rocchio", "rocchio:semantic=true"])
+def test_keywords_that_are_on_no_page_make_no_difference(strategy: str, relevance: str, tmp_path: Path) -> None:
+    topic = Topic("sea", keywords=("sea", "zyzzyva", "ocean voyage"))
+    for seed in range(8):
+        site = random_site(seed)
+        seeds = tuple(list(site.pages)[:2])
+        plans = replace(
+            plan(seeds, strategy=strategy, relevance=relevance, random_seed=3, page_budget=PAGES), topic=topic
+        )
+        folder = tmp_path / str(seed)
+        crawl_virtually(folder, plans, site, stems=list(site.recorded().vocabulary))
+        assert visited_urls(folder) == simulated_urls(site, strategy, relevance, seeds, topic)
 
 
 @pytest.mark.parametrize("strategy", STRATEGY_NAMES)

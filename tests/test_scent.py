@@ -376,16 +376,16 @@ CASH = "[feature.cash]\nweight = 0.0\nlow = -1.0\nhigh = 1.0\n"
     [
         (lambda text: "not toml", "not TOML"),
         (lambda text: text.replace("scent weights", "rank function"), "format is not"),
-        (lambda text: text.replace("version = 1", "version = 2"), "version 2"),
+        (lambda text: text.replace("version = 2", "version = 1"), "version 1.*fit the weights again"),
         (lambda text: text.replace("[feature.cash]", "[feature.cas]"), "Did you mean 'cash'"),
         (lambda text: text.replace(CASH, ""), "give it the weight 0"),
         (lambda text: text.replace("weight = 0.0", 'weight = "much"', 1), "needs the numbers"),
         (lambda text: text.replace("weight = 0.0", "weight = nan", 1), "needs the numbers"),
         (lambda text: text.replace("weight = 0.0", f"weight = {10**400}", 1), "up to 1e6"),
         (lambda text: text.replace("weight = 0.0", "weight = 1e308", 1), "up to 1e6"),
-        (lambda text: text.replace("version = 1", "version = true"), "version True"),
+        (lambda text: text.replace("version = 2", "version = true"), "version True"),
         (lambda text: text.replace("low = -1.0", "low = 2.0", 1), "lower limit above"),
-        (lambda text: 'format = "scenthound scent weights"\nversion = 1\n', "no \\[feature.NAME\\] tables"),
+        (lambda text: 'format = "scenthound scent weights"\nversion = 2\n', "no \\[feature.NAME\\] tables"),
     ],
 )
 def test_a_file_that_has_no_weights_costs_one_line(change, message, tmp_path: Path):

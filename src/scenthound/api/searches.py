@@ -393,9 +393,10 @@ def _recorded(web: Any, report: Progress) -> Path:
 
 def _check_fit(settings: FitSettings) -> None:
     """InvalidParameter for settings that no weights can be fitted with."""
+    from scenthound.experiments.scent_fit import SNAPSHOT_SIZES
     from scenthound.relevance.base import RELEVANCE, trains
 
-    for name, least in {"pages": 1, "rounds": 1, "topics_max": 1, "random_seed": 0}.items():
+    for name, least in {"pages": min(SNAPSHOT_SIZES), "rounds": 1, "topics_max": 1, "random_seed": 0}.items():
         value = getattr(settings, name)
         if value is not None and value < least:
             raise InvalidParameter(f"{name} is {value}; it must be at least {least}.")

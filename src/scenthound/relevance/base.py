@@ -9,7 +9,6 @@ Models do not know such words, but they are part of the page. So scores are iden
 prepared with the complete vocabulary.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -21,7 +20,7 @@ from scenthound.registry import Registry
 from scenthound.saved_state import State
 
 
-class WordIndex(Hashable, Protocol):
+class WordIndex(Protocol):
     """The vocabulary of a crawl's pages, as far as it is known."""
 
     def find_words(self, stems: list[str]) -> IntArray:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.model import FloatArray, IntArray
+from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.relevance.base import WordIndex
 from scenthound.text.tokenizer import WordScanner
 
@@ -55,6 +55,11 @@ class StemWeights:
         """The n stems that are in the most documents; of equally frequent ones, those that come first in the file."""
         in_order = np.argsort(-self.ranks[1:].astype(np.int64), kind="stable")[:n] + 1
         return [self.stems.stems_from(number, 1)[0] for number in in_order.tolist()]
+
+    def known(self, stems: Sequence[str]) -> BoolArray:
+        """Which stems have a document frequency."""
+        known: BoolArray = self.stems.look_up(stems) != 0
+        return known
 
     def rank_of(self, stem: str) -> int:
         return int(self.ranks[self.stems.look_up([stem])[0]])

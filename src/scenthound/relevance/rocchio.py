@@ -33,7 +33,7 @@ import numpy as np
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.relevance.base import Training, WordIndex, no_words
 from scenthound.relevance.document_frequencies import CrawlWeights, RankedWeights, WordWeights
-from scenthound.relevance.static_vectors import WordPieces, WordSimilarity, word_pieces
+from scenthound.relevance.static_vectors import WordSimilarity
 from scenthound.relevance.word_vectors import (
     NO_PHRASES,
     FoundPhrases,
@@ -121,8 +121,8 @@ class Rocchio:
             what = " and ".join(name for name in ("keywords", "description") if getattr(topic, name))
             raise no_words(topic, what, ", or start from pages about it without keywords")
         weights = WordWeights(index, self.background)
-        pieces = word_pieces(index) if self.semantic else None
-        relevance = RocchioRelevance(TopicWords.of(stems, description, index, weights), weights, pieces)
+        similarity = WordSimilarity(index) if self.semantic else None
+        relevance = RocchioRelevance(TopicWords.of(stems, description, index, weights), weights, similarity)
         for page in training.positives if training else ():
             relevance.learn(page, is_start=True)
         for page in training.negatives if training else ():
@@ -206,10 +206,10 @@ class RocchioRelevance:
     uses_norm = False
     _SAVED = "_phrases", "_off_topic", "_query", "_query_norm", "_mean", "_deviation"
 
-    def __init__(self, topic: TopicWords, weights: WordWeights, pieces: WordPieces | None = None) -> None:
+    def __init__(self, topic: TopicWords, weights: WordWeights, similarity: WordSimilarity | None = None) -> None:
         self._topic = topic
         self._known_weights = weights
-        self._pieces = pieces
+        self._word_similarity = similarity
         self._weights: RankedWeights = weights
         self._starts: list[PageVector] = []
         self._others: list[PageVector] = []
@@ -217,8 +217,8 @@ class RocchioRelevance:
         self._off_topic: list[float] = []  #: the probability that each of the others is off topic
         self._last: tuple[IntArray, PageVector] | None = None
         self._last_found: tuple[IntArray, FoundPhrases] | None = None
-        #: The similarity of words to the topic, and the query that it was computed for.
-        self._similar_words: tuple[FloatArray, WordSimilarity] | None = None
+        #: The query that the similarity of words was computed for.
+        self._turned_to: FloatArray | None = None
         self._fit()
 
     def for_crawl(self) -> "RocchioRelevance":
@@ -227,7 +227,8 @@ class RocchioRelevance:
         made.__dict__.update(self.__dict__)
         made._starts, made._others = [*self._starts], [*self._others]
         made._phrases, made._off_topic = [*self._phrases], [*self._off_topic]
-        made._similar_words = None
+        made._word_similarity = self._word_similarity and self._word_similarity.copy()
+        made._turned_to = None
         return made
 
     def state(self) -> State:
@@ -268,14 +269,14 @@ class RocchioRelevance:
             return self._probability(self._similarity(self._vector(words), phrases))
         product, length = page_product(words, self._weights, self._query)
         similarity = (product + phrases / length) / self._query_norm
-        if self._pieces and not self._starts:
+        if self._is_semantic and not self._starts:
             similarity += _semantic_bonus(page_product(words, self._weights, self._similarity_of_words())[0])
         return self._probability(similarity)
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         phrases = self._found_phrases(words)
         similarity = window_cosines(words, self._weights, (self._query, self._query_norm), phrases, (first, last))
-        if self._pieces:
+        if self._is_semantic:
             query = self._similarity_of_words(), 1.0
             similarity = similarity + SEMANTIC_WEIGHT * window_cosines(
                 words, self._weights, query, NO_PHRASES, (first, last)
@@ -305,22 +306,28 @@ class RocchioRelevance:
         """The cosine of page and topic; `phrases` is the weight of its phrases."""
         product = vector_product(page, self._query)
         similarity = (product + phrases / page.norm) / self._query_norm
-        if self._pieces and not self._starts:
+        if self._is_semantic and not self._starts:
             similarity += _semantic_bonus(vector_product(page, self._similarity_of_words()))
         return similarity
 
+    @property
+    def _is_semantic(self) -> bool:
+        """In other languages, words are not compared by meaning."""
+        return self._word_similarity is not None and self._weights is self._known_weights
+
     def _similarity_of_words(self) -> FloatArray:
         """How similar in meaning each word is to the words that have the largest weights in the query."""
-        assert self._pieces is not None
-        if self._similar_words is None or self._similar_words[0] is not self._query:
-            made = WordSimilarity(self._pieces)
+        assert self._word_similarity is not None
+        if self._turned_to is not self._query:
+            topic = self._topic
             learned = self._query.copy()
-            learned[self._topic.words] -= self._topic.values
-            least = TELLING * self._query.max(initial=0.0)
-            telling = np.flatnonzero((self._query >= least) & (learned != 0))
-            made.turn_to(self._topic.stems, telling.astype(np.int32), learned[telling])
-            self._similar_words = self._query, made
-        return self._similar_words[1].of_all_words()
+            learned[topic.words] -= topic.values
+            # A keyword that is on no page has no number in a recorded web, so its weight is looked up by stem.
+            highest = max(float(self._query.max(initial=0.0)), max(topic.stems.values(), default=0.0))
+            telling = np.flatnonzero((self._query >= TELLING * highest) & (learned != 0))
+            self._word_similarity.turn_to(topic.stems, telling.astype(np.int32), learned[telling])
+            self._turned_to = self._query
+        return self._word_similarity.of_all_words()
 
     def _probability(self, similarity: float) -> float:
         deviations = min((similarity - self._mean) / self._deviation, MAX_DEVIATIONS)

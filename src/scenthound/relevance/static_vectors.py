@@ -2,18 +2,17 @@
 
 The vectors are those of the package wordllama (Miller, "WordLlama", 2024; MIT licence), 256 numbers for each of 32,000
 pieces of words. The vector of a stem is the mean of those of the whole words that have it, or else of the pieces that
-it is split into, minus the mean of frequent words, scaled to length 1. The package itself is not imported: only its two
-files are read.
+it is split into, minus the mean of frequent stems, scaled to length 1. Only English stems have one, those with a
+document frequency: words of other languages are split into parts that all of them share, so that the language itself
+would count as the topic. The package itself is not imported: only its two files are read.
 
-Rules
-- Results do not depend on the order in which words were numbered, so that live and simulated crawls have the same
-  scores: vectors are whole numbers, and sums of them are exact.
-- Memory for each word is small, because only its pieces are stored.
+Results do not depend on the order in which words were numbered, so that live and simulated crawls have the same scores:
+vectors are whole numbers, and sums of them are exact.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from copy import copy
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import InvalidInput, MissingExtra
-from scenthound.model import FloatArray, IntArray, LongArray
+from scenthound.model import FloatArray, IntArray
 from scenthound.relevance.base import WordIndex
 from scenthound.relevance.document_frequencies import stem_weights
 from scenthound.text.tokenizer import stems_of
@@ -36,68 +35,74 @@ EXTRA = "semantic"
 VECTORS, TOKENIZER = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
 #: What pieces begin with that are the beginning of a word.
 WORD_START = "\u2581"
-#: Vectors of pieces are stored in multiples of 1 / 256, directions in multiples of 1 / 2048, weights of words in
-#: multiples of 1 / 2 ** 20. Sums of products then stay below 2 ** 53.
-PIECE_UNIT, DIRECTION_UNIT, WEIGHT_UNIT = 1 << 8, 1 << 11, 1 << 20
+#: Directions are stored in multiples of 1 / 2048, weights of words in multiples of 1 / 2 ** 20. Sums of products then
+#: stay below 2 ** 53.
+DIRECTION_UNIT, WEIGHT_UNIT = 1 << 11, 1 << 20
 #: The mean of so many of the most frequent stems is that of all words.
 N_FREQUENT = 1000
-#: Rows of the table of pieces that are converted to floating-point numbers at a time.
-_ROWS_AT_A_TIME = 4096
-_STEMS_AT_A_TIME = 4096
+_LEAST_LENGTH = 1e-9
+_STEMS_AT_A_TIME = 1 << 16
+_ROWS_AT_A_TIME = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The pieces of some words, one word after the other, and how many each has: at least one."""
+class StemVectors:
+    """Vectors of English stems, of length 1, in whole numbers. They are computed when a stem is looked up first. Row 0
+    is that of all stems without a vector: zeros."""
 
-    numbers: npt.NDArray[np.uint16]
-    counts: npt.NDArray[np.uint16]
+    def __init__(self, table: FloatArray, tokenizer: "Tokenizer") -> None:
+        self._table = table
+        self._tokenizer = tokenizer
+        self._of_stem = _whole_words(tokenizer)
+        self._mean: FloatArray = np.zeros(table.shape[1])
+        frequent = stem_weights(None).most_frequent(N_FREQUENT)
+        self._mean = np.array([self._vector(pieces) for pieces in self._pieces(frequent)]).mean(axis=0)
+        self._rows: dict[str, int] = {}
+        self._directions: npt.NDArray[np.int16] = np.zeros((1, table.shape[1]), np.int16)
+        self.n_rows = 1
 
+    def rows_of(self, stems: Sequence[str]) -> npt.NDArray[np.uint32]:
+        """The row of each stem."""
+        unknown = [stem for stem in dict.fromkeys(stems) if stem not in self._rows]
+        if unknown:
+            is_english = stem_weights(None).known(unknown)
+            self._rows |= dict.fromkeys(unknown, 0)
+            self._add([stem for stem, known in zip(unknown, is_english.tolist(), strict=True) if known])
+        return np.array([self._rows[stem] for stem in stems], np.uint32)
 
-@dataclass(frozen=True, slots=True)
-class PieceVectors:
-    """The vectors of all pieces and the mean of frequent words, in whole numbers."""
+    def _add(self, stems: Sequence[str]) -> None:
+        first, self.n_rows = self.n_rows, self.n_rows + len(stems)
+        self._directions = _with_room(self._directions, self.n_rows)
+        for row, (stem, pieces) in enumerate(zip(stems, self._pieces(stems), strict=True), first):
+            vector = self._vector(pieces)
+            self._directions[row] = _whole(DIRECTION_UNIT, vector / max(_length(vector), _LEAST_LENGTH))
+            self._rows[stem] = row
 
-    tokenizer: "Tokenizer"
-    of_stem: Mapping[str, Sequence[int]]  #: the pieces that are whole words with this stem
-    table: npt.NDArray[np.int16]
-    mean: FloatArray
-
-    def pieces(self, stems: Sequence[str]) -> Pieces:
+    def _pieces(self, stems: Sequence[str]) -> list[list[int]]:
         """The whole words with each stem, or else the pieces that the stem is split into."""
-        split = [stem for stem in stems if stem not in self.of_stem]
-        pieces_of = dict(zip(split, self.tokenizer.encode_batch(split, add_special_tokens=False), strict=True))
-        found = [self.of_stem.get(stem) or pieces_of[stem].ids or [0] for stem in stems]
-        numbers = np.array([number for ids in found for number in ids], np.uint16)
-        return Pieces(numbers, np.array(list(map(len, found)), np.uint16))
+        split = [stem for stem in stems if stem not in self._of_stem]
+        found = dict(zip(split, self._tokenizer.encode_batch(split, add_special_tokens=False), strict=True))
+        return [self._of_stem.get(stem) or found[stem].ids for stem in stems]
 
-    def sums(self, pieces: Pieces) -> FloatArray:
-        """The vector of each word, times the number of its pieces."""
-        starts = np.cumsum(pieces.counts, dtype=np.int64) - pieces.counts
-        rows = np.add.reduceat(self.table[pieces.numbers].astype(np.float64), starts, axis=0)
-        centred: FloatArray = rows - pieces.counts[:, None] * self.mean
-        return centred
+    def _vector(self, pieces: list[int]) -> FloatArray:
+        vector: FloatArray = self._table[pieces].astype(np.float64).mean(axis=0) - self._mean
+        return vector
 
-    def lengths(self, pieces: Pieces) -> FloatArray:
-        """The lengths of those."""
-        lengths: FloatArray = np.maximum(np.linalg.norm(self.sums(pieces), axis=1), 1.0)
-        return lengths
+    def sum(self, rows: npt.NDArray[np.uint32], weights: FloatArray) -> FloatArray:
+        """The weighted sum of some rows."""
+        total: FloatArray = _whole(WEIGHT_UNIT, weights) @ self._directions[rows].astype(np.float64)
+        return total
 
-    def directions(self, pieces: Pieces) -> FloatArray:
-        """The vector of each word, scaled to length 1."""
-        return _whole(DIRECTION_UNIT, self.sums(pieces) / self.lengths(pieces)[:, None])
-
-    def products(self, direction: FloatArray) -> FloatArray:
-        """The product of each piece's vector, without the mean, and a direction."""
+    def cosines(self, direction: FloatArray, first: int = 0) -> FloatArray:
+        """The cosine of the rows from `first` on and a direction, which is in whole numbers too."""
         parts = [
-            (self.table[first : first + _ROWS_AT_A_TIME] - self.mean) @ direction
-            for first in range(0, len(self.table), _ROWS_AT_A_TIME)
+            self._directions[start : min(start + _ROWS_AT_A_TIME, self.n_rows)].astype(np.float64) @ direction
+            for start in range(first, self.n_rows, _ROWS_AT_A_TIME)
         ]
-        return np.concatenate(parts)
+        return np.concatenate((np.zeros(0), *parts)) / DIRECTION_UNIT**2
 
 
 @cache
-def piece_vectors() -> PieceVectors:
+def stem_vectors() -> StemVectors:
     """The vectors of the installed package."""
     package = find_spec("wordllama")
     if package is None or not package.submodule_search_locations:
@@ -108,17 +113,12 @@ def piece_vectors() -> PieceVectors:
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-    [vectors] = load_file(folder / VECTORS).values()
-    table = _whole(PIECE_UNIT, vectors.astype(np.float64)).astype(np.int16)
-    made = PieceVectors(tokenizer, _whole_words(tokenizer), table, np.zeros(table.shape[1]))
-    frequent = made.pieces(stem_weights(None).most_frequent(N_FREQUENT))
-    mean = np.round((made.sums(frequent) / frequent.counts[:, None]).mean(axis=0))
-    return replace(made, mean=mean)
+    [table] = load_file(folder / VECTORS).values()
+    return StemVectors(table, Tokenizer.from_file(str(folder / TOKENIZER)))
 
 
 def _whole_words(tokenizer: "Tokenizer") -> dict[str, list[int]]:
-    """The pieces that are whole words of at least two letters, by stem."""
+    """The pieces that are whole words of two or more letters, by stem."""
     found: dict[str, list[int]] = {}
     for piece, number in sorted(tokenizer.get_vocab().items(), key=lambda each: each[1]):
         word = piece.removeprefix(WORD_START)
@@ -127,79 +127,56 @@ def _whole_words(tokenizer: "Tokenizer") -> dict[str, list[int]]:
     return found
 
 
-class WordPieces:
-    """The pieces of the words of a vocabulary, which may grow. Number 0 is that of stop words, which have no vector."""
-
-    def __init__(self, index: WordIndex) -> None:
-        self._index = index
-        self.vectors = piece_vectors()
-        self.n_known = 1
-        # With room for new words.
-        self.numbers: npt.NDArray[np.uint16] = np.zeros(1, np.uint16)
-        self.starts: LongArray = np.array([0, 1])  #: of each word's pieces, and their end
-        self.lengths: FloatArray = np.ones(1)  #: of each word's vector, times the number of its pieces
-
-    def extend(self) -> None:
-        """Add the words that are new in the vocabulary."""
-        while self.n_known < self._index.n_words:
-            found = self.vectors.pieces(self._index.stems_from(self.n_known, _STEMS_AT_A_TIME))
-            before, n_pieces = self.n_known, int(self.starts[self.n_known])
-            self.n_known += len(found.counts)
-            self.numbers = with_room(self.numbers, n_pieces + len(found.numbers))
-            self.starts = with_room(self.starts, self.n_known + 1)
-            self.lengths = with_room(self.lengths, self.n_known)
-            self.numbers[n_pieces : n_pieces + len(found.numbers)] = found.numbers
-            self.starts[before + 1 : self.n_known + 1] = n_pieces + np.cumsum(found.counts, dtype=np.int64)
-            self.lengths[before : self.n_known] = self.vectors.lengths(found)
-
-    def of(self, words: IntArray) -> Pieces:
-        """Those of some of the words."""
-        first, last = self.starts[words], self.starts[words + 1]
-        return Pieces(self.numbers[_ranges(first, last)], (last - first).astype(np.uint16))
-
-
-@lru_cache(maxsize=2)
-def word_pieces(index: WordIndex) -> WordPieces:
-    """The same for all topics of a recorded web."""
-    return WordPieces(index)
-
-
 class WordSimilarity:
     """The similarity of all words of a vocabulary, which may grow, to a direction that `turn_to` sets."""
 
-    def __init__(self, pieces: WordPieces) -> None:
-        self._pieces = pieces
-        self._products: FloatArray = np.zeros(len(pieces.vectors.table))
+    def __init__(self, index: WordIndex) -> None:
+        self._index = index
+        self._vectors = stem_vectors()
+        self._direction: FloatArray = np.zeros(0)
+        self._cosines: FloatArray = np.zeros(0)  #: of each row
+        self._n_known = 0
         # With room for new words.
-        self._similarity: FloatArray = np.zeros(2)
-        self._n_known = 1
+        self._rows: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._similarity: FloatArray = np.zeros(1)
+        self.turn_to({}, np.zeros(0, np.int32), np.zeros(0))
+
+    def copy(self) -> "WordSimilarity":
+        """For another crawl, with another direction."""
+        made = copy(self)
+        made._rows, made._similarity = self._rows.copy(), self._similarity.copy()
+        return made
 
     def turn_to(self, stems: Mapping[str, float], words: IntArray, weights: FloatArray) -> None:
         """The direction is the weighted sum of the vectors of stems, in the vocabulary or not, and of words."""
-        vectors = self._pieces.vectors
-        self._pieces.extend()
-        total = np.zeros(vectors.table.shape[1])
-        if stems:
-            total += _whole(WEIGHT_UNIT, np.array(list(stems.values()))) @ vectors.directions(vectors.pieces([*stems]))
-        if len(words):
-            total += _whole(WEIGHT_UNIT, weights) @ vectors.directions(self._pieces.of(words))
-        length = float(np.sqrt(total @ total)) or 1.0
-        self._products = vectors.products(_whole(DIRECTION_UNIT, total / length))
-        self._n_known = 1
+        vectors = self._vectors
+        total = vectors.sum(vectors.rows_of([*stems]), np.array([*stems.values()]))
+        self._cosines = np.zeros(0)
+        self._direction = np.zeros(len(total))
+        self._extend()
+        total += vectors.sum(self._rows[words], weights)
+        self._direction = _whole(DIRECTION_UNIT, total / (_length(total) or 1.0))
+        self._cosines = vectors.cosines(self._direction)
+        self._similarity[: self._n_known] = self._cosines[self._rows[: self._n_known]]
 
     def of_all_words(self) -> FloatArray:
-        """The cosine of each word's vector and the direction; 0 for stop words, and at the end for words that are found
-        later."""
-        self._pieces.extend()
-        first, last = self._n_known, self._pieces.n_known
-        if first < last:
-            self._similarity = with_room(self._similarity, last + 1)
-            begin, end = self._pieces.starts[first], self._pieces.starts[last]
-            products = self._products[self._pieces.numbers[begin:end]]
-            sums = np.add.reduceat(products, self._pieces.starts[first:last] - begin)
-            self._similarity[first:last] = sums / (DIRECTION_UNIT * self._pieces.lengths[first:last])
-            self._n_known = last
-        return self._similarity[: last + 1]
+        """The cosine of each word's vector and the direction; 0 for stop words and words without a vector, and at the
+        end for words that are found later."""
+        self._extend()
+        return self._similarity[: self._n_known + 1]
+
+    def _extend(self) -> None:
+        while (first := self._n_known) < self._index.n_words:
+            rows = self._vectors.rows_of(self._index.stems_from(first, _STEMS_AT_A_TIME))
+            n_before = len(self._cosines)
+            if n_before < self._vectors.n_rows:
+                new = self._vectors.cosines(self._direction, n_before)
+                self._cosines = np.concatenate((self._cosines, new))
+            self._n_known += len(rows)
+            self._rows = _with_room(self._rows, self._n_known)
+            self._similarity = _with_room(self._similarity, self._n_known + 1)
+            self._rows[first : self._n_known] = rows
+            self._similarity[first : self._n_known] = self._cosines[rows]
 
 
 def _whole(unit: int, values: FloatArray) -> FloatArray:
@@ -207,18 +184,14 @@ def _whole(unit: int, values: FloatArray) -> FloatArray:
     return np.round(unit * values)
 
 
-def _ranges(first: LongArray, last: LongArray) -> LongArray:
-    """All numbers of the ranges, one range after the other."""
-    counts = last - first
-    ends = np.cumsum(counts)
-    numbers: LongArray = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - counts), counts)
-    return numbers
+def _length(vector: FloatArray) -> float:
+    return float(np.sqrt(vector @ vector))
 
 
-def with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+def _with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
     """The array itself if it has the size, else a longer one, filled with zeros."""
     if len(array) >= size:
         return array
-    grown = np.zeros(max(size, len(array) * 9 // 8), array.dtype)
+    grown = np.zeros((max(size, len(array) * 9 // 8), *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown

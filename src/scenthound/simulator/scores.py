@@ -44,20 +44,12 @@ class Scores(Protocol):
 
 
 class WebWords:
-    """The vocabulary of a recorded web, for relevance models. Those of the same web are equal, so that what a model
-    derives from them can be cached."""
+    """The vocabulary of a recorded web, for relevance models."""
 
     def __init__(self, web: RecordedWeb) -> None:
-        self._web = web
         self._find_words = web.find_words
         self.stems_from = web.stems_from
         self.n_words = web.n_words
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, WebWords) and other._web is self._web
-
-    def __hash__(self) -> int:
-        return id(self._web)
 
     def find_words(self, stems: list[str]) -> IntArray:
         return self._find_words(stems)

@@ -70,7 +70,7 @@ FEATURES: Mapping[str, str] = {
     "enrichment": "square root of the share of relevant pages among those that link to it, relative to all links",
     "neighbours": "relevance of visited pages linked next to it",
     "relevant_neighbours": "square root of the number of relevant ones among them",
-    "context_words": "log-odds of words around its best link that speak for relevance, learned from visited links",
+    "context_words": "log-odds of words around its best link that speak for relevance, by links to visited pages",
     "n_parents": "square root of the number of pages that link to it",
     "cash": "square root of its cash as in OPIC, relative to the mean of all known URLs",
     "siblings": "relevance of visited pages that its parents link to",

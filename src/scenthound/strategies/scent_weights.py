@@ -1,7 +1,7 @@
 """The weights of the strategy `scent` in TOML files, written by `scenthound fit-scent`.
 
     format = "scenthound scent weights"
-    version = 1
+    version = 2
 
     [feature.page_mean]        # one table for each feature of `link_evidence.FEATURES`
     weight = 0.21
@@ -31,7 +31,7 @@ from scenthound.strategies.link_evidence import FEATURES, Weights
 from scenthound.strategies.rank_file import toml_lines
 
 FORMAT = "scenthound scent weights"
-VERSION = 1
+VERSION = 2
 DEFAULT_FILE = "scent.toml"
 #: Larger weights and limits are typing errors, and their sums would not be numbers.
 MAX_NUMBER = 1e6
