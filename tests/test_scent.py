@@ -24,7 +24,7 @@ from scenthound.strategies.link_evidence import (
     WordScores,
     log_odds,
 )
-from scenthound.strategies.scent import Scent
+from scenthound.strategies.scent import LEAST_HIGHEST, Scent
 from scenthound.strategies.scent_weights import FittedFeature, ScentFile, default_weights, read_weights
 from scenthound.strategies.word_odds import PRIOR_PAGES, WordOdds
 from scenthound.testing import SyntheticWeb, check_strategy, visited
@@ -121,7 +121,7 @@ def test_the_score_is_the_weighted_sum_of_clipped_features():
 
 def test_the_range_of_the_relevance_model_does_not_matter():
     # A power of 2, so that nothing is rounded.
-    crawls = [SteppedCrawl(Scent(), web) for web in (WORKED, worked(1 / 16))]
+    crawls = [SteppedCrawl(Scent(), web) for web in (WORKED, worked(LEAST_HIGHEST))]
     for crawl in crawls:
         for _ in range(2):
             crawl.step()
@@ -129,6 +129,12 @@ def test_the_range_of_the_relevance_model_does_not_matter():
     assert crawls[0].trace == crawls[1].trace
     assert np.array_equal(whole[0], low[0])
     assert np.array_equal(whole[1], low[1])
+
+
+def test_an_irrelevant_start_page_does_not_count_as_relevant():
+    crawl = SteppedCrawl(Scent(), worked(0.01))
+    crawl.step()
+    assert crawl.strategy._evidence.mean_relevance == pytest.approx(0.01 / LEAST_HIGHEST)
 
 
 def test_a_word_speaks_for_relevance_as_far_as_it_was_seen():

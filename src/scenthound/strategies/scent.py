@@ -37,8 +37,8 @@ from scenthound.strategies.scent_weights import default_weights, read_weights
 from scenthound.strategies.word_odds import WordOdds
 from scenthound.text.windows import context_bounds
 
-#: Scores are not scaled up further than if the highest was this.
-LEAST_HIGHEST = 1e-3
+#: The least divisor of scores: with a lower one, an irrelevant start page would count as relevant.
+LEAST_HIGHEST = 0.25
 #: All queued URLs are scored again when the crawl has so many times more pages than the last time.
 GROWTH = 1.3
 #: And only if so many URLs were scored since then, for each queued one.
