@@ -47,7 +47,8 @@ def test_objects_frozen_by_the_program_stay_frozen() -> None:
     frozen = gc.get_freeze_count()
     with rare_collections():
         pass
-    assert gc.get_freeze_count() == frozen
+    # Other threads may let go of some in the meantime.
+    assert 0.99 * frozen < gc.get_freeze_count() <= frozen
 
 
 @pytest.mark.parametrize("threshold", [0, GC_THRESHOLD + 1])
