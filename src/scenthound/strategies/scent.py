@@ -116,9 +116,14 @@ class Scent(FrontierStrategy):
         contexts, anchors = context_scores(visit.links), anchor_scores(visit.links)
         n_links = len(contexts)
         scores = np.concatenate((contexts, anchors, (visit.relevance,)))
-        for number, of_kind in enumerate((scores[:n_links], scores[n_links:-1], scores[-1:])):
-            self._highest[number] = max(self._highest[number], float(of_kind.max(initial=0.0)))
-            of_kind /= self._highest[number]
+        kinds = (0, n_links, 2 * n_links) if n_links else (0,)
+        highest = np.maximum.reduceat(scores, kinds).tolist()
+        # A page without links has only its own score.
+        self._highest = [*map(max, self._highest, [0.0] * (3 - len(highest)) + highest)]
+        context, anchor, page = self._highest
+        scores[:n_links] /= context
+        scores[n_links:-1] /= anchor
+        scores[-1] /= page
         return scores
 
     def _learn(self, page: int, relevance: float, words: IntArray) -> IntArray:
