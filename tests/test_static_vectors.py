@@ -86,6 +86,16 @@ def test_a_new_direction_replaces_the_one_before():
     assert np.array_equal(turned.of_all_words(), before)
 
 
+def test_words_that_are_not_english_take_no_memory():
+    scanner = WordScanner()
+    similarity = similarity_to_railways(scanner)
+    similarity.of_all_words()
+    n_rows, n_stored = stem_vectors().n_rows, len(stem_vectors()._rows)
+    scanner.scan(" ".join(f"qzx{number}vk" for number in range(500)))
+    assert not similarity.of_all_words().any()
+    assert (stem_vectors().n_rows, len(stem_vectors()._rows)) == (n_rows, n_stored)
+
+
 def windows(relevance, scanner: WordScanner, *texts: str) -> list[float]:
     """The scores of link contexts."""
     scores = []

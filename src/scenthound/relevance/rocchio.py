@@ -18,8 +18,11 @@ as phrases, and probabilities.
 The model learns from each start page before it is scored, and from the other pages of the crawl after 10, 20, 40, ...
 640 of them, in other languages after 5, too. Whoever replays the pages of a crawl in order gets the same scores.
 
-The constants were chosen on the collection wpschools (the weight of start pages also on the web of `scenthound demo`);
-`benchmarks.relevance` measures them on others.
+With `semantic`, words that are similar in meaning to the topic (`static_vectors`) count too, in link contexts, and on
+pages if there is no start page to learn from.
+
+The constants were chosen on the collection wpschools (the weight of start pages also on the web of `scenthound demo`,
+those of similar words also on mdn); `benchmarks.relevance` measures them on others.
 """
 
 import math

@@ -62,12 +62,11 @@ class StemVectors:
 
     def rows_of(self, stems: Sequence[str]) -> npt.NDArray[np.uint32]:
         """The row of each stem."""
-        unknown = [stem for stem in dict.fromkeys(stems) if stem not in self._rows]
-        if unknown:
-            is_english = stem_weights(None).known(unknown)
-            self._rows |= dict.fromkeys(unknown, 0)
-            self._add([stem for stem, known in zip(unknown, is_english.tolist(), strict=True) if known])
-        return np.array([self._rows[stem] for stem in stems], np.uint32)
+        new = [stem for stem in dict.fromkeys(stems) if stem not in self._rows]
+        is_english = stem_weights(None).known(new).tolist()
+        # Others are not stored: a hostile page can invent any number of them.
+        self._add([stem for stem, known in zip(new, is_english, strict=True) if known])
+        return np.array([self._rows.get(stem, 0) for stem in stems], np.uint32)
 
     def _add(self, stems: Sequence[str]) -> None:
         first, self.n_rows = self.n_rows, self.n_rows + len(stems)
