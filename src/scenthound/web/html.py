@@ -1,5 +1,5 @@
-"""The library path of the parser: the text and links of any HTML page. The only module that uses turbohtml's parser,
-and loaded only if it is needed.
+"""The library path of the parser: the text and links of any HTML page. The only module of the crawler that uses
+turbohtml's parser, and loaded only if it is needed.
 
 Rules
 - The text contains the visible words, title first. Blocks, cells and line breaks separate words, inline markup does

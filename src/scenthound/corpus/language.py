@@ -1,0 +1,38 @@
+"""The language of a text, by CLD2 (`pycld2`)."""
+
+import re
+from dataclasses import dataclass
+
+_MAX_CHARACTERS = 2_000
+# What CLD2 refuses as invalid: control characters, surrogates and code points that are no characters.
+_INVALID = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+    + "".join(chr(plane << 16 | last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF))
+    + "]"
+)
+#: Codes of CLD2 that ISO 639-1 has since replaced or never had.
+_ISO_639_1 = {"iw": "he", "jw": "jv", "in": "id", "mo": "ro", "zh-Hant": "zh"}
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """An ISO 639-1 code (ISO 639-3 for languages without one), and the share of the text's bytes in this language.
+
+    The share is no probability: CLD2 has none. It says whether its result is reliable."""
+
+    code: str
+    share: float
+
+
+def detect_language(text: str) -> Language | None:
+    """The language of the first 2,000 characters of a text; None if CLD2 does not find it reliably."""
+    import pycld2
+
+    try:
+        reliable, _, languages = pycld2.detect(_INVALID.sub(" ", text[:_MAX_CHARACTERS]))
+    except (pycld2.error, ValueError):  # what else it may find invalid
+        return None
+    _, code, percent, _ = languages[0]
+    if not reliable or code == "un":
+        return None
+    return Language(_ISO_639_1.get(code, code), percent / 100)
