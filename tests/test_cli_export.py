@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scenthound.store.exports import PROGRESS_STEP
+from scenthound.corpus.documents import PROGRESS_STEP
 from stored_crawls import add_page, new_crawl, response, small_crawl
 from timing import wait_until
 
@@ -44,7 +44,7 @@ def test_an_export_counts_the_pages_on_topic_and_says_how_that_was_decided(tmp_p
     assert re.search(r"On topic: 2 of these;.*\brocchio\b.* 0\.5\b", out)
     assert re.search(r"\b1 page\b.*\bnoindex, 1 on topic\b", out)
     values = json.loads(scenthound(*command, "--min-relevance", "0.7", "--json")[1])
-    assert (values["written"], values["n_on_topic"], values["left_out_on_topic"]) == (1, 1, 1)
+    assert (values["written"], values["n_on_topic"], values["n_noindex_on_topic"]) == (1, 1, 1)
     assert (values["relevance_model"], values["on_topic_from"], values["min_relevance"]) == ("rocchio", 0.5, 0.7)
     _, out, _ = scenthound(*command, "--on-topic", "--min-relevance", "0.95")
     assert re.search(r"\b2 pages\b.* 0\.95\b", out)
@@ -70,7 +70,7 @@ def test_every_kind_of_export_writes_its_file(kind: str, folder: Path, tmp_path:
 #: An export that stops at its first report of progress.
 UNFINISHED_EXPORT = """
 import sys, time
-from scenthound.store.exports import export
+from scenthound.corpus.export import export
 export(sys.argv[1], "jsonl", sys.argv[2], progress=lambda share, text: time.sleep(3600))
 """
 

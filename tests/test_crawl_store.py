@@ -15,6 +15,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 import scenthound as sh
 from dashboard_client import Client
+from scenthound.corpus.export import export
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import resume
 from scenthound.errors import Failure, InvalidInput
@@ -23,7 +24,6 @@ from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_records import HostState
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.exports import export
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import AGENT, NOON_S, add_page, new_crawl, response, visit

@@ -4,6 +4,7 @@ import errno
 import gzip
 import json
 import os
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from scenthound.corpus.documents import DocumentSettings, Selection
+from scenthound.corpus.export import export
+from scenthound.corpus.surt import surt
 from scenthound.errors import Failure, InvalidInput, UnknownName, UsageError
 from scenthound.files import opened
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.exports import export, surt
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
 from stored_crawls import NOON_S, add_page, new_crawl, response, small_crawl, visit
+
+ALL = Selection(include_noindex=True)
 
 
 @pytest.fixture(scope="module")
@@ -44,36 +49,54 @@ def records_of(path: Path) -> list[tuple[str, str | None]]:
 def test_json_lines_contain_the_visited_pages_in_order_compressed_by_suffix(
     crawl: Path, tmp_path: Path, name: str
 ) -> None:
-    summary = export(crawl, "jsonl", tmp_path / name)
-    assert (summary.written, summary.left_out) == (2, 1)
+    summary = export(crawl, "jsonl", tmp_path / name, settings=DocumentSettings(html=True))
+    assert (summary.written, summary.dropped) == (2, {"noindex": 1})
     start, dogs = lines_of(tmp_path / name)
     assert start["html"].startswith("<title>A</title>start")
     assert dogs == {
+        "id": sha1(b"http://a.test/dogs").hexdigest(),
+        "text": "café dogs",
         "url": "http://a.test/dogs",
         "title": "Café",
-        "html": "café dogs",
-        "aliases": ["http://a.test/old"],
-        "time": "2026-01-31T12:00:01.250000+00:00",
+        "author": None,
+        "language": None,
+        "language_score": None,
+        "published": None,
+        "published_from": None,
+        "fetched": "2026-01-31T12:00:01.250000+00:00",
         "relevance": 0.9,
-        "visit": 1,
-        "status": 200,
-        "score": None,
-        "regret": None,
         "on_topic": None,
-        "noindex": False,
-        "truncated": False,
+        "n_words": 2,
+        "status": 200,
+        "extractor": dogs["extractor"],
+        "quality": dogs["quality"],
+        "duplicate_of": None,
+        "aliases": ["http://a.test/old"],
+        "metadata": {
+            "visit": 1,
+            "score": None,
+            "regret": None,
+            "noindex": False,
+            "truncated": False,
+            "topic": "",
+            "warc_record_id": dogs["metadata"]["warc_record_id"],
+        },
+        "markdown": "café dogs",
+        "html": "café dogs",
     }
+    assert dogs["extractor"].startswith("turbohtml")
+    assert "few_words" in dogs["quality"]
 
 
 def test_noindex_pages_are_exported_only_on_request(crawl: Path, tmp_path: Path) -> None:
-    summary = export(crawl, "jsonl", tmp_path / "all.jsonl", include_noindex=True)
-    assert (summary.written, summary.left_out) == (3, 0)
+    summary = export(crawl, "jsonl", tmp_path / "all.jsonl", selection=ALL)
+    assert (summary.written, summary.dropped) == (3, {})
     assert [line["url"] for line in lines_of(tmp_path / "all.jsonl")][2] == "http://b.test/secret"
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_exported_pages_can_be_recorded(crawl: Path, tmp_path: Path, kind: str) -> None:
-    export(crawl, kind, tmp_path / f"pages.{kind}")
+    export(crawl, kind, tmp_path / f"pages.{kind}", settings=DocumentSettings(html=True))
     record([tmp_path / f"pages.{kind}"], tmp_path / "web")
     web = RecordedWeb.open(tmp_path / "web")
     assert [web.url(page) for page in range(web.n_pages)] == ["http://a.test/", "http://a.test/dogs"]
@@ -86,9 +109,9 @@ def test_parquet_has_the_columns_that_json_lines_have(
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     # Every page in a row group of its own.
-    monkeypatch.setattr("scenthound.store.exports.GROUP_CHARACTERS", 1)
-    export(crawl, "jsonl", tmp_path / "pages.jsonl", include_noindex=True)
-    export(crawl, "parquet", tmp_path / "pages.parquet", include_noindex=True)
+    monkeypatch.setattr("scenthound.corpus.formats.GROUP_CHARACTERS", 1)
+    export(crawl, "jsonl", tmp_path / "pages.jsonl", selection=ALL)
+    export(crawl, "parquet", tmp_path / "pages.parquet", selection=ALL)
     assert parquet.read_table(tmp_path / "pages.parquet").to_pylist() == lines_of(tmp_path / "pages.jsonl")
     assert parquet.ParquetFile(tmp_path / "pages.parquet").num_row_groups >= 3
 
@@ -100,7 +123,7 @@ def test_compressed_pages_are_decoded_and_pages_of_a_recording_have_no_html(tmp_
         add_page(store, 0, response("http://a.test/", gzip.compress(b"dogs"), headers=packed))
         store.add(visit(1))
         store.commit()
-    summary = export(tmp_path / "crawl", "jsonl", tmp_path / "pages.jsonl")
+    summary = export(tmp_path / "crawl", "jsonl", tmp_path / "pages.jsonl", settings=DocumentSettings(html=True))
     assert [line["html"] for line in lines_of(tmp_path / "pages.jsonl")] == ["dogs", None]
     assert (summary.written, summary.without_html) == (2, 1)
 
@@ -159,8 +182,8 @@ def test_a_skipped_response_is_left_out_only_if_it_is_noindex_itself(case: str, 
         store.archive_response({**NOT_TAKEN, **TAKEN_FOR_ALL}[case], NOON_S)
         store.commit()
     summary = export(tmp_path / "crawl", kind, tmp_path / "out")
-    assert (summary.written, summary.left_out) == ((1, 1) if case in NOT_TAKEN else (2, 0))
-    assert export(tmp_path / "crawl", kind, tmp_path / "all", include_noindex=True).written == 2
+    assert (summary.written, summary.dropped.get("noindex", 0)) == ((1, 1) if case in NOT_TAKEN else (2, 0))
+    assert export(tmp_path / "crawl", kind, tmp_path / "all", selection=ALL).written == 2
 
 
 @pytest.mark.parametrize("name", ["crawl.warc.gz", "crawl.warc"])
@@ -170,12 +193,12 @@ def test_the_archive_is_exported_as_one_file_without_pages_that_may_not_be_index
     # http://a.test/copy was not taken, but asks for nothing.
     summary = export(crawl, "warc", tmp_path / name)
     assert records_of(tmp_path / name) == SHARED_RECORDS
-    assert (summary.written, summary.left_out) == (7, 1)
+    assert (summary.written, summary.dropped.get("noindex", 0)) == (7, 1)
     assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b" if name.endswith(".gz") else b"WARC/1.1")
 
 
 def test_the_complete_archive_can_be_exported_byte_for_byte(crawl: Path, tmp_path: Path) -> None:
-    export(crawl, "warc", tmp_path / "all.warc.gz", include_noindex=True)
+    export(crawl, "warc", tmp_path / "all.warc.gz", selection=ALL)
     assert (tmp_path / "all.warc.gz").read_bytes() == (crawl / "archive" / "scenthound-00000.warc.gz").read_bytes()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from overview_crawls import blocks_of
+from scenthound.corpus.export import export
 from scenthound.crawler.explain import explain
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.state import State, crawl_state
@@ -16,7 +17,6 @@ from scenthound.model import Topic
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_records import CheckOutcome, CheckRecord, RefreshRecord, RunRecord
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.exports import export
 from scenthound.store.record import web_of_crawl
 from scenthound.store.search_index import PageSearch
 from scenthound.store.stored_crawl import StoredCrawl
@@ -175,7 +175,7 @@ def test_revisits_of_pages_that_may_not_be_indexed_are_left_out(tmp_path: Path) 
         store.commit()
     # The first version would be parsed, because it is not the latest: it does not say noindex itself.
     done = export(path, "warc", tmp_path / "all.warc")
-    assert (done.written, done.left_out) == (3, 1)
+    assert (done.written, done.dropped.get("noindex", 0)) == (3, 1)
     assert export(path, "jsonl", tmp_path / "pages.jsonl").written == 1
 
 

@@ -20,12 +20,12 @@ from pathlib import Path
 import brotli
 import pytest
 
+from scenthound.corpus.export import export
 from scenthound.crawler.recrawl import refresh
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import crawl
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.store.crawl_records import CheckOutcome
-from scenthound.store.exports import export
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
 from timing import WAIT_S, wait_until

@@ -5,7 +5,8 @@ Rules
   main module, so a script needs no `if __name__ == "__main__":`; what it defines is sent by value. The fork server
   imports the module of the first worker, so that most of the package is imported once and not by each of them.
 - Each worker has its own pipe, so that its death is noticed at once. It is replaced, and its item repeated; an item
-  that kills several workers ends the work with an error.
+  that kills several workers ends the work with an error. With `on_death`, items are not repeated: a worker may die of
+  what an item contains, and may limit its own time by a signal that ends it.
 - A worker that has to compile code reports that to this process (`jit.on_compile`).
 - Workers ignore signals, and end when this process ends, however it ends.
 - The number of items sent ahead of the results is limited, which bounds memory.
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 ITEMS_AHEAD = 4
 #: How often an item is repeated after the death of its worker.
 MAX_REPEATS = 3
+#: How long to wait for the exit code of a worker that has closed its pipe.
+EXIT_S = 5.0
 
 #: What a terminal or a supervisor sends to all processes of a group.
 _GROUP_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
@@ -62,11 +65,18 @@ def in_order(
 class WorkerPool(Generic[Item, Result]):
     """Workers that keep their state between calls of `in_order`.
 
-    One worker runs in this process; several run in their own processes, which end with the block.
+    One worker runs in this process; several run in their own processes, which end with the block. With `on_death`,
+    each has its own process; it receives the exit code of a worker that died, and gives the result of the item.
     """
 
-    def __init__(self, make_worker: Callable[[], Callable[[Item], Result]], workers: int) -> None:
+    def __init__(
+        self,
+        make_worker: Callable[[], Callable[[Item], Result]],
+        workers: int,
+        on_death: Callable[[int | None], Result] | None = None,
+    ) -> None:
         self._make_worker = make_worker
+        self._on_death = on_death
         self._n_workers = workers
         self._worker: Callable[[Item], Result] | None = None
         self._remotes: list[_Remote] = []
@@ -83,7 +93,7 @@ class WorkerPool(Generic[Item, Result]):
 
     def in_order(self, items: Iterable[Item]) -> Iterator[Result]:
         """The result of each item. All results must be read before the next call."""
-        if self._n_workers == 1:
+        if self._n_workers == 1 and self._on_death is None:
             self._worker = self._worker or self._make_worker()
             yield from map(self._worker, items)
         else:
@@ -93,7 +103,7 @@ class WorkerPool(Generic[Item, Result]):
     def _start_processes(self) -> None:
         with _signals_blocked():
             while len(self._remotes) < self._n_workers:
-                self._remotes.append(_Remote(self._make_worker))
+                self._remotes.append(_Remote(self._make_worker, self._on_death))
                 self._idle.put(self._remotes[-1])
 
     def _by_processes(self, items: Iterable[Item]) -> Iterator[Result]:
@@ -117,8 +127,11 @@ class WorkerPool(Generic[Item, Result]):
 class _Remote:
     """A worker process, or its replacement. One thread sends items; another may end it."""
 
-    def __init__(self, make_worker: Callable[[], Callable[[Any], Any]]) -> None:
+    def __init__(
+        self, make_worker: Callable[[], Callable[[Any], Any]], on_death: Callable[[int | None], Any] | None
+    ) -> None:
         self._make_worker = by_value.dumps(make_worker)
+        self._on_death = on_death
         self._module = _module_of(make_worker)
         self._lock = threading.Lock()
         self._is_ended = False
@@ -148,7 +161,9 @@ class _Remote:
                 self._connection.send(item)
                 result, error = self._receive()
             except (EOFError, OSError):
-                continue
+                if self._on_death is None:
+                    continue
+                return self._on_death(self._replace())
             if error is not None:
                 raise error
             return result
@@ -165,12 +180,17 @@ class _Remote:
             jit.mark_used()
         return result, error
 
-    def _replace(self) -> None:
+    def _replace(self) -> int | None:
+        """The exit code of the old process."""
         with self._lock:
             if self._is_ended:
                 raise Failure("The work was cancelled.")
+            # It has closed its pipe, and is about to end.
+            self._process.join(EXIT_S)
+            exit_code: int | None = self._process.exitcode
             self._stop()
             self._start()
+            return exit_code
 
     def end(self) -> None:
         with self._lock:

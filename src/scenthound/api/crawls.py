@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import re
 import threading
 import warnings
@@ -34,6 +35,8 @@ from scenthound.errors import InvalidParameter, UnknownName, UsageError, printab
 from scenthound.model import Progress
 
 if TYPE_CHECKING:
+    from scenthound.corpus.documents import Document, DocumentSettings, Selection
+    from scenthound.corpus.export import ExportSummary
     from scenthound.crawler.explain import Explanation
     from scenthound.crawler.recrawl import RefreshOptions, RefreshStatus, RefreshSummary
     from scenthound.crawler.settings import CrawlSettings
@@ -49,7 +52,6 @@ if TYPE_CHECKING:
         SkippedRecord,
         VisitRecord,
     )
-    from scenthound.store.exports import ExportSummary
     from scenthound.store.stored_crawl import StoredCrawl
     from scenthound.web.fetch import FetchLimits
 
@@ -451,6 +453,7 @@ def _result_of(future: Future[Crawl], stopper: _Stopper) -> Crawl:
 
 #: The columns of a table of pages when it is printed.
 PRINTED_OF_PAGES = ("visit", "relevance", "status", "url", "title")
+PRINTED_OF_DOCUMENTS = ("url", "title", "language", "n_words", "relevance")
 
 
 class Crawl(Result):
@@ -529,11 +532,9 @@ class Crawl(Result):
     def on_topic(self) -> Table[VisitRecord]:
         """The visited pages that are on topic by the relevance model. Empty if its scores are no probabilities."""
         from scenthound.store.crawl_records import VisitRecord
-        from scenthound.store.exports import is_on_topic, on_topic_from
 
         def rows(stored: StoredCrawl) -> Iterator[VisitRecord]:
-            threshold = on_topic_from(stored)
-            return (row for row in stored.visits() if is_on_topic(row, threshold))
+            return (row for row in stored.visits() if stored.is_on_topic(row))
 
         return Table.of(VisitRecord, self._reader(rows), "pages on topic", printed=PRINTED_OF_PAGES)
 
@@ -616,8 +617,21 @@ class Crawl(Result):
         with show_progress("explaining", progress) as report:
             return explain_with_reasons(self.folder, url, report)
 
+    def documents(self, *, progress: ProgressLike = None, **options: Any) -> Table[Document]:
+        """The pages as documents, with their main text, Markdown and metadata. The options are those of
+        `scenthound.export`. Texts are extracted when rows are read for the first time, and cached in the folder."""
+        from scenthound.corpus.documents import Document, Documents
+
+        selection, settings = document_options(**options)
+
+        def rows(stored: StoredCrawl) -> Iterator[Document]:
+            with show_progress("extracting", progress) as report:
+                yield from Documents(stored, selection, settings, report)
+
+        return Table.of(Document, self._reader(rows), "documents", printed=PRINTED_OF_DOCUMENTS)
+
     def export(self, to: str, out: PathLike, **options: Any) -> ExportSummary:
-        """Write the pages to a file; see `scenthound.export`."""
+        """Write the pages for other programs; see `scenthound.export`."""
         return export(self, to, out, **options)
 
     def _headline(self) -> str:
@@ -656,27 +670,75 @@ def export(
     include_noindex: bool = False,
     on_topic: bool = False,
     min_relevance: float | None = None,
+    language: str | Iterable[str] = (),
+    min_words: int = 0,
+    quality_rules: str | Iterable[str] = (),
+    deduplicate: bool = False,
+    html: bool = False,
+    markdown: bool = True,
+    escalate: bool | None = None,
+    workers: int | None = None,
     force: bool = False,
     progress: ProgressLike = None,
 ) -> ExportSummary:
-    """Write the pages of a crawl to the file `out`, as "jsonl", "parquet", "warc" or "cdxj".
+    """Write a crawl for other programs to `out`, a path or a URL such as `s3://bucket/name`.
 
-    With `on_topic`, only pages that the relevance model finds on topic; with `min_relevance`, only pages of at least
-    this relevance."""
-    from scenthound.store.exports import export as write_export
+    `to` is "jsonl", "parquet", "markdown" or "wet" for documents with their main text, "warc" for all responses, or
+    "cdxj" for an index of them. Documents can be limited to pages that the relevance model finds `on_topic`, to a
+    `min_relevance`, to languages, to a number of words, to pages that pass `quality_rules` (names, or "all"), and by
+    `deduplicate` to one of several that are nearly the same. With `html` they include the HTML of pages. `escalate`
+    extracts difficult pages with trafilatura (the extra `corpus`); by default if it is installed.
+    """
+    from scenthound.corpus.export import export as write_export
 
     folder = folder_of(crawl, "crawl")
+    selection, settings = document_options(
+        include_noindex=include_noindex,
+        on_topic=on_topic,
+        min_relevance=min_relevance,
+        language=language,
+        min_words=min_words,
+        quality_rules=quality_rules,
+        deduplicate=deduplicate,
+        html=html,
+        markdown=markdown,
+        escalate=escalate,
+        workers=workers,
+    )
     with show_progress("exporting", progress) as report:
         return write_export(
-            folder,
-            to,
-            path(out),
-            include_noindex=include_noindex,
-            on_topic=on_topic,
-            min_relevance=min_relevance,
-            force=force,
-            progress=report,
+            folder, to, os.fspath(out), selection=selection, settings=settings, force=force, progress=report
         )
+
+
+@public
+def document_options(
+    *,
+    include_noindex: bool = False,
+    on_topic: bool = False,
+    min_relevance: float | None = None,
+    language: str | Iterable[str] = (),
+    min_words: int = 0,
+    quality_rules: str | Iterable[str] = (),
+    deduplicate: bool = False,
+    html: bool = False,
+    markdown: bool = True,
+    escalate: bool | None = None,
+    workers: int | None = None,
+) -> tuple[Selection, DocumentSettings]:
+    """Which pages become documents, and what these contain."""
+    from scenthound.corpus.documents import DocumentSettings, Selection
+
+    selection = Selection(
+        include_noindex=include_noindex,
+        on_topic=on_topic,
+        min_relevance=min_relevance,
+        languages=tuple(listed(language)),
+        min_words=min_words,
+        quality_rules=tuple(listed(quality_rules)),
+        deduplicate=deduplicate,
+    )
+    return selection, DocumentSettings(html=html, markdown=markdown, escalate=escalate, workers=workers)
 
 
 @public

@@ -136,7 +136,7 @@ class Table(Generic[Row]):
         try:
             import pyarrow
         except ImportError:
-            raise MissingExtra.named("lab", "to_arrow()") from None
+            raise MissingExtra.named("parquet", "to_arrow()") from None
         known = {"bool": pyarrow.bool_(), "int": pyarrow.int64(), "float": pyarrow.float64(), "str": pyarrow.string()}
         schema = self._schema(known)
         return pyarrow.table({name: pyarrow.array(each, schema[name]) for name, each in self.to_dict().items()})

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scenthound.cli.options import AsJson, ReplaceFile
+from scenthound.cli.options import AsJson, ReplaceFile, Workers
 from scenthound.errors import printable
 
 CrawlFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A crawl folder, finished or running.")]
@@ -39,26 +39,62 @@ def export(
         str,
         typer.Option(
             metavar="KIND",
-            help="jsonl or parquet: pages with their HTML. warc: all responses. cdxj: an index of the archive.",
+            help="jsonl or parquet: documents with text and metadata. markdown: a folder of Markdown files. wet: texts "
+            "as WARC records. warc: all responses. cdxj: an index of the archive.",
         ),
     ],
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File to write; for jsonl .gz and .zst compress, for warc .gz.")
+        str,
+        typer.Option(
+            metavar="PATH",
+            help="File or folder to write, or a URL such as s3://bucket/name. For jsonl, .gz and .zst compress, for "
+            "wet and warc .gz.",
+        ),
     ],
     include_noindex: Annotated[bool, typer.Option("--include-noindex", help="Include pages marked noindex.")] = False,
     on_topic: Annotated[
-        bool, typer.Option("--on-topic", help="Only pages that the relevance model finds on topic (jsonl, parquet).")
+        bool, typer.Option("--on-topic", help="Only pages that the relevance model finds on topic.")
     ] = False,
     min_relevance: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="Only pages of at least this relevance, 0 to 1 (jsonl, parquet)."),
+        float | None, typer.Option(metavar="X", help="Only pages of at least this relevance, 0 to 1.")
     ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Only pages in this language, such as en. Repeatable.", show_default=False),
+    ] = None,
+    min_words: Annotated[int, typer.Option(metavar="N", help="Only pages of at least this many words.")] = 0,
+    quality_rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULE",
+            help="Leave out pages that fail this quality rule; all for every rule. Repeatable.",
+            show_default="none: failed rules are only listed",
+        ),
+    ] = None,
+    deduplicate: Annotated[
+        bool, typer.Option("--deduplicate", help="Leave out near-duplicates of earlier pages.")
+    ] = False,
+    html: Annotated[bool, typer.Option("--html", help="Include the HTML of pages (jsonl, parquet).")] = False,
+    no_markdown: Annotated[
+        bool, typer.Option("--no-markdown", help="Leave out the column with Markdown (jsonl, parquet).")
+    ] = False,
+    escalate: Annotated[
+        bool | None,
+        typer.Option(
+            "--escalate/--no-escalate",
+            help="Extract difficult pages with trafilatura (the extra corpus).",
+            show_default="if it is installed",
+        ),
+    ] = None,
+    workers: Workers = None,
     force: ReplaceFile = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the pages of a crawl to a file for other programs.
+    """Write the texts of a crawl, or its archive, for other programs.
 
-    scenthound export balloons --to jsonl --on-topic --out balloons.jsonl.zst
+    scenthound export balloons --to jsonl --on-topic --language en --deduplicate --out balloons.jsonl.zst
+
+    scenthound export balloons --to parquet --out s3://bucket/balloons.parquet
     """
     from scenthound.api.crawls import export as write_export
     from scenthound.cli.results import print_export
@@ -70,10 +106,18 @@ def export(
         include_noindex=include_noindex,
         on_topic=on_topic,
         min_relevance=min_relevance,
+        language=language or (),
+        min_words=min_words,
+        quality_rules=quality_rule or (),
+        deduplicate=deduplicate,
+        html=html,
+        markdown=not no_markdown,
+        escalate=escalate,
+        workers=workers,
         force=force,
         progress=True,
     )
-    print_export(summary, to, out, as_json)
+    print_export(summary, out, as_json)
 
 
 def report(

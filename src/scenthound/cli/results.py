@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from scenthound.api.laboratory import Comparison, Run, Study
     from scenthound.api.searches import Validation
     from scenthound.api.webs import Web
+    from scenthound.corpus.export import ExportSummary
     from scenthound.experiments.evaluate import Evaluation
     from scenthound.experiments.runs import Simulation
     from scenthound.registry import Parameter, Registry
-    from scenthound.store.exports import ExportSummary
     from scenthound.store.record import RecordSummary
 
 
@@ -74,30 +74,53 @@ def _contents(summary: RecordSummary, folder: Path) -> str:
     )
 
 
-def print_export(summary: ExportSummary, kind: str, out: Path, as_json: bool) -> None:
+#: What is said about pages that an export left out for these reasons; others have their own text.
+_DROPPED = {
+    "language": "in other languages",
+    "words": "with too few words",
+    "near-duplicate": "that {are} nearly the same as an earlier one",
+    "extraction timed out": "whose text took too long to extract",
+    "extraction failed": "whose text could not be extracted",
+}
+
+
+def print_export(summary: ExportSummary, out: str, as_json: bool) -> None:
+    from scenthound.corpus.export import RECORD_KINDS
+
     if as_json:
-        print_json({"file": str(out), **asdict(summary)})
+        print_json({"file": out, **asdict(summary)})
         return
-    noun = "page" if kind in ("jsonl", "parquet") else "record"
-    typer.echo(f"Wrote {counted(summary.written, noun)} to {out}.")
+    noun = "record" if summary.kind in RECORD_KINDS else "page"
+    typer.echo(f"Wrote {counted(summary.written, noun)} to {printable(out)}.")
     if summary.n_on_topic is not None and summary.written:
         model = printable(summary.relevance_model, 60)
         rule = f"{model} gives them a probability of {summary.on_topic_from:g} or more"
         typer.echo(f"On topic: {summary.n_on_topic:,} of these; {rule}.")
-    if summary.left_out:
-        them = "it" if summary.left_out == 1 else "them"
-        on_topic = f", {summary.left_out_on_topic:,} on topic" if summary.left_out_on_topic is not None else ""
+    for reason, count in summary.dropped.items():
+        typer.echo(f"Left out {counted(count, noun)} {_dropped_text(reason, count, summary)}.")
+    if summary.n_duplicates:
         typer.echo(
-            f"Left out {counted(summary.left_out, noun)} marked noindex{on_topic}; --include-noindex writes {them} too."
+            f"{counted(summary.n_duplicates, 'page')} nearly the same as an earlier one (duplicate_of); --deduplicate "
+            f"leaves {'it' if summary.n_duplicates == 1 else 'them'} out."
         )
-    if summary.below_relevance:
-        typer.echo(f"Left out {counted(summary.below_relevance, noun)} of a relevance below {summary.min_relevance:g}.")
     if summary.without_html:
         have, them = ("has", "it") if summary.without_html == 1 else ("have", "them")
         typer.echo(
-            f"{summary.without_html:,} of these {have} no HTML: the crawl read {them} from a recording and did not "
+            f"{summary.without_html:,} of these {have} no text: the crawl read {them} from a recording and did not "
             f"fetch {them}."
         )
+
+
+def _dropped_text(reason: str, count: int, summary: ExportSummary) -> str:
+    if reason == "noindex":
+        on_topic = f", {summary.n_noindex_on_topic:,} on topic" if summary.n_noindex_on_topic is not None else ""
+        return f"marked noindex{on_topic}; --include-noindex writes {'it' if count == 1 else 'them'} too"
+    if reason == "relevance":
+        return f"of a relevance below {summary.min_relevance:g}"
+    kind, _, rule = reason.partition(": ")
+    if kind == "quality":
+        return f"failing the quality rule {rule}"
+    return _DROPPED[reason].format(are="is" if count == 1 else "are")
 
 
 def print_run(run: Run) -> None:

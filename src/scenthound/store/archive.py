@@ -76,7 +76,7 @@ class ArchiveWriter:
         self, folder: Path, crawl_id: UUID, fields: bytes, end: ArchiveEnd, max_file_bytes: int = MAX_FILE_BYTES
     ) -> None:
         self._folder, self._fields = folder, fields
-        self._id_high, self._id_low = str(crawl_id)[:18], crawl_id.int & _LOW_MASK
+        self._id_high, self._id_low = _halves(crawl_id)
         self._file, self._offset, self._last_record = end.file, end.offset, end.last_record
         self._max_file_bytes = max_file_bytes
         self._parts: list[ArchivePart] = []
@@ -129,12 +129,7 @@ class ArchiveWriter:
         self._records, self._records_begin = [], self._offset
 
     def _record_id(self) -> str:
-        """Unique, because records of a crawl differ in location, and crawls in their random IDs.
-
-        The low 62 bits of a UUID are free; the bits above are its variant and version.
-        """
-        low = self._id_low ^ (self._file << 40 | self._offset)
-        return f"{self._id_high}-{low >> 48:04x}-{low & _NODE_MASK:012x}"
+        return _record_id(self._id_high, self._id_low, self._file, self._offset)
 
     def _handle_of(self, file: int) -> int:
         if self._opened is not None and self._opened[0] == file:
@@ -147,6 +142,24 @@ class ArchiveWriter:
         if is_new:
             sync_folder(self._folder)
         return handle
+
+
+def record_id(crawl_id: UUID, location: ArchiveLocation) -> str:
+    """The ID of the record at a location, with its angle brackets."""
+    return f"<urn:uuid:{_record_id(*_halves(crawl_id), location.file, location.offset)}>"
+
+
+def _halves(crawl_id: UUID) -> tuple[str, int]:
+    return str(crawl_id)[:18], crawl_id.int & _LOW_MASK
+
+
+def _record_id(high: str, low: int, file: int, offset: int) -> str:
+    """Unique, because records of a crawl differ in location, and crawls in their random IDs.
+
+    The low 62 bits of a UUID are free; the bits above are its variant and version.
+    """
+    low ^= file << 40 | offset
+    return f"{high}-{low >> 48:04x}-{low & _NODE_MASK:012x}"
 
 
 def truncate(folder: Path, end: ArchiveEnd) -> None:

@@ -11,6 +11,7 @@ recent_requests    hosts of the latest requests, which must wait if the crawl wa
 web/               the crawl as a recorded web, made on demand (`record`)
 control.json       commands for the running crawl (`crawler/control`)
 search.sqlite      the full-text index, made on demand (`search_index`)
+corpus.sqlite      main texts of pages, made by exports (`corpus/extraction_cache`)
 labels.jsonl       labels of pages; relevance_models/ has the training pages of retrained relevance models
 
 Format 2 has other table and column names than format 1, which Scenthound wrote up to 0.6. Crawls of format 1 can be
@@ -73,6 +74,12 @@ class CrawlAbout:
     archive: ArchiveSettings
     settings: Mapping[str, Any]
     version: int = VERSION
+
+    @property
+    def topic_id(self) -> str:
+        """Empty if the settings name none."""
+        topic = self.settings.get("topic")
+        return str(topic.get("id", "")) if isinstance(topic, Mapping) else ""
 
     def write(self, folder: ResultFolder) -> None:
         values = {"id": self.crawl_id, "archive": asdict(self.archive), "settings": self.settings}

@@ -34,6 +34,8 @@ from scenthound.records import from_json, to_json
 from scenthound.store.locks import locked, locked_if_free, try_lock
 
 FolderKind = Literal["crawl", "run", "comparison", "study", "search", "validation", "web"]
+#: The folder of an export is for other programs: no command reads it.
+WrittenKind = FolderKind | Literal["corpus"]
 Value = TypeVar("Value")
 
 #: Longest JSON file that is read.
@@ -48,7 +50,7 @@ WORKING_NAME = re.compile(r"[0-9a-f]{16}\.(part|old)")
 class KnownFolder:
     """A kind of folder: its name, its marker file, and the format and version that file names."""
 
-    kind: FolderKind
+    kind: WrittenKind
     name: str
     file: str
     format: str
@@ -66,13 +68,14 @@ KNOWN = (
     KnownFolder("validation", "validation", "findings.json", "scenthound validation", 1, "scenthound validate"),
     KnownFolder("web", "recorded web", "web.json", "scenthound recorded web", 1, "scenthound record"),
 )
-KNOWN_KINDS = {known.kind: known for known in KNOWN}
+CORPUS = KnownFolder("corpus", "folder of an export", "corpus.json", "scenthound corpus", 1, "scenthound export")
+KNOWN_KINDS = {known.kind: known for known in (*KNOWN, CORPUS)}
 
 
 class ResultFolder:
     """A folder of a known kind. `about` is the content of its marker file."""
 
-    def __init__(self, path: Path, kind: FolderKind, about: dict[str, Any] | None = None) -> None:
+    def __init__(self, path: Path, kind: WrittenKind, about: dict[str, Any] | None = None) -> None:
         self.path = path
         self.kind = kind
         self.about = about or {}
@@ -80,7 +83,7 @@ class ResultFolder:
 
     @classmethod
     @contextmanager
-    def create(cls, out: str | Path, *, kind: FolderKind, force: bool = False) -> Iterator["ResultFolder"]:
+    def create(cls, out: str | Path, *, kind: WrittenKind, force: bool = False) -> Iterator["ResultFolder"]:
         """A new folder to fill. It appears at `out` when the block ends without an error; otherwise nothing is left.
 
         With `force` it replaces a folder of the same kind. The marker file is written at the end if it is missing.
@@ -175,7 +178,8 @@ def is_kind(path: Path, kind: FolderKind) -> bool:
 
 
 def _kind_of(folder: Path) -> FolderKind | None:
-    return next((known.kind for known in KNOWN if _marker(folder, known) is not None), None)
+    kinds = (known.kind for known in KNOWN if _marker(folder, known) is not None)
+    return next((kind for kind in kinds if kind != "corpus"), None)
 
 
 def _marker(folder: Path, known: KnownFolder) -> dict[str, Any] | None:
@@ -256,7 +260,7 @@ def _known_within(folder: Path) -> Path | None:
 
 
 @contextmanager
-def new_folder(out: Path, kind: FolderKind | None = None, *, force: bool = False) -> Iterator[Path]:
+def new_folder(out: Path, kind: WrittenKind | None = None, *, force: bool = False) -> Iterator[Path]:
     """A folder to fill. It appears at its path when the block ends without an error; otherwise nothing is left. `force`
     replaces a folder of the same kind."""
     # The target of a symbolic link is replaced, not the link.
@@ -279,7 +283,7 @@ def new_folder(out: Path, kind: FolderKind | None = None, *, force: bool = False
             shutil.rmtree(replaced, ignore_errors=True)
 
 
-def check_replaceable(out: Path, kind: FolderKind | None, *, force: bool) -> None:
+def check_replaceable(out: Path, kind: WrittenKind | None, *, force: bool) -> None:
     """InvalidInput if something exists at the path, unless `force` is set and it is a folder of this kind, or a file
     for None."""
     if not os.path.lexists(out):
@@ -290,7 +294,7 @@ def check_replaceable(out: Path, kind: FolderKind | None, *, force: bool) -> Non
         raise InvalidInput(f"{printable(out)} exists already: choose another name, or replace it with --force.")
 
 
-def _not_replaceable(out: Path, kind: FolderKind | None) -> str:
+def _not_replaceable(out: Path, kind: WrittenKind | None) -> str:
     """Why something at a path is not replaced by a folder of this kind, or by a file for None; empty if it may be."""
     if kind is None:
         return "" if out.is_file() else "is not a file"

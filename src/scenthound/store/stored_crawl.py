@@ -107,6 +107,17 @@ class StoredCrawl:
         self.archive.close()
         self._connection.close()
 
+    @property
+    def on_topic_from(self) -> float | None:
+        """The relevance from which on a page is on topic; None if the relevance model cannot tell."""
+        threshold = self.about.settings.get("on_topic_from")
+        return float(threshold) if isinstance(threshold, int | float) else None
+
+    def is_on_topic(self, row: VisitRecord) -> bool | None:
+        """None if the relevance model cannot tell."""
+        threshold = self.on_topic_from
+        return None if threshold is None else row.relevance >= threshold
+
     def n_visits(self) -> int:
         return int(self._one("SELECT coalesce(max(visit) + 1, 0) FROM visit")[0])
 

@@ -130,6 +130,21 @@ def revisit_record(record_id: str, time_s: float, response: Response, original: 
     return _member(headers.encode(), head)
 
 
+def text_record(
+    record_id: str, date: str, url: str, text: str, *, refers_to: str | None = None, language: str | None = None
+) -> bytes:
+    """The text of a page, as files of type WET have it. `refers_to` is the ID of the page's record."""
+    content = text.encode("utf-8", "replace")
+    more = f"WARC-Refers-To: {refers_to}\r\n" if refers_to else ""
+    more += f"WARC-Identified-Content-Language: {language}\r\n" if language else ""
+    headers = (
+        f"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\nWARC-Date: {date}\r\n"
+        f"WARC-Target-URI: {url}\r\n{more}WARC-Block-Digest: {digest_of(content)}\r\n"
+        f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return _member(headers.encode(), content)
+
+
 def unpacked(member: bytes, where: str) -> bytes:
     """The record in a gzip member, whose checksum must match."""
     try:

@@ -80,7 +80,7 @@ class ParquetFile(SourceFile):
             import pyarrow
             import pyarrow.parquet
         except ImportError:
-            raise MissingExtra.named("lab", "Reading Parquet") from None
+            raise MissingExtra.named("parquet", "Reading Parquet") from None
         try:
             file = pyarrow.parquet.ParquetFile(self.path)
         except (pyarrow.ArrowException, OSError) as reason:

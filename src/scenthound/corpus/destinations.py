@@ -1,0 +1,163 @@
+"""Where exports are written: a local path, or a URL of any file system that fsspec knows, such as `s3://bucket/name`.
+
+Rules
+- An export appears complete or not at all, and replaces nothing without `force`.
+- What goes to a URL is written to a temporary file first and then uploaded. If uploading one of several files fails,
+  those that were uploaded are removed.
+- Credentials and endpoints are those of the file system's own configuration, such as AWS_ACCESS_KEY_ID and
+  AWS_ENDPOINT_URL. They never appear in messages.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
+from scenthound.files import part_file
+from scenthound.store.folder import ResultFolder, check_replaceable
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+#: What to install for the file systems that are asked for most.
+_EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
+#: User names, passwords and keys in a URL.
+_CREDENTIALS = re.compile(r"(?<=://)[^/@]*@")
+
+
+def is_remote(out: str | os.PathLike[str]) -> bool:
+    """Whether it is a URL instead of a path."""
+    return isinstance(out, str) and _SCHEME.match(out) is not None and not out.lower().startswith("file://")
+
+
+def local_path(out: str | os.PathLike[str]) -> Path:
+    """The path of a file or of a `file://` URL."""
+    text = os.fspath(out)
+    return Path(text[len("file://") :] if text.lower().startswith("file://") else text)
+
+
+@contextmanager
+def new_file(out: str | os.PathLike[str], *, force: bool) -> Iterator[BinaryIO]:
+    """A file to write to. It appears at its path or URL when the block ends without an error; otherwise nothing is
+    left."""
+    if is_remote(out):
+        remote = _RemotePath(str(out))
+        remote.check_free(force=force)
+        with _temporary(out) as folder:
+            with (folder / "export").open("wb") as file:
+                yield file
+            remote.upload({"": folder / "export"})
+        return
+    path = local_path(out)
+    check_replaceable(path, None, force=force)
+    target = Path(os.path.realpath(path))
+    with ExitStack() as cleanup:
+        try:
+            part = cleanup.enter_context(part_file(target.parent))
+        except OSError as reason:
+            raise InvalidInput(f"Cannot create {printable(out)}: {reason.strerror}. Choose another path.") from None
+        with _writing(out):
+            yield part.file
+            check_replaceable(path, None, force=force)
+            part.become(target)
+
+
+@contextmanager
+def new_corpus_folder(out: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
+    """The same for a folder of files."""
+    if is_remote(out):
+        remote = _RemotePath(str(out))
+        # Folders are not replaced: what else is there is not known.
+        remote.check_free(force=False)
+        with _temporary(out) as folder:
+            yield folder
+            files = sorted(path for path in folder.rglob("*") if path.is_file())
+            remote.upload({f"/{path.relative_to(folder).as_posix()}": path for path in files})
+        return
+    with _writing(out), ResultFolder.create(local_path(out), kind="corpus", force=force) as result:
+        yield result.path
+
+
+@contextmanager
+def _writing(out: object) -> Iterator[None]:
+    try:
+        yield
+    except OSError as reason:
+        raise Failure(f"Cannot write {_shown(out)}: {_cause(reason)}. Nothing was written.") from None
+
+
+@contextmanager
+def _temporary(out: object) -> Iterator[Path]:
+    with _writing(out), tempfile.TemporaryDirectory(prefix="scenthound-export-") as folder:
+        yield Path(folder)
+
+
+def _shown(out: object) -> str:
+    return printable(_CREDENTIALS.sub("", str(out)))
+
+
+def _cause(reason: BaseException) -> str:
+    return printable(getattr(reason, "strerror", None) or reason or type(reason).__name__, 200).rstrip(".")
+
+
+class _RemotePath:
+    """A path in a file system of fsspec."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+        scheme = _SCHEME.match(url)
+        self._scheme = scheme[1].lower() if scheme else ""
+        try:
+            from fsspec.core import url_to_fs
+
+            self._files, self._path = url_to_fs(self._url)
+        except ImportError as reason:
+            if self._scheme in _EXTRAS:
+                raise MissingExtra.named(_EXTRAS[self._scheme], f"Writing to {self._scheme}://") from None
+            raise UsageError(f"Cannot write to {_shown(url)}: {_cause(reason)}.") from None
+        except ValueError as reason:
+            raise UsageError(f"Cannot write to {_shown(url)}: {_cause(reason)}.") from None
+
+    def check_free(self, *, force: bool) -> None:
+        """InvalidInput if something exists there that is not to be replaced."""
+        with self._errors_in_one_line():
+            self._files.invalidate_cache()
+            if self._scheme in _EXTRAS:
+                # An object store says that an object is missing even if its bucket is.
+                self._files.info(self._files._parent(self._path).split("/")[0])
+            exists = not force and self._files.exists(self._path)
+        if exists:
+            advice = "choose another name, or replace it with --force"
+            raise InvalidInput(f"{_shown(self._url)} exists already: {advice}.")
+
+    def upload(self, files: dict[str, Path]) -> None:
+        """Copy files to the path with a suffix each; all of them or none."""
+        uploaded: list[str] = []
+        try:
+            with self._errors_in_one_line():
+                for suffix, path in files.items():
+                    uploaded.append(self._path + suffix)
+                    self._make_parents(uploaded[-1])
+                    self._files.put_file(str(path), uploaded[-1])
+        except BaseException:
+            # One file appears complete or not at all, and may be there from before.
+            for path_there in uploaded if len(files) > 1 else ():
+                with suppress(Exception):
+                    self._files.rm_file(path_there)
+            raise
+
+    def _make_parents(self, path: str) -> None:
+        # An object store has no folders, and would make a bucket of a misspelled name.
+        if self._scheme not in _EXTRAS:
+            with suppress(NotImplementedError):
+                self._files.makedirs(self._files._parent(path), exist_ok=True)
+
+    @contextmanager
+    def _errors_in_one_line(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as reason:  # noqa: BLE001 - each file system has its own errors
+            advice = "Check the name, the credentials and their permissions. Nothing was written"
+            raise Failure(f"Cannot write to {_shown(self._url)}: {_cause(reason)}. {advice}.") from None
