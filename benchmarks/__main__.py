@@ -29,6 +29,7 @@ SEPARATE_NAMES = (
     "default_strategy",
     "judging",
     "documentation_sites",
+    "corpus",
     "patience",
     "significance",
     "many_hosts",

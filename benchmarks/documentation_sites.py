@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     source = collection(COLLECTION)
     if source is None:
         return 0
-    pages = dict(_pages(source))
+    pages = dict(site_pages(source))
     on_topic = {topic.id: {url for url, html in pages.items() if is_on_topic(html, topic)} for topic in TOPICS}
     print(f"  {len(pages):,} pages of {len(SITES)} sites; on topic: ", end="")
     print(", ".join(f"{len(urls)} {name}" for name, urls in on_topic.items()), flush=True)
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _pages(source: Path) -> Iterator[tuple[str, str]]:
+def site_pages(source: Path) -> Iterator[tuple[str, str]]:
     """The pages of the sites by URL without scheme."""
     for file in sorted(source.glob("pages*.jsonl.zst")):
         with opened(file) as content:
@@ -136,28 +136,34 @@ class Sites:
     def crawl(self, topic: Topic, strategy: str, n_pages: int, on_topic: set[str]) -> Row:
         with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as folder:
             started = time.perf_counter()
-            run = new_run(
-                Topic(topic.id, topic.keywords),
-                [at_port(f"http://{topic.seeds[0]}", self._server.port)],
-                out=Path(folder) / "crawl",
-                pages=n_pages,
-                strategy=strategy,
-                delay=DELAY_S,
-                hosts=self._hosts,
-                allow_private=True,
-            )
-            # No other host is looked up: nothing leaves the machine.
-            start_crawl(replace(run.settings, only_hosts=True), run.folder, run.options)
+            visits = list(self.crawl_to(Path(folder) / "crawl", topic, strategy, n_pages).pages)
             seconds = time.perf_counter() - started
-            visits = list(sh.open_crawl(run.folder).pages)
-        port = f":{self._server.port}/"
         relevance = np.array([visit.relevance for visit in visits])
         return Row(
-            len({_without_scheme(visit.url).replace(port, "/", 1) for visit in visits} & on_topic),
+            len({self.page_of(visit.url) for visit in visits} & on_topic),
             int((relevance >= ON_TOPIC).sum()),
             float((relevance == 0).mean()),
             seconds,
         )
+
+    def crawl_to(self, folder: Path, topic: Topic, strategy: str, n_pages: int) -> sh.Crawl:
+        run = new_run(
+            Topic(topic.id, topic.keywords),
+            [at_port(f"http://{topic.seeds[0]}", self._server.port)],
+            out=folder,
+            pages=n_pages,
+            strategy=strategy,
+            delay=DELAY_S,
+            hosts=self._hosts,
+            allow_private=True,
+        )
+        # No other host is looked up: nothing leaves the machine.
+        start_crawl(replace(run.settings, only_hosts=True), run.folder, run.options)
+        return sh.open_crawl(run.folder)
+
+    def page_of(self, url: str) -> str:
+        """The URL in the collection, without scheme."""
+        return _without_scheme(url).replace(f":{self._server.port}/", "/", 1)
 
     def _page(self, host: str, path: str) -> StaticPage | None:
         html = self._pages.get(f"{host}{path}")
