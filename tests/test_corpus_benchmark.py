@@ -1,9 +1,16 @@
 """The benchmark of corpora."""
 
-from benchmarks import corpus
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_copies_are_counted(capsys):
+def test_copies_are_counted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    corpus = import_module("benchmarks.corpus")
     words = [f"word{number}" for number in range(2000)]
     texts = [" ".join(words[start : start + 300]) for start in range(0, 1500, 300)]
     corpus._find_copies("made-up", texts)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from corpus_crawls import ENGLISH, GERMAN, crawl_of, page
 from scenthound.corpus.documents import Document, DocumentSettings, Selection
 from scenthound.corpus.export import export
 from scenthound.corpus.formats import folder_of_host, markdown_file, slug
 from scenthound.errors import InvalidInput, UsageError
 from stored_crawls import small_crawl
-from test_documents import ENGLISH, GERMAN, crawl_of, page
 
 COLUMNS = {"id", "text", "url", "metadata", "title", "author", "language", "language_score", "published", "fetched"}
 COLUMNS |= {"published_from", "relevance", "on_topic", "n_words", "status", "extractor", "quality", "duplicate_of"}

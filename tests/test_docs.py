@@ -10,10 +10,13 @@ from dataclasses import fields
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import scenthound as sh
+from corpus_crawls import ENGLISH, crawl_of
+from corpus_crawls import page as article
 from scenthound.cli.crawl_progress import status_values, summary_values
 from scenthound.crawler.start import CrawlSummary
 from scenthound.crawler.state import Ending
@@ -200,8 +203,9 @@ SMALLER = {
     "threshold": {'"chess", relevance="svm"': '"balloon", relevance="cosine"'},
 }
 MADE = {
-    "README": ("run/traces.parquet", "balloons.jsonl.zst"),
+    "README": ("run/traces.parquet", "balloons.parquet"),
     "comparing": ("comparison/report.html",),
+    "corpus": ("balloons.parquet", "balloons.jsonl"),
     "crawling": ("balloons/crawl.sqlite",),
     "dashboard": ("balloons.html",),
     "evolving": ("search/evolved.toml",),
@@ -247,6 +251,16 @@ def made_inputs(document: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         sh.crawl("balloon", PAGE_URLS[0], pages=5, out=folder / "balloons")
         # Only a crawl that is running can be paused.
         monkeypatch.setattr("scenthound.crawler.control.pause", lambda folder: f"{folder} is paused")
+    if document == "corpus":
+        crawl_of(folder / "balloons", [article(3 * ENGLISH)], relevance="rocchio", on_topic_from=0.5)
+        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+        pytest.importorskip("datasets").disable_progress_bars()
+        monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(folder / "cache"))
+        for module in ("langchain_core.documents", "llama_index.core"):
+            # These are not installed here. The class takes what theirs take.
+            monkeypatch.setitem(sys.modules, module.partition(".")[0], ModuleType(module.partition(".")[0]))
+            monkeypatch.setitem(sys.modules, module, ModuleType(module))
+            monkeypatch.setattr(sys.modules[module], "Document", lambda *args, **named: (args, named), raising=False)
     if document == "metrics":
         sh.simulate(web, folder / "topics.jsonl", "best_first", pages=8, start=2, out=folder / "run")
 
