@@ -28,6 +28,7 @@ SEPARATE_NAMES = (
     "relevance",
     "default_strategy",
     "judging",
+    "extraction",
     "documentation_sites",
     "corpus",
     "patience",

@@ -255,6 +255,7 @@ _LONGEST_FORMATTED_CHARACTERS = 1 << 20
 _MANY = 16
 _FORMATTING_TAGS = "[bisu]|big|code|em|font|nobr|small|strike|strong|tt"
 _WITH_ATTRIBUTES = re.compile(rf"<(?=[bcefinstu])(?:{_FORMATTING_TAGS})(?=[\s/])", re.IGNORECASE | re.ASCII)
+_OPENING = re.compile(rf"<(?=[bcefinstu])(?:{_FORMATTING_TAGS})(?=[\s/>])", re.IGNORECASE | re.ASCII)
 _FORMATTING = re.compile(rf"<(/?)(?=[bcefinstu])({_FORMATTING_TAGS})(?=[\s/>])[^<>]*>?", re.IGNORECASE | re.ASCII)
 _SIMPLER = {"b": "strong", "strong": "strong", "i": "em", "em": "em", "code": "code", "tt": "code"}
 
@@ -263,9 +264,9 @@ def _with_bounded_formatting(html: str) -> str:
     """A page in which few different formatting elements can be open at once."""
     if len(html) <= _LONG_PAGE_CHARACTERS:
         return html
-    if len(html) > _VERY_LONG_PAGE_CHARACTERS:
+    if len(html) > _VERY_LONG_PAGE_CHARACTERS and len(_OPENING.findall(html)) > _MANY:
         simpler = _SIMPLER if len(html) <= _LONGEST_FORMATTED_CHARACTERS else {}
         return _FORMATTING.sub(lambda tag: f"<{tag[1]}{simpler.get(tag[2].lower(), 'span')}>", html)
-    if len(_WITH_ATTRIBUTES.findall(html)) > _MANY:
+    if len(html) <= _VERY_LONG_PAGE_CHARACTERS and len(_WITH_ATTRIBUTES.findall(html)) > _MANY:
         return _FORMATTING.sub(r"<\1\2>", html)
     return html

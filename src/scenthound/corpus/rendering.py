@@ -1,0 +1,79 @@
+"""The content of an element as plain text and as Markdown.
+
+Neither is much longer than the page, whatever it contains: lists and quotations that are nested so that lines are
+indented by more than they have are cut off, and links are left relative if absolute ones would be too long together.
+"""
+
+import re
+from contextlib import suppress
+
+from turbohtml import Element, Markdown, PlainText, Text
+
+_MARKDOWN = Markdown(images=Markdown.Images(mode="ignore"), tables=Markdown.Tables(cell_blocks="text"))
+_PLAIN = PlainText(layout="strict", bullet="- ")
+_MAX_LINK_CHARACTERS = 2_000_000
+_BLOCK_TAGS = "p,div,ul,ol,dl,table,pre,blockquote,section,article,h1,h2,h3,h4,h5,h6"
+_INLINE_WITH_BLOCKS = f":is(a,span,font,b,i,em,strong,ins,del,label,center):has(>:is({_BLOCK_TAGS}))"
+_TABLE_PARTS = ("table", "thead", "tbody", "tfoot", "caption", "colgroup")
+_CELL_SEPARATOR = " | "
+
+
+def rendered(element: Element, base_url: str, page_characters: int) -> tuple[str, str]:
+    """The content of an element as text and as Markdown, with absolute links. The element is changed."""
+    _resolve_links(element, base_url)
+    markdown = element.to_markdown(_MARKDOWN)[: 2 * page_characters + _MAX_LINK_CHARACTERS]
+    return plain_text(element, page_characters), tidied(markdown)
+
+
+def plain_text(element: Element, page_characters: int) -> str:
+    """The content of an element as text. The element is changed."""
+    _make_plain(element)
+    return tidied(element.to_text(_PLAIN)[:page_characters])
+
+
+def _resolve_links(element: Element, base_url: str) -> None:
+    if len(element.select("a[href]")) * len(base_url) <= _MAX_LINK_CHARACTERS:
+        # Of a base URL that is none, or of a link: they stay as they are.
+        with suppress(ValueError):
+            element.resolve_links(base_url)
+
+
+def _make_plain(element: Element) -> None:
+    """Turn tables into lines, and inline elements around blocks into blocks.
+
+    The library would align the cells of a table, which a page could use to make its text any length. It joins blocks
+    within inline elements with the words after them."""
+    for inline in element.select(_INLINE_WITH_BLOCKS):
+        inline.tag = "div"
+    # Lists, because the tree is changed.
+    for row in list(element.iter_elements("tr", include_self=True)):
+        _make_line(row)
+    for part in list(element.iter_elements(_TABLE_PARTS, include_self=True)):
+        part.tag = "div"
+
+
+def _make_line(row: Element) -> None:
+    row.tag = "div"
+    cells = [cell for cell in row if isinstance(cell, Element) and cell.tag in ("td", "th")]
+    # A table for layout has blocks in its cells.
+    is_layout = any(cell.select_one(_BLOCK_TAGS) is not None for cell in cells)
+    for number, cell in enumerate(cells):
+        cell.tag = "div" if is_layout else "span"
+        if number and not is_layout:
+            cell.insert_before(Text(_CELL_SEPARATOR))
+
+
+_INVALID = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\ufeff\ufffe\uffff]")
+_EMPTY_LINES = re.compile(r"\n{3,}")
+
+
+def tidied(text: str) -> str:
+    """A text without control characters, soft hyphens, trailing spaces and more than one empty line at a time."""
+    text = _INVALID.sub("", text)
+    if "\xa0" in text:
+        text = text.replace("\xa0", " ")
+    if " \n" in text or "\t\n" in text:
+        text = "\n".join(map(str.rstrip, text.split("\n")))
+    if "\n\n\n" in text:
+        text = _EMPTY_LINES.sub("\n\n", text)
+    return text.strip()
