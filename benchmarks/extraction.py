@@ -39,8 +39,8 @@ from scenthound.web.decode import decode_html
 NEWS = COLLECTIONS.parent / "suites" / "extraction"
 ROUNDS = 3
 N_PAGES = 300
-N_SHINGLE_WORDS = 4
-MIN_WORDS = 30
+N_SHINGLEWORDS = 4
+MINWORDS = 30
 #: Selectors of the element with the content in the templates of each collection, the first that matches. Those of
 #: debdocs are the ones of Sphinx, Javadoc and Doxygen; its other pages are left out.
 CONTENT_OF = {
@@ -50,7 +50,7 @@ CONTENT_OF = {
     "debdocs": ("div.body", "[role=main]", "main", "article", "div.contents", "div.contentContainer"),
 }
 _NOT_CONTENT = "script,style,noscript,template,nav,annotation,annotation-xml,[hidden]"
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 
 Extractor = Callable[[bytes, str], str]
 
@@ -143,9 +143,9 @@ def overlap(extracted: str, true: str) -> Overlap:
 
 def shingles(text: str) -> Counter[tuple[str, ...]]:
     """The sequences of four words of a text; a shorter text is one sequence."""
-    words = _WORD.findall(text)
-    n_shingles = max(1, len(words) - N_SHINGLE_WORDS + 1)
-    return Counter(tuple(words[start : start + N_SHINGLE_WORDS]) for start in range(n_shingles) if words)
+    words = WORD.findall(text)
+    n_shingles = max(1, len(words) - N_SHINGLEWORDS + 1)
+    return Counter(tuple(words[start : start + N_SHINGLEWORDS]) for start in range(n_shingles) if words)
 
 
 def f1(overlaps: Sequence[Overlap]) -> tuple[float, float, float]:
@@ -196,7 +196,7 @@ def load_documentation(name: str, folder: Path) -> list[tuple[bytes, str, Counte
             for line in itertools.islice(source.content, 0, None, max(1, n_rows // N_PAGES)):
                 row = orjson.loads(line)
                 words = _content_words(row["html"], CONTENT_OF[name])
-                if words.total() >= MIN_WORDS and row.get("kind") != "index":
+                if words.total() >= MINWORDS and row.get("kind") != "index":
                     pages.append((row["html"].encode(), row["url"], words))
     return pages
 
@@ -210,7 +210,7 @@ def _content_words(html: str, selectors: Sequence[str]) -> Counter[str]:
     document = turbohtml.parse(html, positions=False)
     document.remove(_NOT_CONTENT)
     elements = next((found for selector in selectors if (found := document.select(selector))), [])
-    return Counter(word for element in elements for word in _WORD.findall(element.to_text()))
+    return Counter(word for element in elements for word in WORD.findall(element.to_text()))
 
 
 def _print_documentation(name: str, pages: list[tuple[bytes, str, Counter[str]]]) -> None:
@@ -218,7 +218,7 @@ def _print_documentation(name: str, pages: list[tuple[bytes, str, Counter[str]]]
     print(f"    {'':22}{'recall':>7}{'precision':>11}{'pages below .5':>16}{'ms':>7}")
     for extractor, work in extractors():
         texts, time_ms = timed(work, [(html, url) for html, url, _ in pages], rounds=1)
-        found = [Counter(_WORD.findall(text)) for text in texts]
+        found = [Counter(WORD.findall(text)) for text in texts]
         common = [(ours & words).total() for ours, (_, _, words) in zip(found, pages, strict=True)]
         recalls = [n_common / words.total() for n_common, (_, _, words) in zip(common, pages, strict=True)]
         precision = mean(n_common / max(1, ours.total()) for n_common, ours in zip(common, found, strict=True))

@@ -222,7 +222,7 @@ def _remove_boilerplate(content: Element) -> None:
         if n_left < 0:
             break
         # What others wrote is quoted in blocks that are named by where it was taken from.
-        if length < most and (length < MIN_CHARACTERS / 2 or block.select_one("blockquote") is None):
+        if length < most and block.select_one("blockquote") is None:
             block.decompose()
     for link in content.select('a[href^="#"]'):
         # Links of headings to themselves.
