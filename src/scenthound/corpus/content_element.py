@@ -21,7 +21,7 @@ that were never closed again in every block.
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from turbohtml import Document, Element, Markdown, parse
@@ -81,7 +81,7 @@ _MAX_ANCESTORS = 10
 #: How much an ancestor must add, relative to the content; how much of it in long lines; and how much of it in links.
 _MIN_GAIN, _MIN_LONG_GAIN, _MAX_LINK_GAIN = 0.3, 0.5, 0.4
 #: Ancestors that add less than this share of the length are not measured.
-_MIN_ADDED = 0.1
+_MIN_ADDED = 0.2
 _MAX_CANDIDATES = 100
 _LINES = Markdown(
     links=Markdown.Links(ignore=True),
@@ -134,7 +134,7 @@ def _chosen(document: Document) -> Content | None:
     if whole is None:
         return None
     parent = _parent_of_paragraphs(document)
-    if parent is not None and _n_long(parent)[0] >= 0.5 * _n_long(whole)[0]:
+    if parent is not None and _n_long(parent) >= 0.5 * _n_long(whole):
         return Content(parent, "paragraphs")
     return Content(whole, "body")
 
@@ -148,6 +148,10 @@ def _with_most_text(elements: list[Element]) -> Element | None:
     return best if best is not None and _has_enough_text(best) else None
 
 
+def _n_long(element: Element) -> int:
+    return _Measured(element).n_long_and_all[0]
+
+
 def _parent_of_paragraphs(document: Document) -> Element | None:
     n_characters: Counter[Element] = Counter()
     for paragraph in document.select("p"):
@@ -156,6 +160,29 @@ def _parent_of_paragraphs(document: Document) -> Element | None:
             n_characters[parent] += length
     best = n_characters.most_common(1)
     return _extended(best[0][0]) if best and best[0][1] >= MIN_CHARACTERS else None
+
+
+class _Measured:
+    """An element, and how many of its characters are where. They are counted when needed: rendering takes longest."""
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+        self.n_characters = _n_characters(element)
+
+    @cached_property
+    def n_in_links(self) -> int:
+        return _n_within(self.element, "a", self.n_characters)
+
+    @cached_property
+    def n_long_and_all(self) -> tuple[int, int]:
+        """Characters in long lines, code and definitions, and in all lines."""
+        # Plain text takes half the time, but the library aligns the cells of tables, whatever length that takes.
+        has_rows = self.element.select_one("tr") is not None
+        rendered = self.element.to_markdown(_LINES) if has_rows else self.element.to_text()
+        lengths = [len(line) for line in rendered.split("\n")]
+        n_all = sum(lengths)
+        n_long = sum(length for length in lengths if length >= _LONG_LINE)
+        return n_long + _n_within(self.element, "pre,dl", n_all), n_all
 
 
 def _n_within(element: Element, selector: str, at_most: int) -> int:
@@ -168,42 +195,31 @@ def _n_within(element: Element, selector: str, at_most: int) -> int:
     return total
 
 
-def _n_long(element: Element) -> tuple[int, int]:
-    """Characters of an element in long lines, code and definitions, and in all lines."""
-    lengths = [len(line) for line in element.to_markdown(_LINES).split("\n")]
-    n_all = sum(lengths)
-    n_long = sum(length for length in lengths if length >= _LONG_LINE)
-    return n_long + _n_within(element, "pre,dl", n_all), n_all
-
-
 def _extended(element: Element) -> Element:
     """The content that an element belongs to, which is the element itself or an ancestor."""
     while element.tag in _PARTS and isinstance(parent := element.parent, Element) and parent.tag != "html":
         element = parent
-    if _is_outermost(element):
-        return element
-    content, length = element, _n_characters(element)
-    n_links = n_long = n_all = -1
-    for ancestor in islice(element.ancestors, _MAX_ANCESTORS):
+    content = _Measured(element)
+    for ancestor in islice(element.ancestors, 0 if _is_outermost(element) else _MAX_ANCESTORS):
         if not isinstance(ancestor, Element) or ancestor.tag == "html":
             break
-        # Rendering takes longest, and most ancestors add little, or links.
-        larger_length = _n_characters(ancestor)
-        added = larger_length - length
-        if added > _MIN_ADDED * length and n_links < 0:
-            n_links, (n_long, n_all) = _n_within(content, "a", length), _n_long(content)
-        if added > max(_MIN_ADDED * length, _MIN_GAIN * n_long):
-            larger_links = _n_within(ancestor, "a", larger_length)
-            if larger_links - n_links >= _MAX_LINK_GAIN * added:
+        larger = _Measured(ancestor)
+        n_added = larger.n_characters - content.n_characters
+        if n_added > _MIN_ADDED * content.n_characters:
+            if larger.n_in_links - content.n_in_links < _MAX_LINK_GAIN * n_added:
+                content = larger if _adds_content(content, larger) else content
+            elif n_added > content.n_characters:
+                # A list of pages, or the whole page.
                 break
-            larger_long, larger_all = _n_long(ancestor)
-            gain = larger_long - n_long
-            if gain > max(_MIN_GAIN * n_long, _MIN_LONG_GAIN * (larger_all - n_all)):
-                content, length = ancestor, larger_length
-                n_links, n_long, n_all = larger_links, larger_long, larger_all
         if _is_outermost(ancestor):
             break
-    return content
+    return content.element
+
+
+def _adds_content(content: _Measured, larger: _Measured) -> bool:
+    n_long, n_all = content.n_long_and_all
+    larger_long, larger_all = larger.n_long_and_all
+    return larger_long - n_long > max(_MIN_GAIN * n_long, _MIN_LONG_GAIN * (larger_all - n_all))
 
 
 def _is_outermost(element: Element) -> bool:

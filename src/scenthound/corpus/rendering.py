@@ -45,6 +45,8 @@ def _make_plain(element: Element) -> None:
     within inline elements with the words after them."""
     for inline in element.select(_INLINE_WITH_BLOCKS):
         inline.tag = "div"
+    if element.tag not in ("tr", *_TABLE_PARTS) and element.select_one("tr") is None:
+        return
     # Lists, because the tree is changed.
     for row in list(element.iter_elements("tr", include_self=True)):
         _make_line(row)
