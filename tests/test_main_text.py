@@ -1,8 +1,10 @@
 """Main text: what is content, what is boilerplate, what a page says about itself, and pages that are made to hurt."""
 
+import re
 import sys
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -122,6 +124,13 @@ def test_quoted_posts_are_content() -> None:
 def test_links_of_headings_to_themselves_are_removed() -> None:
     found = extracted(f'<article><h2>Flight<a href="#flight">¶</a></h2>{PARAGRAPHS}<p><a href="#a">1</a></p></article>')
     assert found.text == f"Flight\n\n{TEXT}\n\n1"
+
+
+def test_the_example_of_the_documentation_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
+    document = (Path(__file__).resolve().parents[1] / "docs" / "corpus.md").read_text(encoding="utf-8")
+    script = re.findall(r"```python\n(.*?)```", document, re.DOTALL)[0]
+    exec(script, {})
+    assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*  # (.*)$", script, re.MULTILINE)
 
 
 # Rendering

@@ -1,5 +1,8 @@
 """Quality rules: what fails each of them, and what fails none."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from scenthound.corpus.quality import RULES, failed_rules
@@ -59,6 +62,12 @@ def test_every_rule_has_a_name_a_source_and_a_text_that_fails_it() -> None:
     assert [rule.name for rule in RULES] == list(FAILING)
     assert {rule.source for rule in RULES} == {"C4", "Gopher"}
     assert all(rule.description for rule in RULES)
+
+
+def test_the_documentation_lists_every_rule() -> None:
+    document = (Path(__file__).resolve().parents[1] / "docs" / "corpus.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (C4|Gopher) \|$", document, re.MULTILINE)
+    assert rows == [(rule.name, rule.description, rule.source) for rule in RULES]
 
 
 @pytest.mark.parametrize(
