@@ -21,11 +21,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from scenthound.web.browser import HOW_TO_INSTALL, find_browser
 from timing import WAIT_S
 
-#: The headless shell needs half the CPU time of the complete browser.
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-HOW_TO_INSTALL = "install Chromium (apt-get install chromium), or name a browser in SCENTHOUND_BROWSER"
 _INSTALL = ("apt-get", "install", "-y", "--no-install-recommends")
 #: Older releases have no headless shell.
 _INSTALLING = (("apt-get", "update"), (*_INSTALL, "chromium-headless-shell"), (*_INSTALL, "chromium"))
@@ -39,17 +37,12 @@ _ONLY_LOOPBACK = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {name}" for name in _
 def browser_path() -> str:
     """The path of Chromium. If there is none, skips the test; in CI, fails it if Chromium cannot be installed."""
     in_ci = bool(os.environ.get("CI"))
-    found = _found() or (_installed() if in_ci else None)
+    found = find_browser() or (_installed() if in_ci else None)
     if found is not None:
         return found
     if in_ci:
         pytest.fail(f"No browser found, and it cannot be installed: {HOW_TO_INSTALL}.", pytrace=False)
     pytest.skip(f"no browser found: {HOW_TO_INSTALL}")
-
-
-def _found() -> str | None:
-    named = os.environ.get("SCENTHOUND_BROWSER")
-    return next(filter(None, map(shutil.which, [named] if named else NAMES)), None)
 
 
 def _installed() -> str | None:
@@ -58,13 +51,13 @@ def _installed() -> str | None:
         return None
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in _INSTALLING:
-        if found := _found():
+        if found := find_browser():
             return found
         # Two test processes may install at the same time: the second waits for the first.
         waiting = [*command, "-o", f"DPkg::Lock::Timeout={_INSTALL_TIMEOUT_S}"]
         with suppress(subprocess.TimeoutExpired):
             subprocess.run(waiting, env=environment, check=False, timeout=_INSTALL_TIMEOUT_S, stdout=subprocess.DEVNULL)
-    return _found()
+    return find_browser()
 
 
 @contextmanager

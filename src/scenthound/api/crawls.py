@@ -112,11 +112,13 @@ def new_run(
     no_throttle: bool = False,
     keep_duplicates: bool = False,
     keep_soft_404s: bool = False,
+    render: str | None = None,
     web: Any = None,
     offline: bool = False,
     progress: ProgressLike = None,
 ) -> CrawlRun:
     """Check the arguments of a new crawl."""
+    from scenthound.crawler.rendering import RenderMode
     from scenthound.crawler.scope import Scope, ScopeFilter
     from scenthound.crawler.settings import AGENT, DEFAULT_PATIENCE, DEFAULT_STRATEGY, CrawlSettings, canonical_seeds
     from scenthound.crawler.start import RunOptions
@@ -125,6 +127,7 @@ def new_run(
     from scenthound.relevance.base import RELEVANCE
     from scenthound.strategies.base import STRATEGIES
     from scenthound.web.access import check_header
+    from scenthound.web.browser import browser_path, find_browser, has_playwright
     from scenthound.web.cookies import read_cookies
     from scenthound.web.dns import checked_hosts, read_hosts
     from scenthound.web.proxies import Proxies, parse_proxy
@@ -143,6 +146,12 @@ def new_run(
         if not isinstance(url, str):
             raise InvalidParameter(f"--seed {printable(repr(url), 80)} is not a URL.")
     urls = listed(seeds) or [*(found.seeds or found.examples)]
+    # Without the extra or a browser nothing is rendered, unless that was asked for.
+    mode = RenderMode.AUTO if has_playwright() and find_browser() is not None else RenderMode.NEVER
+    if render is not None:
+        mode = RenderMode.named(render)
+        if mode is not RenderMode.NEVER:
+            browser_path()
     lists = {"allow_domain": allow_domain, "deny_domain": deny_domain, "include": include, "exclude": exclude}
     scope = Scope.of(**{name: _texts(name, value) for name, value in lists.items()}, max_depth=max_depth)
     settings = CrawlSettings(
@@ -166,6 +175,7 @@ def new_run(
         throttle=not no_throttle,
         near_duplicates=not keep_duplicates,
         soft_404s=not keep_soft_404s,
+        render=mode,
         contact=contact,
         agent=user_agent or AGENT,
         proxy=None if proxy is None else parse_proxy(proxy).url,
@@ -317,6 +327,8 @@ def crawl(run: CrawlRun) -> Crawl:
       part of the web.
     - `header` (one `"Name: value"` or several) is sent to hosts of the seeds' domains only; `cookie_file` is a file in
       the Netscape format, and `proxy` the URL of a proxy.
+    - `render` says which pages are rendered in a browser: "auto" (with the extra `browser` and Chromium the default),
+      those with scripts and hardly any text; "always", all with scripts; or "never".
     - `web` is a recorded web or a crawl whose pages are read instead of fetched; with `offline`, nothing is fetched. No
       request is sent for such pages, so that crawl delays and robots.txt do not apply to them.
     - `progress` is True for a display of the progress, False for none, or a function of the fraction done and a text.

@@ -41,7 +41,7 @@ REFRESH_OPTIONS = ("pages", "time", "log_json", "as_json")
         "Output": "out resume refresh force log_json as_json",
         "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
-        "Fetching": "connections timeout page_bytes as_studies redirects sitemaps hosts",
+        "Fetching": "connections timeout page_bytes as_studies redirects sitemaps render hosts",
         "Access": "proxy proxy_from_environment header cookie_file",
         "Safeguards, on by default": "allow_private no_traps no_throttle keep_duplicates keep_soft_404s",
         "Replay a recording": "web offline",
@@ -191,6 +191,15 @@ def crawl(
             help="Read the sitemaps that robots.txt files name.",
         ),
     ] = None,
+    render: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|always|never",
+            show_default="auto with the extra `browser` and Chromium, otherwise never",
+            help="Render pages in a browser. auto: those with scripts and less than 200 characters of text, as long as "
+            "that pays on their host; always: all with scripts.",
+        ),
+    ] = None,
     hosts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Addresses of hosts, in the format of /etc/hosts.")
     ] = None,
@@ -285,6 +294,8 @@ def _new_run(context: typer.Context) -> CrawlRun:
     _note_contact(run.settings)
     _note_relevance_model(run.settings)
     _note_keywords(run.settings)
+    if options["render"] is None:
+        _note_browser()
     return run
 
 
@@ -334,6 +345,14 @@ def _note_relevance_model(settings: CrawlSettings) -> None:
             f"Without --train-from, {used} is used instead.",
             err=True,
         )
+
+
+def _note_browser() -> None:
+    """Print a note if the extra is installed without a browser."""
+    from scenthound.web.browser import HOW_TO_INSTALL, find_browser, has_playwright
+
+    if has_playwright() and find_browser() is None:
+        typer.echo(f"Note: no page is rendered, because no browser is installed: {HOW_TO_INSTALL}.", err=True)
 
 
 def _note_keywords(settings: CrawlSettings) -> None:

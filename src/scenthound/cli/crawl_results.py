@@ -23,7 +23,7 @@ from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_records import CheckOutcome, PageVisit, share_given_up
 from scenthound.ui.endings import ending_text
-from scenthound.ui.formats import counted, sitemaps_text
+from scenthound.ui.formats import counted, rendering_text, renders_text, sitemaps_text
 from scenthound.ui.terminal import filled, print_commands, print_facts, print_rows, say
 from scenthound.ui.topic_notes import seed_texts
 
@@ -41,6 +41,7 @@ MAX_ANCHOR_CHARACTERS = 60
 def print_summary(summary: CrawlSummary) -> None:
     status = summary.status
     sitemaps = sitemaps_text(status.skipped_sitemaps, status.n_sitemap_links_elsewhere)
+    renders = renders_text(status)
     typer.echo(f"The crawl ended: {summary.ended}.")
     if summary.ending.is_failure:
         typer.echo("No page was visited.")
@@ -57,6 +58,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
             **({"sitemaps": sitemaps} if sitemaps else {}),
+            **({"rendered": renders} if renders else {}),
             **_taken_over(summary),
             "extension in C": "yes" if summary.is_compiled else "no",
         }
@@ -162,6 +164,7 @@ def _print_visit(page: Explanation, visit: VisitRecord) -> None:
         "requested": f"after {counted(visit.rank, 'other page')}, with {visit.queue_size:,} in the frontier",
         **_figures(visit),
         "response": f"{visit.status}, {visit.content_bytes:,} bytes{', truncated' if visit.truncated else ''}",
+        **({} if page.rendering is None else {"rendered": rendering_text(page.rendering)}),
         "links": f"{len(visit.links):,}",
         "stored in": _location(visit.location),
         **_checked(page.checks),

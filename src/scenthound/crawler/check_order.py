@@ -41,8 +41,14 @@ def known_pages(crawl: StoredCrawl, progress: Progress = silent) -> list[KnownPa
     n_visits = crawl.n_visits()
     (first_s,) = crawl.numbers(("time_s",), n_visits)
     urls = [url for batch in crawl.url_relevance(n_visits) for url, _ in batch]
+    # Of a rendered page, the record of its response, which precedes that of the document.
+    responses = {(each.location.file, each.location.end): each.location for each in crawl.rendered()}
+
+    def response_at(location: ArchiveLocation) -> ArchiveLocation:
+        return responses.get((location.file, location.offset), location)
+
     known = {
-        row.visit: KnownPage(_stored_page(row, row.location, urls[row.visit]), float(first_s[row.visit]))
+        row.visit: KnownPage(_stored_page(row, response_at(row.location), urls[row.visit]), float(first_s[row.visit]))
         for row in crawl.visits()
         if row.location is not None and row.visit < n_visits
     }
@@ -54,7 +60,9 @@ def known_pages(crawl: StoredCrawl, progress: Progress = silent) -> list[KnownPa
                 last[check.visit] = check
     for visit, check in last.items():
         page = known[visit].page
-        known[visit].page = replace(page, last=check.location or page.location, seen_s=check.time_s)
+        known[visit].page = replace(
+            page, last=page.location if check.location is None else response_at(check.location), seen_s=check.time_s
+        )
     for number, (visit, each) in enumerate(known.items()):
         if number % PAGES_PER_REPORT == 0:
             progress(number / len(known), f"{number:,} of {len(known):,} pages read")

@@ -185,6 +185,10 @@ class Engine:
     def sitemaps(self) -> SitemapLinks:
         return self._scheduler.sitemaps
 
+    def allows(self, url: str, now_s: float) -> bool | None:
+        """Whether robots.txt allows a canonical URL; None if that is not known yet. Changes nothing."""
+        return self._scheduler.allows(url, now_s)
+
     def task(self, number: int) -> Task | None:
         """A task without a result."""
         return self._scheduler.outstanding[number][0] if number in self._scheduler.outstanding else None

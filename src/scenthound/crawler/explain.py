@@ -17,7 +17,7 @@ from scenthound.errors import UsageError, printable
 from scenthound.model import IntArray
 from scenthound.reasons import SkipReason
 from scenthound.records import from_json
-from scenthound.store.crawl_records import CheckRecord, SkippedRecord, VisitRecord
+from scenthound.store.crawl_records import CheckRecord, RenderedRecord, SkippedRecord, VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.parse import anchors_of
 from scenthound.web.urls import canonical
@@ -78,6 +78,7 @@ class Explanation:
     is_seed: bool = False
     visit: VisitRecord | None = None  #: in its latest version
     checks: tuple[CheckRecord, ...] = ()  #: what refreshes found, in order
+    rendering: RenderedRecord | None = None  #: what a browser made of it, if it was rendered
     skipped: SkippedRecord | None = None
     parents: tuple[Parent, ...] = ()
     n_parents: int = 0
@@ -99,7 +100,8 @@ def explain_visit(crawl: StoredCrawl, visit: int) -> Explanation:
     row = next(crawl.visits(visit), None)
     if row is None:
         raise UsageError(f"There is no visit {visit:,}: the crawl has {crawl.counts().visits:,}, counted from 0.")
-    return _Explainer(crawl).with_parents(Explanation(row.url, Outcome.VISITED, visit=row), row.page)
+    found = Explanation(row.url, Outcome.VISITED, visit=row, rendering=crawl.rendering_of(row))
+    return _Explainer(crawl).with_parents(found, row.page)
 
 
 class _Explainer:
@@ -130,7 +132,9 @@ class _Explainer:
         visit = visit or self._crawl.visit_of_url(url)
         if visit is not None:
             checks = tuple(self._crawl.checks_of(visit.visit))
-            return self.with_parents(Explanation(url, Outcome.VISITED, visit=visit, checks=checks), visit.page)
+            rendering = self._crawl.rendering_of(visit)
+            found = Explanation(url, Outcome.VISITED, visit=visit, checks=checks, rendering=rendering)
+            return self.with_parents(found, visit.page)
         if page is None:
             return None
         row = self._crawl.skipped_page(page)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from scenthound.crawler.engine import Engine, Visited
 from scenthound.crawler.journal import Journal
 from scenthound.crawler.reader import PageFilter, Reader
+from scenthound.crawler.rendering import Rendering, RenderMemory
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
 from scenthound.frontier.politeness import Politeness
 from scenthound.reasons import SkipReason
@@ -25,6 +26,7 @@ from scenthound.store.crawl_records import (
     HostState,
     HostStatistics,
     PageFacts,
+    RenderedRecord,
     RobotsRecord,
     VisitRecord,
     share_given_up,
@@ -160,7 +162,8 @@ class Harvest:
 
 
 class CompletedTask(NamedTuple):
-    """A task with its result, the facts of its page, its response, and the visit that the engine made of it."""
+    """A task with its result, the facts of its page, its response, the visit that the engine made of it, and the page
+    as it was rendered."""
 
     time_s: float
     task: Task
@@ -168,6 +171,7 @@ class CompletedTask(NamedTuple):
     facts: PageFacts | None
     response: Response | None
     visited: Visited | None
+    rendering: Rendering | None = None
 
 
 class CrawlWriter:
@@ -187,20 +191,44 @@ class CrawlWriter:
         self._waiting.append(completed)
         if completed.response is not None:
             self._n_bytes += len(completed.response.body) + len(completed.response.content)
+        if completed.rendering is not None:
+            self._n_bytes += len(completed.rendering.html)
         if len(self._waiting) >= MAX_WAITING or self._n_bytes >= MAX_WAITING_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Archive all that wait, then add their rows."""
         waiting, self._waiting, self._n_bytes = self._waiting, [], 0
-        archive = self._store.archive_response
-        locations = [None if each.response is None else archive(each.response, each.time_s) for each in waiting]
+        locations = [None if each.response is None else self._archive(each, each.response) for each in waiting]
         for each, location in zip(waiting, locations, strict=True):
             if each.visited is not None and each.facts is not None:
                 self._store.add(_visit_record(each.visited, each.facts, each.time_s, location))
                 self.n_rows += 1
             elif isinstance(each.result, RobotsFetched):
                 self._store.add(RobotsRecord(each.task.url, each.time_s, each.result.status, each.result.body))
+
+    def _archive(self, completed: CompletedTask, response: Response) -> ArchiveLocation:
+        """The location of what was read."""
+        location = self._store.archive_response(response, completed.time_s)
+        if completed.rendering is None or completed.visited is None:
+            return location
+        return archive_rendering(
+            self._store,
+            response,
+            location,
+            completed.rendering,
+            visit=completed.visited.n_visit,
+            time_s=completed.time_s,
+        )
+
+
+def archive_rendering(
+    store: CrawlStore, response: Response, location: ArchiveLocation, rendering: Rendering, *, visit: int, time_s: float
+) -> ArchiveLocation:
+    """Archive a rendered page after its response, which is at `location`; its own location."""
+    gain = rendering.gain
+    store.add(RenderedRecord(visit, time_s, location, gain.words_before, gain.words, gain.links_before, gain.links))
+    return store.archive_rendered(response, rendering.html, time_s, location)
 
 
 def _visit_record(visited: Visited, facts: PageFacts, time_s: float, location: ArchiveLocation | None) -> VisitRecord:
@@ -239,7 +267,8 @@ class LiveCrawl:
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
         self.reasons: dict[SkipReason, int] = {}
         self.n_out_of_scope = 0  #: links of visited pages that were left out
-        self._reader = reader
+        self.render_memory = RenderMemory()
+        self.reader = reader
         self._filter = page_filter
         self._store = store
         self._scanner = scanner
@@ -268,9 +297,10 @@ class LiveCrawl:
             "after_turn": self.after_turn,
             "engine": self.engine.state(),
             "filter": self._filter.state(),
-            "relevance": self._reader.scorer.state(),
+            "relevance": self.reader.scorer.state(),
             "harvest": self.harvest.state(),
             "host_statistics": self.host_statistics.state(),
+            "rendering": self.render_memory.state(),
         }
 
     def restore(self, state: State) -> bool:
@@ -279,9 +309,12 @@ class LiveCrawl:
         self._filter.restore(state["filter"])
         self.harvest.restore(state["harvest"])
         self.host_statistics.restore(state["host_statistics"])
+        # Earlier versions have none.
+        if "rendering" in state:
+            self.render_memory.restore(state["rendering"])
         self._n_events_before = state["n_events"]
         self.after_turn = state["after_turn"]
-        return self._reader.scorer.restore(state["relevance"])
+        return self.reader.scorer.restore(state["relevance"])
 
     def note_replayed(self) -> None:
         """An event of the journal was replayed."""
@@ -306,28 +339,35 @@ class LiveCrawl:
         if isinstance(raw, Resolved):
             self._complete(clock(), task, AddressesResolved(raw.addresses), None, None)
         elif task.kind is Kind.RECORDED:
-            self._complete(clock(), task, *self._reader.read_recorded(task), None)
+            self._complete(clock(), task, *self.reader.read_recorded(task), None)
         elif raw is not None:
             response = raw if isinstance(raw, Response) else None
 
-            def on_read(result: TaskResult, facts: PageFacts | None) -> None:
-                self._complete(clock(), task, result, facts, response)
+            def on_read(result: TaskResult, facts: PageFacts | None, rendering: Rendering | None) -> None:
+                self._complete(clock(), task, result, facts, response, rendering=rendering)
                 on_completed()
 
-            self._reader.read(task, raw, clock(), on_read)
+            self.reader.read(task, raw, clock(), on_read)
             return
         on_completed()
 
     def _complete(
-        self, now_s: float, task: Task, result: TaskResult, facts: PageFacts | None, response: Response | None
+        self,
+        now_s: float,
+        task: Task,
+        result: TaskResult,
+        facts: PageFacts | None,
+        response: Response | None,
+        *,
+        rendering: Rendering | None = None,
     ) -> None:
         visited = self.engine.complete(now_s, task.number, result)
         self.after_turn = False
         self.host_statistics.note_response(task.url)
-        self._writer.add(CompletedTask(now_s, task, result, facts, response, visited))
+        self._writer.add(CompletedTask(now_s, task, result, facts, response, visited, rendering))
         if visited is not None and facts is not None:
             if visited.fetched.text is not None:
-                self._reader.note_visit(visited.job.page, visited.fetched.text.words)
+                self.reader.note_visit(visited.job.page, visited.fetched.text.words)
             self.n_out_of_scope += visited.fetched.n_out_of_scope
             self.harvest.add(visited.fetched.relevance, visited.job.score, visited.job.regret)
             self._note_page(visited.job.page, visited.fetched.url, facts.fingerprint)

@@ -8,6 +8,8 @@ Rules
 - A page is requested at the URL of its visit, also if it was found elsewhere since: a redirect may be undone.
 - Requests are conditional (`web.conditions`) at the URL of the latest version, to which a page may be redirected.
 - A response that says "not modified", or has the same body, is archived as a revisit, without the body.
+- A page that was rendered is unchanged if its response is: what its scripts fetch may have changed. If the response
+  has changed, the page is rendered again.
 - A page that redirects to another page of the crawl is gone: that page is checked itself.
 - A check is complete when it is committed: its archive record and its row are on disk.
 """
@@ -22,8 +24,9 @@ from typing import IO
 import numpy as np
 
 from scenthound.crawler.engine import Engine
-from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult
+from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult, archive_rendering
 from scenthound.crawler.reader import GONE, PAGES, PageFilter, Reader
+from scenthound.crawler.rendering import Rendering
 from scenthound.crawler.tasks import (
     AddressesResolved,
     Failed,
@@ -160,7 +163,7 @@ class PageChecks:
         self.n_acknowledged = 0
         self.acknowledged = counts  #: of the checks on disk
         self._counts = counts
-        self._reader = reader
+        self.reader = reader
         self._filter = page_filter
         self._store = store
         self._pages = pages
@@ -198,11 +201,11 @@ class PageChecks:
         elif raw is not None:
             response = raw if isinstance(raw, Response) else None
 
-            def on_read(result: TaskResult, facts: PageFacts | None) -> None:
-                self._complete(clock(), task, result, facts, response)
+            def on_read(result: TaskResult, facts: PageFacts | None, rendering: Rendering | None) -> None:
+                self._complete(clock(), task, result, facts, response, rendering=rendering)
                 on_completed()
 
-            self._reader.read(task, raw, clock(), on_read)
+            self.reader.read(task, raw, clock(), on_read)
             return
         on_completed()
 
@@ -232,11 +235,21 @@ class PageChecks:
         return self._store.archive_response(response, now_s, revisit_of)
 
     def _complete(
-        self, now_s: float, task: Task, result: TaskResult, facts: PageFacts | None, response: Response | None
+        self,
+        now_s: float,
+        task: Task,
+        result: TaskResult,
+        facts: PageFacts | None,
+        response: Response | None,
+        *,
+        rendering: Rendering | None = None,
     ) -> None:
         if isinstance(result, Failed) and result.fingerprint is not None:
             self._filter.note_error_page(task, result.fingerprint)
         location = None if response is None else self._archive(response, now_s)
+        if isinstance(result, Fetched) and location is not None and response is not None and rendering is not None:
+            visit = self._pages[task.page].visit
+            location = archive_rendering(self._store, response, location, rendering, visit=visit, time_s=now_s)
         if task.kind is Kind.PAGE and response is not None:
             check = self._check_of(self._check(now_s, task, CheckOutcome.GONE, response, location), result, facts)
             if check is not None:

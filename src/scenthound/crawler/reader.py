@@ -6,6 +6,9 @@ Rules
 - A redirect leads to its Location, resolved against its own URL; only to http and https. A page that asks for a
   refresh soon is a redirect, too (`web.refresh`).
 - Links that a page asks not to follow are left out, unless the crawl follows all. So are links out of scope.
+- A page that needs a browser (`rendering`) is rendered first, if there is one. It is then read as it was rendered, or
+  as it was fetched if that failed or did not pay. A page that has hardly any text and whose scripts lead to another
+  one is a redirect.
 - Pages of a recorded web, and visited pages that are read back, are parsed with the vocabulary of the crawl: words have
   the same numbers again.
 """
@@ -15,10 +18,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from scenthound.crawler.live_web import StoredLinks
+from scenthound.crawler.rendering import (
+    Gain,
+    PageRenderer,
+    RenderedDocument,
+    Rendering,
+    RenderOutcome,
+    ScriptRedirect,
+    needs_rendering,
+)
 from scenthound.crawler.scheduler import out_of_scope
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
@@ -54,7 +67,7 @@ from scenthound.web.fetch import NotFetched, Response, header_values, location_o
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
 from scenthound.web.parse import ParsedPage
 from scenthound.web.parser_process import GuardedParser
-from scenthound.web.refresh import refresh_of
+from scenthound.web.refresh import Refresh, refresh_of
 from scenthound.web.robots import header_directives
 from scenthound.web.sitemaps import read_sitemap
 from scenthound.web.soft_404 import Soft404s, error_fingerprint, is_soft_404
@@ -70,8 +83,8 @@ PAGES_PER_REPORT = 20
 MAX_RETRY_AFTER_S = 10 * 365.25 * 86_400.0
 _SECONDS = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?")
 
-#: Receives the result of a task, and the facts of its page, if it has one.
-OnRead = Callable[[TaskResult, PageFacts | None], None]
+#: Receives the result of a task, the facts of its page, if it has one, and the page as it was rendered, if it was.
+OnRead = Callable[[TaskResult, PageFacts | None, Rendering | None], None]
 
 
 class PageFilter:
@@ -190,35 +203,73 @@ class Reader:
         self._filter = page_filter
         self._settings = settings
         self._recorded = recorded
+        #: Set while a run can render pages.
+        self.renderer: PageRenderer | None = None
 
     def read(self, task: Task, response: Response | NotFetched, now_s: float, on_read: OnRead) -> None:
-        """Calls `on_read`, now or, if a page takes long to parse, later."""
+        """Calls `on_read`, now or, if a page takes long to parse or is rendered, later."""
         if isinstance(response, NotFetched):
-            on_read(Failed(response.reason, response.detail, elapsed_s=response.elapsed_s), None)
+            on_read(Failed(response.reason, response.detail, elapsed_s=response.elapsed_s), None, None)
         elif task.kind is Kind.PAGE and (
             response.status in PAGES or (response.status in GONE and self._filter.needs_error_page(task))
         ):
             self._parse(task, response, on_read)
         else:
-            on_read(_result_without_page(task, response, now_s), None)
+            on_read(_result_without_page(task, response, now_s), None, None)
 
     def _parse(self, task: Task, response: Response, on_read: OnRead) -> None:
         def parsed(page: ParsedPage | SkipReason) -> None:
             if isinstance(page, SkipReason):
-                on_read(_failed(page, response), None)
-            elif response.status in PAGES:
-                on_read(*self._page(task, response, page))
+                on_read(_failed(page, response), None, None)
+            elif response.status not in PAGES:
+                fingerprint = error_fingerprint(page.words)
+                on_read(_failed(SkipReason.CLIENT_ERROR, response, fingerprint=fingerprint), None, None)
+            elif self.renderer is not None and _redirect_of(response, page) is None:
+                self._render(task, response, page, self.renderer, on_read)
             else:
-                on_read(_failed(SkipReason.CLIENT_ERROR, response, fingerprint=error_fingerprint(page.words)), None)
+                on_read(*self._page(task, response, page), None)
 
         charset = charset_of(response.header("content-type"))
         self._parser.start(response.content, response.url, charset, parsed)
 
+    def _render(
+        self, task: Task, response: Response, page: ParsedPage, renderer: PageRenderer, on_read: OnRead
+    ) -> None:
+        """Read a page after it was rendered, if it has to be."""
+
+        def rendered(outcome: RenderOutcome) -> None:
+            match outcome:
+                case RenderedDocument():
+                    read = replace(response, content=outcome.html, truncated=response.truncated or outcome.truncated)
+                    self._parser.start(outcome.html, response.url, "utf-8", partial(parsed, read))
+                case ScriptRedirect() if needs_rendering(
+                    response.content, charset_of(response.header("content-type")), page
+                ):
+                    renderer.note(response.url, paid=True)
+                    on_read(Redirected(outcome.url, response.status, response.elapsed_s), None, None)
+                case _:
+                    as_fetched(paid=None if outcome is None else False)
+
+        def parsed(read: Response, document: ParsedPage | SkipReason) -> None:
+            gain = None if isinstance(document, SkipReason) else Gain.of(page, document)
+            if isinstance(document, SkipReason) or gain is None or not renderer.is_used(gain):
+                as_fetched(paid=None if gain is None else gain.has_paid)
+                return
+            renderer.note(response.url, paid=gain.has_paid)
+            on_read(*self._page(task, read, document), Rendering(read.content, gain))
+
+        def as_fetched(*, paid: bool | None) -> None:
+            renderer.note(response.url, paid=paid)
+            on_read(*self._page(task, response, page), None)
+
+        if renderer.takes(response, page):
+            renderer.render(response, rendered)
+        else:
+            on_read(*self._page(task, response, page), None)
+
     def _page(self, task: Task, response: Response, page: ParsedPage) -> tuple[TaskResult, PageFacts | None]:
-        refresh = refresh_of(response.header("refresh"), response.url)
-        if refresh is None or not refresh.is_redirect:
-            refresh = page.refresh
-        if refresh is not None and refresh.is_redirect:
+        refresh = _redirect_of(response, page)
+        if refresh is not None:
             return Redirected(refresh.url, response.status, response.elapsed_s), None
         if not response.content.strip():
             return _failed(SkipReason.EMPTY_PAGE, response), None
@@ -332,6 +383,14 @@ def _selected(text: PageText, links: list[str] | FoundUrls, kept: BoolArray) -> 
     if isinstance(links, FoundUrls):
         return selected, links.kept(kept)
     return selected, [url for url, is_kept in zip(links, kept.tolist(), strict=True) if is_kept]
+
+
+def _redirect_of(response: Response, page: ParsedPage) -> Refresh | None:
+    """The refresh of a page, if that is a redirect."""
+    refresh = refresh_of(response.header("refresh"), response.url)
+    if refresh is None or not refresh.is_redirect:
+        refresh = page.refresh
+    return refresh if refresh is not None and refresh.is_redirect else None
 
 
 def _result_without_page(task: Task, response: Response, now_s: float) -> TaskResult:

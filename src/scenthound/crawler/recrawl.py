@@ -35,7 +35,10 @@ from scenthound.crawler.page_checks import (
     RobotsFiles,
     StoredPage,
 )
+from scenthound.crawler.page_requests import PageRequests
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
+from scenthound.crawler.renderer import RenderCounts, Renderer, browser_of
+from scenthound.crawler.rendering import RenderMemory
 from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings, StopConditions, check_count
@@ -52,6 +55,7 @@ from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.web.access import Access
+from scenthound.web.browser import BrowserSettings
 from scenthound.web.open_files import reserve_connections
 from scenthound.web.parser_process import GuardedParser
 
@@ -110,7 +114,7 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
         if not settings.offline:
             reserve_connections(settings.connections, is_chosen=False)
-        access = access_of(settings)
+        access, browser = access_of(settings), browser_of(settings, options.note)
         latest = cleanup.enter_context(StoredCrawl.open(folder))
         known = known_pages(latest, options.progress)
         if not known:
@@ -134,6 +138,7 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
             settings,
             access,
             options,
+            browser=browser,
             record=record,
             store=store,
             n_pages=n_pages,
@@ -190,6 +195,7 @@ async def _run(
     access: Access,
     options: RefreshOptions,
     *,
+    browser: BrowserSettings | None,
     record: RefreshRecord,
     store: CrawlStore,
     n_pages: int,
@@ -213,10 +219,15 @@ async def _run(
 
     # Reached only if every page is found: other pages are no visits.
     limits = RunLimits(n_pages + 1, options.time_s, None, options.commit_s, options.watch_s)
-    fetcher = ConditionalFetcher(fetcher_of(settings, access), checks.conditions_of)
+    plain_fetcher, renders, renderer = fetcher_of(settings, access), RenderCounts(), None
+    fetcher = ConditionalFetcher(plain_fetcher, checks.conditions_of)
+    if browser is not None:
+        page_requests = PageRequests(checks.engine, settings, plain_fetcher, resolver, clock=clock, on_request=ignore)
+        renderer = Renderer(settings.render, browser, page_requests, RenderMemory(), renders)
+        checks.reader.renderer = renderer
     # Another process may have sent requests to these hosts a moment ago.
     checks.engine.resume(Resumed(clock()))
-    run = LiveRun(checks, fetcher, resolver, limits, clock=clock, watch=watch)
+    run = LiveRun(checks, fetcher, resolver, limits, clock=clock, watch=watch, renderer=renderer, renders=renders)
     options.on_start(stop_from_any_thread)
     with signals_to(run.stop) if options.handle_signals else nullcontext():
         try:
@@ -225,6 +236,8 @@ async def _run(
             _end(store, record, end_reason_of(failure), clock(), is_complete=False)
             raise
         finally:
+            if renderer is not None:
+                renderer.close()
             resolver.close()
     if ended is EndReason.FRONTIER:
         ended = ended_at_end

@@ -9,6 +9,7 @@ Rules
   commits everything before the call that failed.
 - A request that failed because of the proxy, or because too many files are open, is repeated: it says nothing about the
   host. If that goes on for long it ends the crawl, and a resumed crawl repeats these requests.
+- Tasks share the crawl delays of hosts with the requests of pages that are rendered (`host_gate`), and wait for them.
 - A paused crawl finishes requests in flight and starts no new ones. The time limit includes pauses.
 """
 
@@ -27,6 +28,7 @@ from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult
 from scenthound.crawler.recent_requests import RecentRequests
+from scenthound.crawler.renderer import RenderCounts, Renderer
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import REQUESTS, Kind, Task
@@ -233,8 +235,12 @@ class LiveRun:
         samples: SampleRecorder | None = None,
         checkpointer: Checkpointer | None = None,
         requests: RecentRequests | None = None,
+        renderer: Renderer | None = None,
+        renders: RenderCounts | None = None,
     ) -> None:
         self._requests = requests
+        self._renderer = renderer
+        self._renders = renders or RenderCounts()
         self._crawl = crawl
         self._checkpointer = checkpointer
         self._engine = crawl.engine
@@ -391,6 +397,15 @@ class LiveRun:
 
     def _execute(self, task: Task) -> None:
         self._n_in_flight += 1
+        if self._renderer is not None and task.kind in REQUESTS:
+            address = task.addresses[0] if task.addresses else ""
+            self._renderer.requests.gate.request(host_of(task.url), address, partial(self._send, task))
+        else:
+            self._send(task)
+
+    def _send(self, task: Task) -> None:
+        if self._over.done():
+            return
         if self._requests is not None and task.kind in REQUESTS:
             self._requests.note(host_of(task.url), self._clock())
         execute(task, self._fetcher, self._resolver, self._loop, partial(self._done, task))
@@ -398,6 +413,8 @@ class LiveRun:
     def _done(self, task: Task, raw: RawResult | None) -> None:
         if self._over.done():
             return
+        if self._renderer is not None and task.kind in REQUESTS:
+            self._renderer.requests.gate.done(host_of(task.url))
         if isinstance(raw, NotFetched) and raw.reason in (SkipReason.PROXY_FAILED, SkipReason.TOO_MANY_FILES):
             self._repeat(task, raw)
             return
@@ -483,6 +500,7 @@ class LiveRun:
 
     def _status(self, now_s: float, n_pages: int) -> CrawlStatus:
         engine, harvest = self._engine, self._crawl.harvest
+        renders = self._renders
         hosts = engine.politeness.counts(now_s)
         seconds = now_s - self._began_s
         speed = (n_pages - self._n_visits_at_start) / seconds if seconds > 0 else 0.0
@@ -510,4 +528,8 @@ class LiveRun:
             n_evicted=engine.strategy.n_evicted,
             skipped_sitemaps=dict(engine.sitemaps.skipped),
             n_sitemap_links_elsewhere=engine.sitemaps.n_elsewhere,
+            n_rendered=renders.n_rendered,
+            n_renders_paid=renders.n_paid,
+            n_renders_failed=renders.n_failed,
+            render_problem=renders.problem,
         )

@@ -212,6 +212,11 @@ class Scheduler:
         running_s = self.now_s - self._last_issued_s.get(host, self.now_s)
         return max(delay_s, running_s) > self._long_wait_s
 
+    def allows(self, url: str, now_s: float) -> bool | None:
+        """Whether robots.txt allows a canonical URL; None if it has to be requested first."""
+        origin = self._robots.get(origin_of(url), now_s)
+        return None if origin is None else self._robots.allows(origin, url)
+
     @property
     def is_throttling(self) -> bool:
         """Whether pages of some hosts have to wait for those of others."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.scope import Scope
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import machine_fault, regular_bytes, write_atomic
@@ -86,6 +87,8 @@ class CrawlSettings:
     throttle: bool = True
     near_duplicates: bool = True
     soft_404s: bool = True
+    #: Which pages are rendered in a browser (`rendering`).
+    render: RenderMode = RenderMode.NEVER
     #: Who runs the crawl: a mail address or a web page, sent to every host.
     contact: str = ""
     agent: str = AGENT

@@ -16,7 +16,9 @@ from scenthound.crawler.credentials import access_of, with_credentials, write_cr
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
+from scenthound.crawler.page_requests import PageRequests
 from scenthound.crawler.recent_requests import RecentRequests, hash_of, latest_requests
+from scenthound.crawler.renderer import RenderCounts, Renderer, browser_of
 from scenthound.crawler.replay import started
 from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
@@ -31,6 +33,7 @@ from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, REQUESTS_FILE, Arch
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.access import Access
+from scenthound.web.browser import BrowserSettings
 from scenthound.web.open_files import reserve_connections
 from scenthound.web.urls import host_of
 
@@ -89,12 +92,13 @@ def crawl(
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
     settings = with_digests(with_relevance(settings))
     check(settings)
+    browser = browser_of(settings)
     if not settings.offline:
         reserve_connections(settings.connections)
     access = access_of(settings)
     with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
         write_credentials(settings, folder)
-        return _run_crawl(settings, store, options, conditions, access)
+        return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
 
 
 def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
@@ -107,11 +111,18 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
         if not settings.offline:
             reserve_connections(settings.connections, is_chosen=False)
-        return _run_crawl(settings, store, options, conditions, access_of(settings))
+        browser = browser_of(settings, options.note)
+        return _run_crawl(settings, store, options, conditions, access=access_of(settings), browser=browser)
 
 
 def _run_crawl(
-    settings: CrawlSettings, store: CrawlStore, options: RunOptions, conditions: StopConditions, access: Access
+    settings: CrawlSettings,
+    store: CrawlStore,
+    options: RunOptions,
+    conditions: StopConditions,
+    *,
+    access: Access,
+    browser: BrowserSettings | None,
 ) -> CrawlSummary:
     retrained = with_relevance_model(settings, store.folder, conditions)
     parts, replayed = started(retrained, store, options.progress)
@@ -130,7 +141,18 @@ def _run_crawl(
         if replayed.n_events:
             parts.crawl.engine.resume(_resumed(parts.crawl.engine, store, replayed.now_s, now_s, clock.ahead_s))
         row, samples = _record_start(store, retrained, conditions, now_s)
-        run = _run(parts, settings, store, limits, options, access=access, clock=clock, row=row, samples=samples)
+        run = _run(
+            parts,
+            settings,
+            store,
+            limits,
+            options,
+            access=access,
+            browser=browser,
+            clock=clock,
+            row=row,
+            samples=samples,
+        )
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             ended, status = runner.run(run)
         return CrawlSummary(
@@ -204,6 +226,7 @@ async def _run(
     options: RunOptions,
     *,
     access: Access,
+    browser: BrowserSettings | None,
     clock: EpochClock,
     row: RunRecord,
     samples: SampleRecorder,
@@ -225,9 +248,23 @@ async def _run(
 
     requests = RecentRequests(store.folder / REQUESTS_FILE, row.began_s, clock.ahead_s, is_first=row.run == 1)
     checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
+    fetcher, renders = fetcher_of(settings, access), RenderCounts.of(store.status())
+    renderer = None
+    if browser is not None:
+        engine, memory = parts.crawl.engine, parts.crawl.render_memory
+        page_requests = PageRequests(
+            engine,
+            settings,
+            fetcher,
+            resolver,
+            clock=clock,
+            on_request=lambda host: requests.note(host, clock()),
+        )
+        renderer = Renderer(settings.render, browser, page_requests, memory, renders)
+        parts.crawl.reader.renderer = renderer
     run = LiveRun(
         parts.crawl,
-        fetcher_of(settings, access),
+        fetcher,
         resolver,
         limits,
         clock=clock,
@@ -235,6 +272,8 @@ async def _run(
         samples=samples,
         checkpointer=checkpointer,
         requests=requests,
+        renderer=renderer,
+        renders=renders,
     )
     reader = ControlReader(store.folder, row.run)
     controller = Controller(run, parts, settings, store, reader=reader, samples=samples, clock=clock)
@@ -246,6 +285,8 @@ async def _run(
             _record_end(store, row, end_reason_of(failure), clock())
             raise
         finally:
+            if renderer is not None:
+                renderer.close()
             resolver.close()
             requests.close()
     _record_end(store, row, ended, clock())

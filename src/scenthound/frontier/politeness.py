@@ -368,6 +368,10 @@ class Politeness:
     def _last_start_s(self, address: int) -> float:
         return max(self._address_started_at[address], self._reserved_at.get(address, ALWAYS))
 
+    def is_known(self, host: int) -> bool:
+        """Whether anything was recorded of the host."""
+        return host < len(self._ready_at)
+
     def current_delay_s(self, host: int) -> float:
         """The delay of a known host after a success, without backoff."""
         return self._delays.current_s(host)

@@ -21,6 +21,7 @@ from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.warc_format import (
     WarcRecord,
     record_of,
+    rendered_record,
     response_record,
     revisit_record,
     unpacked,
@@ -94,6 +95,11 @@ class ArchiveWriter:
         if revisit_of is not None:
             return self._append(revisit_record(self._record_id(), time_s, response, revisit_of))
         return self._append(response_record(self._record_id(), time_s, response))
+
+    def add_rendered(self, response: Response, html: bytes, time_s: float, of: ArchiveLocation) -> ArchiveLocation:
+        """Add the document that a browser made of the response that was added last."""
+        original_id = _record_id(self._id_high, self._id_low, of.file, of.offset)
+        return self._append(rendered_record(self._record_id(), time_s, response, html, original_id))
 
     def take(self) -> ArchiveBatch:
         """All that was added since the last call, to be written."""

@@ -34,6 +34,7 @@ from scenthound.store.crawl_records import (
     CheckRecord,
     RefreshRecord,
     RelevanceRecord,
+    RenderedRecord,
     RobotsRecord,
     RunRecord,
     Sample,
@@ -51,6 +52,8 @@ SAMPLES: Table[Sample] = Table("sample", Sample)
 RELEVANCE_MODELS: Table[RelevanceRecord] = Table("relevance_model", RelevanceRecord)
 CHECKS: Table[CheckRecord] = Table("page_check", CheckRecord)
 REFRESHES: Table[RefreshRecord] = Table("refresh", RefreshRecord, "refresh", replaces=True)
+#: Made when it is needed.
+RENDERED: Table[RenderedRecord] = Table("rendered", RenderedRecord)
 #: The visits, with the latest version of each page.
 LATEST_VISITS = "latest_visit"
 
@@ -231,10 +234,12 @@ class CrawlDatabase:
 
     def _insert(self, batch: CrawlBatch) -> None:
         run = self._connection.execute
-        tables: tuple[Table[Any], ...] = (VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES)
+        tables: tuple[Table[Any], ...] = (VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES, RENDERED)
         if batch.rows[CheckRecord] or batch.rows[RefreshRecord]:
             for statement in REFRESH_SCHEMA:
                 run(statement)
+        if batch.rows[RenderedRecord]:
+            run(RENDERED.schema())
         for table in tables:
             if rows := batch.rows[table.record]:
                 self._connection.executemany(table.insert(), map(table.values, rows))

@@ -26,6 +26,11 @@ class ArchiveLocation:
     offset: int
     length: int
 
+    @property
+    def end(self) -> int:
+        """The offset of what follows."""
+        return self.offset + self.length
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageFacts:
@@ -119,6 +124,24 @@ def on_topic_pages_lost(relevance: FloatArray, regrets: FloatArray, threshold: f
         return None
     more = (in_order >= threshold).mean() - (others >= threshold).mean()
     return max(0, round(float(more) * len(others)))
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedRecord:
+    """A page that was visited, or found changed, as a browser rendered it. `location` is that of its response; the
+    record of the rendered document follows it in the archive, and is what was read."""
+
+    visit: int = column(help="number of the visit")
+    time_s: float = column("rendered", unit="s", help="when the page was rendered, in seconds since 1970")
+    location: ArchiveLocation = column(help="the record of the response")
+    words_before: int = column(help="words of the page as it was fetched")
+    words: int = column(help="words of the rendered page")
+    links_before: int = column(help="links of the page as it was fetched")
+    links: int = column(help="links of the rendered page")
+
+    def is_of(self, rendered: ArchiveLocation) -> bool:
+        """Whether a record of the archive is the rendered document."""
+        return (rendered.file, rendered.offset) == (self.location.file, self.location.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +372,17 @@ class CrawlStatus(Sample):
     n_sitemap_links_elsewhere: int = column(
         "sitemap links elsewhere", help="URLs in sitemaps of hosts that the sitemap is not for", default=0
     )
+    n_rendered: int = column("rendered", help="pages that a browser rendered", default=0, metric="rendered_pages_total")
+    n_renders_paid: int = column(
+        "renders that paid", help="rendered pages that brought much more text, or more links", default=0
+    )
+    n_renders_failed: int = column(
+        "failed renders",
+        help="pages that could not be rendered, and were read as they were fetched",
+        default=0,
+        metric="failed_renders_total",
+    )
+    render_problem: str = column(help="why no more pages are rendered in this run", default="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from scenthound.store.crawl_records import (
     CrawlPosition,
     RefreshRecord,
     RelevanceRecord,
+    RenderedRecord,
     RobotsRecord,
     RunRecord,
     Sample,
@@ -46,7 +47,15 @@ from scenthound.web.open_files import can_open_files
 
 #: What has a row of its own.
 StoredRecord = (
-    VisitRecord | SkippedRecord | RobotsRecord | RunRecord | Sample | RelevanceRecord | CheckRecord | RefreshRecord
+    VisitRecord
+    | SkippedRecord
+    | RobotsRecord
+    | RunRecord
+    | Sample
+    | RelevanceRecord
+    | CheckRecord
+    | RefreshRecord
+    | RenderedRecord
 )
 
 
@@ -132,6 +141,12 @@ class CrawlStore(StoredCrawl):
     ) -> ArchiveLocation:
         """Without its body if that is the one of an earlier record."""
         return self._archive_writer.add(response, time_s, revisit_of)
+
+    def archive_rendered(
+        self, response: Response, html: bytes, time_s: float, location: ArchiveLocation
+    ) -> ArchiveLocation:
+        """The document that a browser made of the response that was archived last, at `location`."""
+        return self._archive_writer.add_rendered(response, html, time_s, location)
 
     def add(self, row: StoredRecord) -> None:
         """Of several rows for one skipped page, one run or one refresh the last one counts."""

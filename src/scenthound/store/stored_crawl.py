@@ -29,6 +29,7 @@ from scenthound.store.crawl_database import (
     LATEST_VISITS_SCHEMA,
     REFRESHES,
     RELEVANCE_MODELS,
+    RENDERED,
     RUNS,
     SAMPLES,
     SKIPPED,
@@ -51,6 +52,7 @@ from scenthound.store.crawl_records import (
     JoinedArrays,
     RefreshRecord,
     RelevanceRecord,
+    RenderedRecord,
     RobotsRecord,
     RunRecord,
     Sample,
@@ -298,6 +300,17 @@ class StoredCrawl:
     def checks_of(self, visit: int) -> list[CheckRecord]:
         """Those of one page."""
         return self._select(CHECKS, "WHERE visit = ? ORDER BY number", visit) if self._has(CHECKS.name) else []
+
+    def rendered(self) -> list[RenderedRecord]:
+        """What rendering brought, in order."""
+        return self._select(RENDERED, "ORDER BY number") if self._has(RENDERED.name) else []
+
+    def rendering_of(self, row: VisitRecord) -> RenderedRecord | None:
+        """What rendering brought for a page; None if it was read as it was fetched."""
+        if row.location is None or not self._has(RENDERED.name):
+            return None
+        found = self._select(RENDERED, "WHERE visit = ? ORDER BY number", row.visit)
+        return next((each for each in found if each.is_of(row.location)), None)
 
     def check_counts(self, refresh: int) -> dict[CheckOutcome, int]:
         """How many pages a refresh found in each state."""

@@ -1,13 +1,15 @@
-"""Numbers, settings, versions and counts of sitemaps as text, and JSON for other programs."""
+"""Numbers, settings, versions and counts of sitemaps and rendered pages as text, and JSON for other programs."""
 
 import json
 from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
+from scenthound.errors import printable
 from scenthound.experiments.results import versions
 from scenthound.reasons import SkipReason
 from scenthound.records import to_json
+from scenthound.store.crawl_records import CrawlStatus, RenderedRecord
 
 #: Stands for a missing number.
 NO_VALUE = "-"
@@ -59,6 +61,25 @@ def sitemaps_text(skipped: Mapping[SkipReason, int], n_elsewhere: int) -> str:
     if n_elsewhere:
         parts.append(f"{counted(n_elsewhere, 'URL')} of other hosts left out")
     return "; ".join(parts)
+
+
+def renders_text(status: CrawlStatus) -> str:
+    """How many pages of a crawl were rendered; empty if that was not tried."""
+    parts = []
+    if status.n_rendered:
+        pages = counted(status.n_rendered, "page")
+        parts.append(f"{pages} in a browser, {status.n_renders_paid:,} of them with much more text or more links")
+    if status.n_renders_failed:
+        parts.append(f"{counted(status.n_renders_failed, 'page')} could not be rendered")
+    if status.render_problem:
+        parts.append(f"no more pages in this run, because {printable(status.render_problem, 300)}")
+    return "; ".join(parts)
+
+
+def rendering_text(rendering: RenderedRecord) -> str:
+    """What rendering brought for a page."""
+    words, links = counted(rendering.words, "word"), counted(rendering.links, "link")
+    return f"in a browser: {words} instead of {rendering.words_before:,}, {links} instead of {rendering.links_before:,}"
 
 
 def json_text(values: Any, indent: int | None = None) -> str:

@@ -32,7 +32,7 @@ from scenthound.ui.dashboard import responses
 from scenthound.ui.dashboard.folders import FoundFolder
 from scenthound.ui.dashboard.queries import PagesQuery, SkippedQuery
 from scenthound.ui.endings import ending_text
-from scenthound.ui.formats import counted
+from scenthound.ui.formats import counted, rendering_text
 from scenthound.ui.reports.crawl import settings_facts
 from scenthound.ui.reports.crawl_summary import format_score, resume_command
 
@@ -261,6 +261,8 @@ def _visited(explained: Explanation, row: VisitRecord) -> list[str]:
         cost = "" if share is None else f"; {share:.1%} of its score was given up"
         sentences.append(f"A better page had to wait for its host{cost}.")
     sentences.append(f"Its relevance is {format_score(row.relevance)}.")
+    if explained.rendering is not None:
+        sentences.append(f"It was rendered {rendering_text(explained.rendering)}.")
     if explained.requested_url not in (None, row.url):
         sentences.append(f"It was requested as {explained.requested_url}, which redirects to it.")
     if row.noindex:

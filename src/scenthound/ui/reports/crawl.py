@@ -31,7 +31,7 @@ from scenthound.ui.document import (
     Series,
     Table,
 )
-from scenthound.ui.formats import NO_VALUE, counted, format_versions, sitemaps_text
+from scenthound.ui.formats import NO_VALUE, counted, format_versions, renders_text, sitemaps_text
 from scenthound.ui.reports.crawl_summary import (
     duration,
     format_time,
@@ -101,6 +101,7 @@ def _other_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
     files = tuple(CodeBlock(name, text) for name, text in _repeat(crawl).files)
     return (
         Section("Skipped pages", skipped),
+        Section("Rendered pages", _rendered(crawl.state.status)),
         Section("Refreshes", (refreshes_table(crawl),) if crawl.refreshes else ()),
         Section("Resume or repeat", tuple(_commands(crawl))),
         Section("Files that the command reads", files, collapsed=True),
@@ -111,6 +112,11 @@ def _other_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
 def _sitemaps(status: CrawlStatus | None) -> str:
     text = "" if status is None else sitemaps_text(status.skipped_sitemaps, status.n_sitemap_links_elsewhere)
     return text and f"Sitemaps: {text}."
+
+
+def _rendered(status: CrawlStatus | None) -> tuple[Block, ...]:
+    text = "" if status is None else renders_text(status)
+    return (Paragraphs((f"{text[:1].upper()}{text[1:]}.",)),) if text else ()
 
 
 def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
@@ -126,6 +132,8 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
     facts.append(("skipped", f"{crawl.n_skipped:,}"))
     if crawl.state.status is not None and crawl.state.status.n_out_of_scope:
         facts.append(("links out of scope", f"{crawl.state.status.n_out_of_scope:,}"))
+    if crawl.state.status is not None and crawl.state.status.n_rendered:
+        facts.append(("rendered", f"{crawl.state.status.n_rendered:,}"))
     given_up = mean_given_up(crawl)
     return (*facts, *([("score given up", f"{given_up:.1%}")] if given_up is not None else []))
 

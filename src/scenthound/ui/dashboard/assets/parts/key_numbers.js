@@ -15,8 +15,13 @@ const FIELDS = {
   seconds_left: (value, isRunning) => (isRunning ? duration(value) : "–"),
   frontier: count,
   n_skipped: count,
+  n_rendered: count,
+  n_renders_failed: count,
   regret: percent,
 };
+
+// Shown only if there are any.
+const OPTIONAL = new Set(["n_rendered", "n_renders_failed"]);
 
 export class KeyNumbers {
   #values = {};
@@ -38,7 +43,10 @@ export class KeyNumbers {
   update(crawl, curves) {
     const status = crawl.status ?? lastPoint(curves);
     const isRunning = crawl.state === "running" || crawl.state === "ending";
-    for (const [name, format] of Object.entries(FIELDS)) this.#set(name, format(status[name], isRunning));
+    for (const [name, format] of Object.entries(FIELDS)) {
+      this.#set(name, format(status[name], isRunning));
+      if (OPTIONAL.has(name)) this.#values[name].closest("div").hidden = !status[name];
+    }
     this.#setBudget(status.n_pages, status.page_budget);
   }
 

@@ -1,0 +1,156 @@
+"""Which pages are rendered in a browser: pure decisions, and what was learned about hosts.
+
+Rules
+- In the mode `auto`, pages with scripts and hardly any text are rendered, unless that did not pay on the last pages of
+  their host; then every tenth of them is. In the mode `always`, all pages with scripts are.
+- Rendering pays if it brings much more text, or more links. In the mode `auto`, a page for which it did not pay is
+  visited as it was fetched.
+- What was learned of hosts is part of checkpoints; a resumed crawl learns anew what came after the last one.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from scenthound.errors import UnknownName
+from scenthound.saved_state import State
+from scenthound.web.decode import decode_html
+from scenthound.web.fetch import Response
+from scenthound.web.parse import ParsedPage, readable_text
+
+#: Pages with scripts and fewer characters of text are rendered.
+MIN_CHARACTERS = 200
+#: After so many pages for which rendering did not pay, one in `RECHECKED` is rendered.
+MAX_FRUITLESS = 3
+RECHECKED = 10
+#: Rendering pays if a page has twice the words, and so many more, or twice the links.
+MIN_MORE_WORDS = 10
+#: Hosts that are remembered.
+MAX_HOSTS = 100_000
+_SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
+
+
+class RenderMode(StrEnum):
+    """Which pages are rendered."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+    @classmethod
+    def named(cls, name: str) -> "RenderMode":
+        if name not in tuple(cls):
+            raise UnknownName.among("render mode", name, [mode.value for mode in cls])
+        return cls(name)
+
+
+def has_scripts(html: bytes) -> bool:
+    return _SCRIPT.search(html) is not None
+
+
+def needs_rendering(html: bytes, charset: str | None, page: ParsedPage) -> bool:
+    """Whether a page has scripts and hardly any text."""
+    # A word has a letter at least.
+    if len(page.words) >= MIN_CHARACTERS or not has_scripts(html):
+        return False
+    _, _, text = readable_text(decode_html(html, charset)).partition("\n")
+    return len(text) < MIN_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What rendering brought: words and links of the page before and after."""
+
+    words_before: int
+    words: int
+    links_before: int
+    links: int
+
+    @classmethod
+    def of(cls, before: ParsedPage, after: ParsedPage) -> "Gain":
+        return cls(len(before.words), len(after.words), len(before.link_start), len(after.link_start))
+
+    @property
+    def has_paid(self) -> bool:
+        more_words = self.words >= 2 * self.words_before and self.words >= self.words_before + MIN_MORE_WORDS
+        return more_words or self.links > 2 * self.links_before
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedDocument:
+    """The document of a page after its scripts have run, in UTF-8."""
+
+    html: bytes
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRedirect:
+    """A page whose scripts lead to another one."""
+
+    url: str
+
+
+#: None if it failed.
+RenderOutcome = RenderedDocument | ScriptRedirect | None
+OnRendered = Callable[[RenderOutcome], None]
+
+
+class PageRenderer(Protocol):
+    """What the reader of a crawl needs of a `Renderer`."""
+
+    def takes(self, response: Response, page: ParsedPage) -> bool:
+        """Whether a page is to be rendered."""
+
+    def render(self, response: Response, on_rendered: OnRendered) -> None:
+        """Render a page; `on_rendered` is called later."""
+
+    def is_used(self, gain: Gain) -> bool:
+        """Whether a page is visited as it was rendered."""
+
+    def note(self, url: str, *, paid: bool | None) -> None:
+        """A page was rendered, or could not be (None)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A page that is visited as it was rendered."""
+
+    html: bytes
+    gain: Gain
+
+
+class RenderMemory:
+    """Whether rendering paid on the last pages of each host."""
+
+    def __init__(self) -> None:
+        #: Pages in a row for which it did not pay, and those not rendered since, of hosts with any.
+        self._hosts: dict[str, tuple[int, int]] = {}
+
+    def state(self) -> State:
+        """A checkpoint for `restore`."""
+        return {"hosts": list(self._hosts), "counts": [list(counts) for counts in self._hosts.values()]}
+
+    def restore(self, state: State) -> None:
+        """Continue from a checkpoint."""
+        counts = ((fruitless, left_out) for fruitless, left_out in state["counts"])
+        self._hosts = dict(zip(state["hosts"], counts, strict=True))
+
+    def take_turn(self, host: str) -> bool:
+        """Count a page of a host that should be rendered; returns whether it is."""
+        fruitless, left_out = self._hosts.get(host, (0, 0))
+        if fruitless < MAX_FRUITLESS:
+            return True
+        left_out = (left_out + 1) % RECHECKED
+        self._hosts[host] = fruitless, left_out
+        return left_out == 0
+
+    def note(self, host: str, *, paid: bool) -> None:
+        """A page was rendered."""
+        fruitless, left_out = self._hosts.pop(host, (0, 0))
+        if not paid:
+            if len(self._hosts) >= MAX_HOSTS:
+                del self._hosts[next(iter(self._hosts))]
+            self._hosts[host] = fruitless + 1, left_out
