@@ -26,7 +26,7 @@ from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scenthound.errors import MissingExtra, UsageError, printable
 from scenthound.web.browser_messages import Header, MessageReader, frame
@@ -86,6 +86,8 @@ _READ_DOCUMENT = """
   const html = (document.doctype ? "<!DOCTYPE html>" : "") + root.outerHTML;
   return [html.slice(0, limit), html.length > limit];
 })"""
+
+_CLEAR_SESSION = "(() => { sessionStorage.clear() })"
 
 
 def find_browser() -> str | None:
@@ -333,6 +335,8 @@ class _Tab:
         for answer in self._answers.values():
             answer.cancel()
         self._document, self._header = b"", {}
+        # Its storage is that of the tab, which only a script can clear.
+        await self._within(self._evaluate(_CLEAR_SESSION))
         await self._page.goto("about:blank", timeout=1_000 * self._limits.read_s)
         await self._context.clear_cookies()
         await self._session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
@@ -372,22 +376,24 @@ class _Tab:
         return await asyncio.wait_for(work, self._limits.read_s)
 
     async def _document_text(self) -> tuple[str, bool]:
-        tree = await self._session.send("Page.getFrameTree")
-        world = await self._session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
-        arguments = [{"value": self._limits.document_bytes}, {"value": self._header["url"]}]
-        found = await self._session.send(
-            "Runtime.callFunctionOn",
-            {
-                "functionDeclaration": _READ_DOCUMENT,
-                "arguments": arguments,
-                "executionContextId": world["executionContextId"],
-                "returnByValue": True,
-            },
-        )
+        found = await self._evaluate(_READ_DOCUMENT, self._limits.document_bytes, self._header["url"])
         if "exceptionDetails" in found:
             raise _TabError("the document cannot be read")
         html, is_cut = found["result"]["value"]
         return str(html), bool(is_cut)
+
+    async def _evaluate(self, function: str, *arguments: object) -> dict[str, Any]:
+        """Call a function in a new world of the page."""
+        tree = await self._session.send("Page.getFrameTree")
+        world = await self._session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
+        call = {
+            "functionDeclaration": function,
+            "arguments": [{"value": value} for value in arguments],
+            "executionContextId": world["executionContextId"],
+            "returnByValue": True,
+        }
+        found: dict[str, Any] = await self._session.send("Runtime.callFunctionOn", call)
+        return found
 
     def _loaded(self, _page: "Page") -> None:
         self._is_loaded = self._is_served
