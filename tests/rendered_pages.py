@@ -37,9 +37,12 @@ class GivenAnswers:
     answers: Mapping[str, Answer] = field(default_factory=dict)
     requested: list[str] = field(default_factory=list)
 
-    async def answer(self, url: str, accept: str) -> Answer | None:
+    async def answer(self, page: str, url: str, accept: str) -> Answer | None:
         self.requested.append(url)
         return self.answers.get(url)
+
+    def close(self) -> None:
+        pass
 
 
 @dataclass

@@ -46,6 +46,16 @@ class HostGate:
         state.waiting.append((address, start))
         self._advance(host, state)
 
+    def withdraw(self, host: str, start: Start) -> None:
+        """Forget a request that waits."""
+        state = self._hosts[host]
+        state.waiting = deque(each for each in state.waiting if each[1] is not start)
+
+    def hold(self, host: str, seconds: float) -> None:
+        """Send no request to a host for so long, from now on."""
+        state = self._hosts.setdefault(host, _Host())
+        state.free_at_s = max(state.free_at_s, self._loop.time() + seconds)
+
     def done(self, host: str, *, is_sent: bool = True, hold_s: float = 0.0) -> None:
         """The request has ended, or was not sent. The next one has to wait for the delay, or for longer."""
         state = self._hosts[host]
@@ -70,7 +80,7 @@ class HostGate:
         start()
 
     def _on_time(self, host: str, state: _Host) -> None:
-        state.timer = None
+        state.timer = None  # The host may have been held meanwhile.
         self._advance(host, state)
 
     def _forget(self) -> None:

@@ -5,10 +5,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.signals import restored_signals
-from scenthound.web.access import Access
+from scenthound.web.access import Access, RequestHeaders
 from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.dns import Lookup, SystemResolver, system_lookup
 from scenthound.web.open_files import can_open_files
@@ -51,6 +52,11 @@ def fetcher_of(settings: CrawlSettings, access: Access) -> CurlFetcher:
         access=access,
         connections=settings.connections,
     )
+
+
+def plain_fetcher_of(settings: CrawlSettings, access: Access) -> CurlFetcher:
+    """One that sends no headers and cookies of the user."""
+    return fetcher_of(settings, replace(access, headers=RequestHeaders()))
 
 
 @contextmanager

@@ -1,8 +1,9 @@
 """The requests that a page makes while it is rendered, for scripts and data: sent by the crawl, under its own rules.
 
 Rules
-- The fetcher is that of the crawl, with its limits, addresses, proxies, headers and cookies. Nothing that the browser
-  knows is sent, except what it accepts.
+- The fetcher is that of the crawl, with its limits, addresses and proxies. Nothing that the browser knows is sent,
+  except what it accepts. Headers and cookies of the user are sent only if page and request belong to one registrable
+  domain: no page may read with them what another site shows to the user.
 - robots.txt of every host is respected. The rules of hosts that the crawl knows are those of the crawl; those of others
   are fetched first. Hosts that `--deny-domain` names, and hosts that are disabled, receive no request.
 - Requests to a host are sent one at a time, its delay apart (`host_gate`). A host that fails backs off, and receives no
@@ -28,7 +29,7 @@ from scenthound.web.browser import PASSED_HEADERS
 from scenthound.web.dns import Resolved, Resolver
 from scenthound.web.fetch import Fetcher, NotFetched, Request, Response, location_of
 from scenthound.web.robots import ALLOW_ALL, DISALLOW_ALL, READ_BYTES, RobotsRules, rules_from_response
-from scenthound.web.urls import canonical, host_of, resolve
+from scenthound.web.urls import canonical, host_of, registrable_domain, resolve
 
 #: Scripts are larger than pages.
 MAX_BYTES = 5_000_000
@@ -52,7 +53,8 @@ class Answer:
 
 
 class PageRequests:
-    """`on_request` is called with the host of each request that is sent; `clock` is that of the engine."""
+    """`plain_fetcher` makes a fetcher without headers and cookies of the user; `on_request` is called with the host of
+    each request that is sent; `clock` is that of the engine."""
 
     def __init__(
         self,
@@ -61,41 +63,54 @@ class PageRequests:
         fetcher: Fetcher,
         resolver: Resolver,
         *,
+        plain_fetcher: Callable[[], Fetcher],
         clock: Callable[[], float],
         on_request: Callable[[str], None],
     ) -> None:
         self._engine, self._settings = engine, settings
         self._fetcher, self._resolver, self._clock = fetcher, resolver, clock
         self._on_request = on_request
+        self._make_plain_fetcher = plain_fetcher
+        self._plain_fetcher: Fetcher | None = None
         self._loop = asyncio.get_running_loop()
         self.gate = HostGate(self._loop, self._delay_of, settings.politeness.effective_address_delay_s)
-        self._cache: OrderedDict[str, Answer | None] = OrderedDict()
+        #: By URL, and whether the request was made with headers and cookies of the user.
+        self._cache: OrderedDict[tuple[str, bool], Answer | None] = OrderedDict()
         self._cache_bytes = 0
         self._rules: OrderedDict[str, tuple[RobotsRules, float]] = OrderedDict()
         self._robots_locks: dict[str, asyncio.Lock] = {}
         self._crawl_delays: dict[str, float] = {}
         self._failures: Counter[str] = Counter()
 
-    async def answer(self, written: str, accept: str = "*/*") -> Answer | None:
-        """The answer to a request of a page; None if it is refused, or failed."""
+    def close(self) -> None:
+        if self._plain_fetcher is not None:
+            self._plain_fetcher.close()
+
+    async def answer(self, page: str, written: str, accept: str = "*/*") -> Answer | None:
+        """The answer to a request of the page at a URL; None if it is refused, or failed."""
         url = canonical(written)
         if url is None:
             return None
-        if url in self._cache:
-            self._cache.move_to_end(url)
-            return self._cache[url]
-        answer, is_kept = await self._followed(url, accept)
+        key = url, _is_one_site(page, url)
+        if key in self._cache:
+            self._cache.move_to_end(key)
+            return self._cache[key]
+        answer, is_kept = await self._followed(page, url, accept)
         if is_kept:
-            self._keep(url, answer)
+            self._keep(key, answer)
         return answer
 
-    async def _followed(self, url: str, accept: str) -> tuple[Answer | None, bool]:
+    async def _followed(self, page: str, url: str, accept: str) -> tuple[Answer | None, bool]:
         """The answer after redirects, and whether it may be kept."""
+        is_own = _is_one_site(page, url)
         accept = accept if accept.isascii() and accept.isprintable() and len(accept) <= MAX_ACCEPT_CHARACTERS else "*/*"
         for _ in range(self._settings.redirects + 1):
+            # A redirect never leads back to headers and cookies of the user.
+            is_own = is_own and _is_one_site(page, url)
             if not await self._is_allowed(url):
                 break
-            response = await self._get(Request(url, (), False, MAX_BYTES, (f"Accept: {accept}",)))
+            request = Request(url, (), False, MAX_BYTES, (f"Accept: {accept}",))
+            response = await self._get(request, self._fetcher if is_own else self._plain)
             if isinstance(response, NotFetched) or response.truncated:
                 break
             if response.status not in REDIRECTS:
@@ -107,8 +122,14 @@ class PageRequests:
             url = target
         return None, True
 
-    def _keep(self, url: str, answer: Answer | None) -> None:
-        self._cache[url] = answer
+    @property
+    def _plain(self) -> Fetcher:
+        if self._plain_fetcher is None:
+            self._plain_fetcher = self._make_plain_fetcher()
+        return self._plain_fetcher
+
+    def _keep(self, key: tuple[str, bool], answer: Answer | None) -> None:
+        self._cache[key] = answer
         self._cache_bytes += _n_bytes(answer)
         while self._cache_bytes > CACHE_BYTES:
             self._cache_bytes -= _n_bytes(self._cache.popitem(last=False)[1])
@@ -141,7 +162,7 @@ class PageRequests:
     async def _fetch_rules(self, origin: str) -> RobotsRules:
         url = robots_url(origin)
         for _ in range(ROBOTS_REDIRECTS + 1):
-            response = await self._get(Request(url, (), False, READ_BYTES))
+            response = await self._get(Request(url, (), False, READ_BYTES), self._plain)
             if isinstance(response, NotFetched):
                 return DISALLOW_ALL
             if response.status not in REDIRECTS:
@@ -159,6 +180,7 @@ class PageRequests:
                 return DISALLOW_ALL
             host = host_of(origin + "/")
             self._crawl_delays[host] = max(delay_s, self._crawl_delays.get(host, 0.0))
+            self.gate.hold(host, delay_s)
         return rules
 
     @property
@@ -167,7 +189,7 @@ class PageRequests:
 
     # Requests
 
-    async def _get(self, request: Request) -> Response | NotFetched:
+    async def _get(self, request: Request, fetcher: Fetcher) -> Response | NotFetched:
         """Send a request when its host may receive one. It ends on its own if the page does not wait any more."""
         host = host_of(request.url)
         resolved = await self._resolved(host)
@@ -187,7 +209,7 @@ class PageRequests:
 
         self._on_request(host)
         addressed = Request(request.url, resolved.addresses, False, request.body_bytes, request.headers)
-        self._fetcher.start(addressed, on_done)
+        fetcher.start(addressed, on_done)
         return await answer
 
     async def _resolved(self, host: str) -> Resolved | NotFetched:
@@ -206,21 +228,21 @@ class PageRequests:
         granted: asyncio.Future[None] = self._loop.create_future()
 
         def start() -> None:
-            if granted.done():
-                self.gate.done(host, is_sent=False)
-            else:
-                granted.set_result(None)
+            granted.set_result(None)
 
         self.gate.request(host, address, start)
         try:
             await granted
         except asyncio.CancelledError:
-            if not granted.cancelled():
+            if granted.cancelled():
+                self.gate.withdraw(host, start)
+            else:
                 self.gate.done(host, is_sent=False)
             raise
 
     def _delay_of(self, host: str) -> float:
-        number, least_s = self._engine.hosts.find(host), self._crawl_delays.get(host, self._settings.politeness.delay_s)
+        number = self._engine.hosts.find(host)
+        least_s = max(self._settings.politeness.delay_s, self._crawl_delays.get(host, 0.0))
         if number is None or not self._engine.politeness.is_known(number):
             return least_s
         return max(least_s, self._engine.politeness.current_delay_s(number))
@@ -235,6 +257,10 @@ class PageRequests:
         retry_after_s = None if header is None else retry_after_seconds(header, self._clock())
         backoff_s = max(1.0, self._delay_of(host)) * 2.0 ** self._failures[host]
         return min(MAX_HOLD_S, max(backoff_s, retry_after_s or 0.0))
+
+
+def _is_one_site(page: str, url: str) -> bool:
+    return registrable_domain(host_of(page)) == registrable_domain(host_of(url))
 
 
 def _answer_of(response: Response) -> Answer:

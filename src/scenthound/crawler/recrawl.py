@@ -26,7 +26,7 @@ from scenthound.crawler.credentials import access_of, with_credentials
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.live_web import LiveWeb, StoredLinks
-from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
+from scenthound.crawler.network import fetcher_of, loop_factory, plain_fetcher_of, resolver_of, signals_to
 from scenthound.crawler.page_checks import (
     CheckCounts,
     ConditionalFetcher,
@@ -219,10 +219,18 @@ async def _run(
 
     # Reached only if every page is found: other pages are no visits.
     limits = RunLimits(n_pages + 1, options.time_s, None, options.commit_s, options.watch_s)
-    plain_fetcher, renders, renderer = fetcher_of(settings, access), RenderCounts(), None
-    fetcher = ConditionalFetcher(plain_fetcher, checks.conditions_of)
+    page_fetcher, renders, renderer = fetcher_of(settings, access), RenderCounts(), None
+    fetcher = ConditionalFetcher(page_fetcher, checks.conditions_of)
     if browser is not None:
-        page_requests = PageRequests(checks.engine, settings, plain_fetcher, resolver, clock=clock, on_request=ignore)
+        page_requests = PageRequests(
+            checks.engine,
+            settings,
+            page_fetcher,
+            resolver,
+            plain_fetcher=lambda: plain_fetcher_of(settings, access),
+            clock=clock,
+            on_request=ignore,
+        )
         renderer = Renderer(settings.render, browser, page_requests, RenderMemory(), renders)
         checks.reader.renderer = renderer
     # Another process may have sent requests to these hosts a moment ago.

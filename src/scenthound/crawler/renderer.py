@@ -137,6 +137,7 @@ class Renderer:
         if self._process is not None:
             self._process.end()
             self._process = None
+        self.requests.close()
 
     def _next(self) -> None:
         if self._current is not None or not self._queue:
@@ -244,14 +245,15 @@ class Renderer:
             self._set_timer(3 * self._settings.limits.read_s + LATE_S)
 
     def _answer(self, header: Header) -> None:
-        task = self._loop.create_task(self._answered(self._process, header))
+        if self._current is None or self._process is None:
+            return
+        page, _ = self._current
+        task = self._loop.create_task(self._answered(self._process, page.url, header))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
-    async def _answered(self, process: BrowserProcess | None, header: Header) -> None:
-        answer = await self.requests.answer(header["url"], header["accept"])
-        if process is None:
-            return
+    async def _answered(self, process: BrowserProcess, page: str, header: Header) -> None:
+        answer = await self.requests.answer(page, header["url"], header["accept"])
         if answer is None:
             process.send({"do": "answer", "request": header["request"]})
         else:

@@ -15,7 +15,7 @@ from scenthound.crawler.control import Controller, ControlReader, record_relevan
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.journal import Resumed
-from scenthound.crawler.network import fetcher_of, loop_factory, resolver_of, signals_to
+from scenthound.crawler.network import fetcher_of, loop_factory, plain_fetcher_of, resolver_of, signals_to
 from scenthound.crawler.page_requests import PageRequests
 from scenthound.crawler.recent_requests import RecentRequests, hash_of, latest_requests
 from scenthound.crawler.renderer import RenderCounts, Renderer, browser_of
@@ -257,6 +257,7 @@ async def _run(
             settings,
             fetcher,
             resolver,
+            plain_fetcher=lambda: plain_fetcher_of(settings, access),
             clock=clock,
             on_request=lambda host: requests.note(host, clock()),
         )

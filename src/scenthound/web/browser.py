@@ -120,8 +120,8 @@ class RenderLimits:
 
     requests: int = 40
     total_bytes: int = 20_000_000
-    total_s: float = 60.0
-    idle_s: float = 10.0
+    total_s: float = 30.0
+    idle_s: float = 8.0
     #: How long a page that has loaded must be quiet.
     quiet_s: float = 0.5
     #: To read the document.
