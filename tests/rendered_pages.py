@@ -9,8 +9,8 @@ from pathlib import Path
 
 from browsers import browser_path
 from scenthound.crawler.page_requests import Answer
-from scenthound.crawler.renderer import RenderCounts, Renderer
-from scenthound.crawler.rendering import RenderMemory, RenderMode, RenderOutcome
+from scenthound.crawler.renderer import Renderer
+from scenthound.crawler.rendering import RenderCounts, RenderMemory, RenderMode, RenderOutcome
 from scenthound.web.browser import BrowserSettings, RenderLimits
 from scenthound.web.fetch import Response
 from timing import WAIT_S
@@ -80,7 +80,7 @@ def render_thread(limits: RenderLimits = LIMITS, path: str | None = None) -> Ite
 
     async def start() -> Renderer:
         settings = BrowserSettings(path or browser_path(), "Scenthound/1.0", limits)
-        return Renderer(RenderMode.ALWAYS, settings, requests, RenderMemory(), RenderCounts())  # type: ignore[arg-type]
+        return Renderer(RenderMode.ALWAYS, settings, requests, RenderMemory(), RenderCounts())
 
     async def close() -> None:
         renderer.close()

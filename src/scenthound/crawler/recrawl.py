@@ -37,8 +37,8 @@ from scenthound.crawler.page_checks import (
 )
 from scenthound.crawler.page_requests import PageRequests
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
-from scenthound.crawler.renderer import RenderCounts, Renderer, browser_of
-from scenthound.crawler.rendering import RenderMemory
+from scenthound.crawler.renderer import Renderer, browser_of
+from scenthound.crawler.rendering import RenderCounts, RenderMemory
 from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings, StopConditions, check_count
@@ -219,7 +219,8 @@ async def _run(
 
     # Reached only if every page is found: other pages are no visits.
     limits = RunLimits(n_pages + 1, options.time_s, None, options.commit_s, options.watch_s)
-    page_fetcher, renders, renderer = fetcher_of(settings, access), RenderCounts(), None
+    page_fetcher, renders = fetcher_of(settings, access), RenderCounts()
+    renderer = gate = None
     fetcher = ConditionalFetcher(page_fetcher, checks.conditions_of)
     if browser is not None:
         page_requests = PageRequests(
@@ -232,10 +233,10 @@ async def _run(
             on_request=ignore,
         )
         renderer = Renderer(settings.render, browser, page_requests, RenderMemory(), renders)
-        checks.reader.renderer = renderer
+        checks.reader.renderer, gate = renderer, page_requests.gate
     # Another process may have sent requests to these hosts a moment ago.
     checks.engine.resume(Resumed(clock()))
-    run = LiveRun(checks, fetcher, resolver, limits, clock=clock, watch=watch, renderer=renderer, renders=renders)
+    run = LiveRun(checks, fetcher, resolver, limits, clock=clock, watch=watch, gate=gate, renders=renders)
     options.on_start(stop_from_any_thread)
     with signals_to(run.stop) if options.handle_signals else nullcontext():
         try:

@@ -11,12 +11,13 @@ Rules
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Protocol
 
-from scenthound.crawler.page_requests import PageRequests
+from scenthound.crawler.page_requests import Answer
 from scenthound.crawler.rendering import (
     Gain,
     OnRendered,
+    RenderCounts,
     RenderedDocument,
     RenderMemory,
     RenderMode,
@@ -27,7 +28,6 @@ from scenthound.crawler.rendering import (
 )
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import UsageError, printable
-from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.warc_format import charset_of
 from scenthound.web.browser import PASSED_HEADERS, BrowserSettings, RenderLimits, browser_path
 from scenthound.web.browser_messages import Header
@@ -44,21 +44,14 @@ MAX_FAILED_STARTS = 3
 MAX_STARTS = 100
 
 
-@dataclass(slots=True)
-class RenderCounts:
-    """Over all runs of a crawl."""
+class PageAnswers(Protocol):
+    """What answers the requests of pages (`PageRequests`)."""
 
-    n_rendered: int = 0
-    n_paid: int = 0
-    n_failed: int = 0
-    problem: str = ""  #: why no more pages are rendered
+    async def answer(self, page: str, written: str, accept: str, /) -> Answer | None:
+        """None if it is refused."""
 
-    @classmethod
-    def of(cls, status: CrawlStatus | None) -> "RenderCounts":
-        """Those of the last run."""
-        if status is None:
-            return cls()
-        return cls(status.n_rendered, status.n_renders_paid, status.n_renders_failed)
+    def close(self) -> None:
+        """Nothing is requested any more."""
 
 
 def browser_of(settings: CrawlSettings, note: Callable[[str], None] | None = None) -> BrowserSettings | None:
@@ -83,12 +76,12 @@ class Renderer:
         self,
         mode: RenderMode,
         browser: BrowserSettings,
-        requests: PageRequests,
+        requests: PageAnswers,
         memory: RenderMemory,
         counts: RenderCounts,
     ) -> None:
         self.mode, self.memory, self.counts = mode, memory, counts
-        self.requests = requests
+        self._requests = requests
         self._settings = browser
         self._loop = asyncio.get_running_loop()
         self._queue: deque[tuple[Response, OnRendered]] = deque()
@@ -137,7 +130,7 @@ class Renderer:
         if self._process is not None:
             self._process.end()
             self._process = None
-        self.requests.close()
+        self._requests.close()
 
     def _next(self) -> None:
         if self._current is not None or not self._queue:
@@ -253,7 +246,7 @@ class Renderer:
         task.add_done_callback(self._answering.discard)
 
     async def _answered(self, process: BrowserProcess, page: str, header: Header) -> None:
-        answer = await self.requests.answer(page, header["url"], header["accept"])
+        answer = await self._requests.answer(page, header["url"], header["accept"])
         if answer is None:
             process.send({"do": "answer", "request": header["request"]})
         else:

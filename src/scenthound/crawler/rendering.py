@@ -16,6 +16,7 @@ from typing import Protocol
 
 from scenthound.errors import UnknownName
 from scenthound.saved_state import State
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.web.decode import decode_html
 from scenthound.web.fetch import Response
 from scenthound.web.parse import ParsedPage, readable_text
@@ -120,6 +121,23 @@ class Rendering:
 
     html: bytes
     gain: Gain
+
+
+@dataclass(slots=True)
+class RenderCounts:
+    """Over all runs of a crawl."""
+
+    n_rendered: int = 0
+    n_paid: int = 0
+    n_failed: int = 0
+    problem: str = ""  #: why no more pages are rendered
+
+    @classmethod
+    def of(cls, status: CrawlStatus | None) -> "RenderCounts":
+        """Those of the last run."""
+        if status is None:
+            return cls()
+        return cls(status.n_rendered, status.n_renders_paid, status.n_renders_failed)
 
 
 class RenderMemory:

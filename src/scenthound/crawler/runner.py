@@ -26,9 +26,10 @@ from typing import Any, Protocol
 
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.engine import Engine
+from scenthound.crawler.host_gate import HostGate
 from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult
 from scenthound.crawler.recent_requests import RecentRequests
-from scenthound.crawler.renderer import RenderCounts, Renderer
+from scenthound.crawler.rendering import RenderCounts
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import REQUESTS, Kind, Task
@@ -235,11 +236,11 @@ class LiveRun:
         samples: SampleRecorder | None = None,
         checkpointer: Checkpointer | None = None,
         requests: RecentRequests | None = None,
-        renderer: Renderer | None = None,
+        gate: HostGate | None = None,
         renders: RenderCounts | None = None,
     ) -> None:
         self._requests = requests
-        self._renderer = renderer
+        self._gate = gate
         self._renders = renders or RenderCounts()
         self._crawl = crawl
         self._checkpointer = checkpointer
@@ -397,9 +398,9 @@ class LiveRun:
 
     def _execute(self, task: Task) -> None:
         self._n_in_flight += 1
-        if self._renderer is not None and task.kind in REQUESTS:
+        if self._gate is not None and task.kind in REQUESTS:
             address = task.addresses[0] if task.addresses else ""
-            self._renderer.requests.gate.request(host_of(task.url), address, partial(self._send, task))
+            self._gate.request(host_of(task.url), address, partial(self._send, task))
         else:
             self._send(task)
 
@@ -413,8 +414,8 @@ class LiveRun:
     def _done(self, task: Task, raw: RawResult | None) -> None:
         if self._over.done():
             return
-        if self._renderer is not None and task.kind in REQUESTS:
-            self._renderer.requests.gate.done(host_of(task.url))
+        if self._gate is not None and task.kind in REQUESTS:
+            self._gate.done(host_of(task.url))
         if isinstance(raw, NotFetched) and raw.reason in (SkipReason.PROXY_FAILED, SkipReason.TOO_MANY_FILES):
             self._repeat(task, raw)
             return

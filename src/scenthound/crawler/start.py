@@ -18,7 +18,8 @@ from scenthound.crawler.journal import Resumed
 from scenthound.crawler.network import fetcher_of, loop_factory, plain_fetcher_of, resolver_of, signals_to
 from scenthound.crawler.page_requests import PageRequests
 from scenthound.crawler.recent_requests import RecentRequests, hash_of, latest_requests
-from scenthound.crawler.renderer import RenderCounts, Renderer, browser_of
+from scenthound.crawler.renderer import Renderer, browser_of
+from scenthound.crawler.rendering import RenderCounts
 from scenthound.crawler.replay import started
 from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
@@ -249,7 +250,7 @@ async def _run(
     requests = RecentRequests(store.folder / REQUESTS_FILE, row.began_s, clock.ahead_s, is_first=row.run == 1)
     checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
     fetcher, renders = fetcher_of(settings, access), RenderCounts.of(store.status())
-    renderer = None
+    renderer = gate = None
     if browser is not None:
         engine, memory = parts.crawl.engine, parts.crawl.render_memory
         page_requests = PageRequests(
@@ -262,7 +263,7 @@ async def _run(
             on_request=lambda host: requests.note(host, clock()),
         )
         renderer = Renderer(settings.render, browser, page_requests, memory, renders)
-        parts.crawl.reader.renderer = renderer
+        parts.crawl.reader.renderer, gate = renderer, page_requests.gate
     run = LiveRun(
         parts.crawl,
         fetcher,
@@ -273,7 +274,7 @@ async def _run(
         samples=samples,
         checkpointer=checkpointer,
         requests=requests,
-        renderer=renderer,
+        gate=gate,
         renders=renders,
     )
     reader = ControlReader(store.folder, row.run)
