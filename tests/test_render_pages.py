@@ -108,6 +108,12 @@ def test_a_huge_document_is_cut_off(tab: RenderThread) -> None:
     assert len(outcome.html) == LIMITS.document_bytes
 
 
+def test_a_page_that_fills_the_memory_fails(tab: RenderThread) -> None:
+    code = "setInterval(() => { for (let i = 0; i < 50; i++) document.body.append('x'.repeat(1e6) + i) }, 1)"
+    assert tab.render(f"<p>text<script>{code}</script>") is None
+    assert "<p>after" in tab.text("<p>after")
+
+
 def test_a_navigation_by_script_is_a_redirect(tab: RenderThread) -> None:
     assert tab.render("<script>location.href = '../other#part'</script>") == ScriptRedirect("http://a.test/other")
     assert tab.render("<script>setTimeout(() => location.replace('http://b.test'), 50)</script>") == ScriptRedirect(

@@ -20,7 +20,6 @@ import os
 import shutil
 import signal
 import socket
-import tempfile
 import time
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Request, Route
 
 VARIABLE = "SCENTHOUND_BROWSER"
+#: Names the temporary folder of the process, which it removes at its end.
+FOLDER_VARIABLE = "SCENTHOUND_BROWSER_FOLDER"
 #: The headless shell needs half the CPU time of the complete browser.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 HOW_TO_INSTALL = f"install Chromium (apt-get install chromium), or name a browser in {VARIABLE}"
@@ -46,7 +47,8 @@ _NO_NETWORK = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
 )
-#: A page that needs more memory for its scripts crashes its tab.
+#: A page that needs more memory, or more for its scripts, crashes its tab.
+MEMORY_BYTES = 2 << 30
 _MEMORY = ("--js-flags=--max-old-space-size=512",)
 #: What a page sees of the crawl's responses.
 PASSED_HEADERS = frozenset(
@@ -151,6 +153,7 @@ def serve() -> None:
     """The main function of the process."""
     for ending in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ending, signal.SIG_IGN)
+    _limit_memory()
     try:
         with suppress(ConnectionError, EOFError):
             asyncio.run(_serve(socket.socket(fileno=_STANDARD_INPUT)))
@@ -158,9 +161,19 @@ def serve() -> None:
         _end()
 
 
+def _limit_memory() -> None:
+    """That of each process of the browser, because a page may fill its document without end."""
+    import resource
+
+    # Some systems have no such limit.
+    with suppress(OSError, ValueError):
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, hard))
+
+
 def _end(*_: object) -> None:
     """At once: the browser may hang, and ends when nobody is connected to it."""
-    shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
+    shutil.rmtree(os.environ[FOLDER_VARIABLE], ignore_errors=True)
     os._exit(0)
 
 

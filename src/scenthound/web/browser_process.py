@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 
-from scenthound.web.browser import BrowserSettings, serve
+from scenthound.web.browser import FOLDER_VARIABLE, BrowserSettings, serve
 from scenthound.web.browser_messages import Header, MessageReader, frame
 
 #: How long the process may take to close the browser.
@@ -134,6 +134,6 @@ def _launch(channel: socket.socket, folder: str) -> "subprocess.Popen[bytes]":
         stdin=channel.fileno(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": paths, "TMPDIR": folder},
+        env={**os.environ, "PYTHONPATH": paths, "TMPDIR": folder, FOLDER_VARIABLE: folder},
         start_new_session=True,
     )
