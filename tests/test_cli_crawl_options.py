@@ -13,6 +13,7 @@ from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.start import RunOptions
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
+from scenthound.web import browser
 from scenthound.web.fetch import FetchLimits
 
 Call = Callable[..., tuple[int, str, str]]
@@ -35,6 +36,8 @@ def planned(monkeypatch: pytest.MonkeyPatch, scenthound: Call) -> Callable[..., 
         raise Caught(plan, folder, options, force)
 
     monkeypatch.setattr(start, "crawl", crawl)
+    # Otherwise the default depends on the machine.
+    monkeypatch.setattr(browser, "has_playwright", lambda: False)
 
     def call(*more: object) -> Caught:
         with pytest.raises(Caught) as caught:

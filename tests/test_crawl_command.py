@@ -1,6 +1,7 @@
 """The command line that makes such a crawl again."""
 
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from overview_crawls import SEEDS, plan
 from scenthound.api.crawls import CrawlRun
 from scenthound.command_line import in_lines
 from scenthound.crawler.command import reproduce_command
+from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.scope import Scope
 from scenthound.crawler.settings import STUDY_LIMITS, CrawlSettings, StopConditions
 from scenthound.frontier.politeness import PolitenessSettings
@@ -41,6 +43,7 @@ PLANS = {
         "throttle": False,
         "near_duplicates": False,
         "soft_404s": False,
+        "render": RenderMode.ALWAYS,
         "allow_private": True,
         "connections": 3,
         "redirects": 2,
@@ -70,6 +73,7 @@ def test_the_command_makes_the_plan_again(
 
     monkeypatch.setattr("scenthound.cli.crawl._carry_out", carry_out)
     monkeypatch.setattr("scenthound.cli.crawl._print", lambda *_, **__: None)
+    monkeypatch.setenv("SCENTHOUND_BROWSER", sys.executable)  # Any program will do.
     monkeypatch.chdir(tmp_path)
     wanted = plan(**PLANS[name])
     repeat = reproduce_command(wanted, StopConditions(page_budget=77), "again")
@@ -86,7 +90,7 @@ def test_options_that_are_as_usual_are_left_out() -> None:
     line = reproduce_command(plan(), StopConditions(), "again").line
     assert line == (
         "scenthound crawl --topic ballooning --keywords 'hot air balloon' --keywords ballooning "
-        f"--seed {SEEDS[0]} --seed {SEEDS[1]} --pages 1000 --out again"
+        f"--seed {SEEDS[0]} --seed {SEEDS[1]} --pages 1000 --render never --out again"
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from rendered_pages import LIMITS, RenderThread, processes_with, render_thread, script
 from scenthound.crawler.page_requests import Answer
 from scenthound.crawler.rendering import RenderedDocument, ScriptRedirect
+from scenthound.web import browser_process
 from timing import wait_until
 
 
@@ -159,6 +160,16 @@ def test_a_browser_that_is_killed_while_it_renders_fails_the_page_only(tab: Rend
     tab.loop.call_soon_threadsafe(tab.loop.call_later, 0.1, os.kill, browser, signal.SIGKILL)
     assert tab.render("<p>text<script>for (;;) {}</script>") is None
     assert "<p>after" in tab.text("<p>after")
+
+
+def test_a_browser_that_hangs_is_killed_and_replaced(tab: RenderThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser_process, "END_S", 1.0)
+    assert tab.text("<p>before")
+    browser = tab.renderer.browser
+    tab.loop.call_soon_threadsafe(tab.loop.call_later, 0.1, os.kill, browser, signal.SIGSTOP)
+    assert tab.render("<p>text<script>for (;;) {}</script>") is None
+    assert "<p>after" in tab.text("<p>after")
+    wait_until(lambda: not Path(f"/proc/{browser}").exists())
 
 
 def test_a_browser_that_cannot_be_started_turns_rendering_off() -> None:

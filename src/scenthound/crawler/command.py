@@ -94,6 +94,8 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
         ("--redirects", unless(settings.redirects, default.redirects)),
         ("--sitemaps", settings.sitemaps and settings.strict_order),
         ("--no-sitemaps", not settings.sitemaps and not settings.strict_order),
+        # Its default is that of the machine.
+        ("--render", settings.render.value),
         ("--proxy", None if "@" in (settings.proxy or "") else settings.proxy),
         ("--proxy-from-environment", settings.proxy_from_environment),
         ("--cookie-file", settings.cookie_file),

@@ -17,9 +17,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 
 from scenthound.web.browser import FOLDER_VARIABLE, BrowserSettings, serve
 from scenthound.web.browser_messages import Header, MessageReader, frame
@@ -27,6 +29,7 @@ from scenthound.web.browser_messages import Header, MessageReader, frame
 #: How long the process may take to close the browser.
 END_S = 5.0
 _CHUNK_BYTES = 1 << 18
+_POLL_S = 0.05
 
 OnMessage = Callable[[Header, bytes], None]
 
@@ -112,18 +115,34 @@ class BrowserProcess:
             self._on_message(header, body)
 
     def _kill(self) -> None:
+        # It has not been waited for, so its ID is not that of another process.
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        if self.browser:
+        self._kill_browser()
+
+    def _kill_browser(self) -> None:
+        if self._has_browser():
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(self.browser, signal.SIGKILL)
 
+    def _has_browser(self) -> bool:
+        """Whether the browser runs: its command line names the folder. Another process may have its ID by now."""
+        try:
+            return self._folder.encode() in Path(f"/proc/{self.browser}/cmdline").read_bytes()
+        except OSError:
+            return False
+
     def _reap(self) -> None:
+        end_s = time.monotonic() + END_S
         try:
             self._process.wait(END_S)
         except subprocess.TimeoutExpired:
             self._kill()
             self._process.wait()
+        # A browser that hangs does not notice that nobody is connected to it any more.
+        while self._has_browser() and time.monotonic() < end_s:
+            time.sleep(_POLL_S)
+        self._kill_browser()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
