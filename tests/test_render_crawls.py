@@ -154,6 +154,16 @@ def test_requests_of_pages_obey_robots_txt_delays_and_the_address_guard(site: Sc
         assert all(after - before >= delay_s for before, after in pairwise(times))
 
 
+def test_pages_with_text_are_rendered_only_if_that_is_asked_for(site: ScriptSite, tmp_path: Path) -> None:
+    text = " ".join(f"word{number}" for number in range(60))
+    html = f"<title>t</title><p>{text}</p><script>document.title = 'rendered'</script>"
+    site.pages[HOST, "/0"] = StaticPage(html.encode())
+    assert crawl(site.settings(pages=1), tmp_path / "auto").status.n_rendered == 0
+    summary = crawl(site.settings(pages=1, render="always"), tmp_path / "always")
+    assert (titles(tmp_path / "auto"), titles(tmp_path / "always")) == ({"t"}, {"rendered"})
+    assert (summary.status.n_rendered, summary.status.n_renders_paid) == (1, 0)
+
+
 def test_a_page_that_leads_elsewhere_by_script_is_a_redirect(site: ScriptSite, tmp_path: Path) -> None:
     site.pages[HOST, "/0"] = StaticPage(b"<title>old</title><script>location = '/5'</script>")
     crawl(site.settings(), tmp_path / "crawl")
@@ -215,9 +225,9 @@ def test_an_interrupt_of_the_terminal_finishes_the_page_that_is_rendered(
     process = started(*site.command("--out", folder))
     wait_until(lambda: site.count("/data/1.json") or site.count("/data/2.json"), "the second page", process)
     started_by_it = descendants(process.pid)
-    process.send_signal(signal.SIGINT)
-    # The terminal sends it to the group of the crawl, to which the browser does not belong.
+    # The terminal sends the signal to the group of the crawl, to which the browser does not belong.
     assert all(os.getpgid(each) != os.getpgid(process.pid) for each in browsers_of(process.pid))
+    process.send_signal(signal.SIGINT)
     process.communicate()
     assert process.returncode == INTERRUPTED
     assert "App" not in titles(folder)

@@ -59,8 +59,10 @@ def test_only_get_requests_are_made(tab: RenderThread) -> None:
 
 
 def test_nothing_leaves_the_browser_but_through_the_crawl(tab: RenderThread) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
+        datagrams.bind(server.getsockname())
+        for each in (server, datagrams):
+            each.settimeout(0.2)
         origin = f"127.0.0.1:{server.getsockname()[1]}"
         code = (
             f"new WebSocket('ws://{origin}/socket').onclose = () => document.body.append('socket closed ');"
@@ -76,6 +78,8 @@ def test_nothing_leaves_the_browser_but_through_the_crawl(tab: RenderThread) -> 
         html = tab.text(f"<p>text<link rel=preconnect href='http://{origin}'><script>{code}</script>")
         with pytest.raises(TimeoutError):
             server.accept()
+        with pytest.raises(TimeoutError):
+            datagrams.recv(1)
     assert "socket closed" in html
     assert "fetch refused" in html
     assert set(tab.requested) <= {f"http://{origin}/fetch", f"http://{origin}/worker"}
