@@ -14,13 +14,13 @@ from warcio.checker import Checker
 import browsers
 from live_site import started
 from scenthound.cli import INTERRUPTED
+from scenthound.corpus.export import export
 from scenthound.crawler.explain import explain
 from scenthound.crawler.recrawl import refresh
 from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.start import RunOptions, crawl, resume
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_records import CheckOutcome
-from scenthound.store.exports import export
 from scenthound.store.record import open_web
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web import browser
