@@ -91,6 +91,7 @@ class EndReason(StrEnum):
     FRONTIER = "frontier empty"
     TIME = "time limit reached"
     HARVEST = "harvest below the floor"
+    RECALL = "estimated recall reached"
     STOPPED = "stopped by the user"
     PROXY = "proxy failed"
     FILES = "too many open files"

@@ -77,6 +77,7 @@ def new_run(
     pages: int | None = None,
     time: str | float | None = None,
     min_harvest: float | None = None,
+    until_recall: float | None = None,
     topic_id: str | None = None,
     force: bool = False,
     strategy: Any = None,
@@ -136,6 +137,8 @@ def new_run(
     for option, value, minimum in minima:
         if value is not None and not minimum <= value < math.inf:
             raise InvalidParameter(f"--{option} {value} must be at least {minimum}, and finite.")
+    if until_recall == 0:
+        raise InvalidParameter("--until-recall 0 would stop at once: give a recall up to 1, for example 0.8.")
     if strict_order and patience is not None:
         raise UsageError(
             "--patience has no effect with --strict-order, which waits for the best page however long it takes: remove "
@@ -192,7 +195,7 @@ def new_run(
     if settings.cookie_file is not None:
         read_cookies(Path(settings.cookie_file))
     folder = path_or_none(out) or default_folder(found.id)
-    options = RunOptions(pages, seconds(time), min_harvest)
+    options = RunOptions(pages, seconds(time), min_harvest, until_recall)
     return CrawlRun(folder, settings, lambda each: crawl_live(settings, folder, each, force=force), options, progress)
 
 
@@ -237,6 +240,7 @@ def resumed_run(
     pages: int | None = None,
     time: str | float | None = None,
     min_harvest: float | None = None,
+    until_recall: float | None = None,
     strategy: Any = None,
     relevance: Any = None,
     progress: ProgressLike = None,
@@ -259,7 +263,7 @@ def resumed_run(
                 f"--{name} is {choice}, but the crawl in {printable(folder)} was started with {stored.get(name)}; "
                 "it cannot be changed."
             )
-    options = RunOptions(pages, seconds(time), min_harvest)
+    options = RunOptions(pages, seconds(time), min_harvest, until_recall)
     settings = CrawlSettings.from_settings(stored)
     return CrawlRun(folder, settings, lambda each: resume_crawl(folder, each), options, progress)
 
@@ -316,8 +320,9 @@ def crawl(run: CrawlRun) -> Crawl:
     - `topic` is a `Topic`, keywords, or a topic file; a file of several topics needs `topic_id`.
     - `seeds` are the URLs to start from; by default the topic's seeds, or else its examples.
     - `out` is the folder of the crawl, by default one named after the topic; `force` replaces an earlier crawl there.
-    - `pages` (1000), `time` (seconds, or "10m", "2h") and `min_harvest` end the crawl: after so many pages, after this
-      time, or when the mean relevance of the last 200 pages falls below it.
+    - `pages` (1000), `time` (seconds, or "10m", "2h"), `min_harvest` and `until_recall` end the crawl: after so many
+      pages, after this time, when the mean relevance of the last 200 pages falls below it, or when this share of the
+      reachable pages on topic is likely to be found.
     - `strategy` ("link_context") decides which page comes next, and `relevance` scores pages and links: names, classes
       or instances of a `Strategy` and a `RelevanceModel`. A model that learns needs `train_from`, a folder of pages.
     - `delay` is the minimum number of seconds between two requests to a host (1); `connections` is the maximum number

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from scenthound.crawler.start import CrawlSummary
 
 #: Options that may differ when a crawl is resumed; all others are settings of the crawl.
-RUN_OPTIONS = ("pages", "time", "min_harvest", "log_json", "as_json")
+RUN_OPTIONS = ("pages", "time", "min_harvest", "until_recall", "log_json", "as_json")
 REFRESH_OPTIONS = ("pages", "time", "log_json", "as_json")
 
 
 @panels(
     {
         "What to crawl for": "file topics topic keywords seed contact",
-        "When to stop": "pages time min_harvest",
+        "When to stop": "pages time min_harvest until_recall",
         "Scope": "allow_domain deny_domain include exclude max_depth",
         "Output": "out resume refresh force log_json as_json",
         "Strategy": "strategy relevance train_from patience strict_order random_seed",
@@ -71,6 +71,15 @@ def crawl(
         typer.Option(
             min=0.0,
             help="Stop when the mean relevance of the last 200 pages is lower; kept for later runs, 0 removes it.",
+        ),
+    ] = None,
+    until_recall: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Stop when this share of the reachable pages on topic is likely to be found, by an estimate; kept for "
+            "later runs, 0 removes it.",
         ),
     ] = None,
     allow_domain: Annotated[
@@ -264,7 +273,7 @@ def crawl(
         return
     if resume is not None:
         refuse_settings(context, "crawl", resume, RUN_OPTIONS)
-        run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest)
+        run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest, until_recall=until_recall)
     else:
         run = _new_run(context)
     _note_offline(run.settings)

@@ -59,6 +59,13 @@ def on_topic(status: CrawlStatus) -> str:
     return "" if status.n_on_topic is None else f"{status.n_on_topic:,} on topic; "
 
 
+def recall(status: CrawlStatus) -> str:
+    """Empty while it is unknown."""
+    if status.recall is None or status.recall_low is None or status.recall_high is None:
+        return ""
+    return f"about {status.recall:.0%} ({status.recall_low:.0%} to {status.recall_high:.0%})"
+
+
 def harvest(status: CrawlStatus) -> str:
     return f"{status.harvest or 0:.3f}, recently {status.recent_harvest or 0:.3f}"
 
@@ -205,6 +212,7 @@ def _display(title: str, status: CrawlStatus, time_s: float | None) -> Renderabl
     facts = Table.grid(padding=(0, 2))
     rows = {
         **({} if status.n_on_topic is None else {"on topic": counted(status.n_on_topic, "page")}),
+        **({"recall": known} if (known := recall(status)) else {}),
         "harvest": harvest(status),
         "given up": f"{regret(status)} of the best score",
         "frontier": f"{status.frontier:,} queued, {status.in_flight:,} in flight",
@@ -248,11 +256,11 @@ class PlainLines(CrawlWatcher):
         if ending and not self._ending:
             self._print(ending)
         elif self._is_due(SECONDS_BETWEEN_LINES):
-            left = time_left(status, self._time_s)
+            left, known = time_left(status, self._time_s), recall(status)
             self._print(
                 f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; {on_topic(status)}"
-                f"harvest {harvest(status)}; frontier {status.frontier:,}; hosts {hosts(status)}; "
-                f"score given up {regret(status)}; skipped {skipped(status)}"
+                f"{known and f'recall {known}; '}harvest {harvest(status)}; frontier {status.frontier:,}; "
+                f"hosts {hosts(status)}; score given up {regret(status)}; skipped {skipped(status)}"
             )
         self._ending = ending
 

@@ -52,6 +52,7 @@ def print_summary(summary: CrawlSummary) -> None:
             "pages": f"{status.n_pages:,} of {summary.page_budget:,}, in {printable(summary.folder)}",
             "speed": f"{progress.speed(status)} for {progress.clock_time(status.seconds)}",
             **on_topic_facts(summary),
+            **_recall(summary),
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
             **_given_up(summary),
             "hosts": progress.all_hosts(status),
@@ -92,6 +93,15 @@ def on_topic_facts(summary: CrawlSummary) -> dict[str, str]:
     return {"on topic": f"{counted(n_on_topic, 'page')}, {n_on_topic / n_pages:.0%}: {how}"}
 
 
+def _recall(summary: CrawlSummary) -> dict[str, str]:
+    """The estimate, or why there is none; empty if the relevance model cannot tell what is on topic."""
+    status = summary.status
+    if recall := progress.recall(status):
+        return {"recall": f"{recall} of the pages on topic that can be reached, by an estimate"}
+    is_expected = status.n_on_topic is not None and status.n_pages and status.recall_unknown
+    return {"recall": f"unknown: {status.recall_unknown}"} if is_expected else {}
+
+
 def _given_up(summary: CrawlSummary) -> dict[str, str]:
     """The cost of politeness, if there can be any and it is known."""
     status, facts = summary.status, {}
@@ -120,6 +130,8 @@ def _print_next(summary: CrawlSummary) -> None:
     }
     if summary.n_recorded < summary.status.n_pages:
         commands[f"{scenthound} export {folder} --to jsonl --out pages.jsonl"] = "export its pages"
+    if summary.ended is EndReason.RECALL:
+        more += " --until-recall 0"
     resume = {f"{scenthound} crawl --resume {folder}{more}": "resume the crawl"}
     if summary.ended is EndReason.STOPPED:
         commands = resume | commands

@@ -171,6 +171,7 @@ class CrawlParts:
         """Score further pages with the relevance model of these settings; it learns only from pages to come."""
         relevance = relevance_of(settings, self._scanner)
         self._reader.scorer = PageScorer(relevance, self._strategy, _model_id(settings))
+        self.crawl.recall.has_several_models = True
 
     def relearn(self, progress: Progress, first: int = 0) -> None:
         """Let the relevance model learn from the pages that were visited before the crawl was resumed, from number

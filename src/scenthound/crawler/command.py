@@ -70,6 +70,7 @@ def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[
     return [
         ("--pages", conditions.page_budget or settings.page_budget),
         ("--min-harvest", conditions.harvest_floor or None),
+        ("--until-recall", conditions.until_recall or None),
         ("--strategy", unless(settings.strategy, default.strategy)),
         ("--relevance", unless(settings.relevance, Strategy.relevance_model)),
         ("--train-from", settings.train_from),

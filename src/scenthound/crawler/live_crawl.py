@@ -17,6 +17,7 @@ from scenthound.crawler.engine import Engine, Visited
 from scenthound.crawler.journal import Journal
 from scenthound.crawler.reader import PageFilter, Reader
 from scenthound.crawler.rendering import Rendering, RenderMemory
+from scenthound.crawler.recall import CrawlRecall
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
 from scenthound.frontier.politeness import Politeness
 from scenthound.reasons import SkipReason
@@ -264,6 +265,7 @@ class LiveCrawl:
     ) -> None:
         self.engine = engine
         self.harvest = Harvest(on_topic_from=engine.settings.on_topic_from)
+        self.recall = CrawlRecall(engine.settings.on_topic_from, is_focused=engine.strategy.needs_relevance)
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
         self.reasons: dict[SkipReason, int] = {}
         self.n_out_of_scope = 0  #: links of visited pages that were left out
@@ -308,6 +310,7 @@ class LiveCrawl:
         self.engine.restore(state["engine"])
         self._filter.restore(state["filter"])
         self.harvest.restore(state["harvest"])
+        self.recall.load(self._store, state["position"]["visits"])
         self.host_statistics.restore(state["host_statistics"])
         # Earlier versions have none.
         if "rendering" in state:
@@ -370,6 +373,7 @@ class LiveCrawl:
                 self.reader.note_visit(visited.job.page, visited.fetched.text.words)
             self.n_out_of_scope += visited.fetched.n_out_of_scope
             self.harvest.add(visited.fetched.relevance, visited.job.score, visited.job.regret)
+            self.recall.add(visited.fetched.relevance, visited.job.queue_size)
             self._note_page(visited.job.page, visited.fetched.url, facts.fingerprint)
         elif isinstance(result, Failed):
             self.note_failure(task, result)
@@ -378,6 +382,7 @@ class LiveCrawl:
     def note_visit(self, row: VisitRecord) -> None:
         """Apply a stored visit to everything but the engine, when a crawl is resumed."""
         self.harvest.add(row.relevance, row.score, row.regret)
+        self.recall.add(row.relevance, row.queue_size)
         self._note_page(row.page, row.url, row.fingerprint)
 
     def _note_page(self, page: int, url: str, fingerprint: int | None) -> None:

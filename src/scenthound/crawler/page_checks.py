@@ -157,6 +157,7 @@ class PageChecks:
         earlier runs."""
         self.engine = engine
         self.harvest = Harvest()
+        self.recall = None
         self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
         self.reasons: dict[SkipReason, int] = {}
         self.n_out_of_scope = 0

@@ -28,12 +28,14 @@ from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.host_gate import HostGate
 from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult
+from scenthound.crawler.recall import CrawlRecall, RecallGoal
 from scenthound.crawler.recent_requests import RecentRequests
 from scenthound.crawler.rendering import RenderCounts
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import REQUESTS, Kind, Task
 from scenthound.errors import FilesFailure, LeakageError, PluginError, ProxyFailure, RunFailure, printable
+from scenthound.metrics.recall_estimate import RecallEstimate
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus, HostState
 from scenthound.web.curl_handle import PROXY_CREDENTIALS
@@ -89,6 +91,11 @@ class RunnableCrawl(Protocol):
     reasons: dict[SkipReason, int]
     n_out_of_scope: int
     n_acknowledged: int  #: visits on disk
+
+    @property
+    def recall(self) -> CrawlRecall | None:
+        """None for a refresh."""
+        ...
 
     def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]: ...
 
@@ -212,13 +219,15 @@ rare_collections = _CollectionSettings().changed
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """When a run ends, besides an empty frontier. `harvest_floor` is the minimum mean relevance of the last pages."""
+    """When a run ends, besides an empty frontier. `harvest_floor` is the minimum mean relevance of the last pages,
+    `until_recall` the estimated recall to reach."""
 
     page_budget: int
     time_s: float | None = None
     harvest_floor: float | None = None
     commit_s: float = 1.0
     watch_s: float = 0.5
+    until_recall: float | None = None
 
 
 class LiveRun:
@@ -264,6 +273,7 @@ class LiveRun:
         self._commits = CommitWriter(crawl, self._committed)
         self._began_s = clock()
         self._n_visits_at_start = crawl.engine.n_visits
+        self._recall_goal = RecallGoal(limits.until_recall, crawl.engine.n_visits)
 
     async def run(self) -> EndReason:
         """Crawl to the end. A commit that fails ends the crawl with its error."""
@@ -457,10 +467,20 @@ class LiveRun:
         floor, harvest = self._limits.harvest_floor, self._crawl.harvest
         if floor is not None and self._ending is None and harvest.window_is_full and harvest.recent < floor:
             self.end(EndReason.HARVEST)
+        elif self._ending is None and self._has_reached_recall():
+            self.end(EndReason.RECALL)
         elif self._ending is not None:
             self.end(self._ending)
         else:
             self._turn_in(0.0)
+
+    def _has_reached_recall(self) -> bool:
+        recall = self._crawl.recall
+        return recall is not None and self._recall_goal.is_reached(recall, self._engine.n_visits, self._n_skipped)
+
+    @property
+    def _n_skipped(self) -> int:
+        return sum(self._crawl.reasons.values())
 
     # Periodic work
 
@@ -518,7 +538,7 @@ class LiveRun:
             frontier=len(engine.strategy),
             in_flight=engine.n_in_flight,
             **{f"hosts_{state}": getattr(hosts, state) for state in HostState},
-            n_skipped=sum(self._crawl.reasons.values()),
+            n_skipped=self._n_skipped,
             paused=self._is_paused,
             seconds=seconds,
             seconds_left=n_left / speed if speed > 0 and seconds >= 1 and not self._is_paused else None,
@@ -533,4 +553,13 @@ class LiveRun:
             n_renders_paid=renders.n_paid,
             n_renders_failed=renders.n_failed,
             render_problem=renders.problem,
+            **self._recall_values(),
         )
+
+    def _recall_values(self) -> dict[str, Any]:
+        if self._crawl.recall is None:
+            return {}
+        estimate = self._crawl.recall.estimate(self._n_skipped)
+        if not isinstance(estimate, RecallEstimate):
+            return {"recall_unknown": estimate.value}
+        return {"recall": estimate.recall, "recall_low": estimate.low, "recall_high": estimate.high}

@@ -262,6 +262,7 @@ class StopConditions:
 
     page_budget: int | None = None
     harvest_floor: float | None = None
+    until_recall: float | None = None
     relevance_model: str | None = column(default=None, aliases=("guide",))
     relevance_digest: str | None = column(default=None, aliases=("guide_digest",))
 
@@ -270,6 +271,8 @@ class StopConditions:
             check_count("pages", self.page_budget)
         if self.harvest_floor is not None and not 0 <= self.harvest_floor < math.inf:
             raise InvalidParameter(f"--min-harvest {self.harvest_floor} must be finite, and 0 or more.")
+        if self.until_recall is not None and not 0 <= self.until_recall <= 1:
+            raise InvalidParameter(f"--until-recall {self.until_recall} must be from 0 to 1, for example 0.8.")
 
     @classmethod
     def read(cls, folder: Path) -> "StopConditions":
@@ -285,7 +288,7 @@ class StopConditions:
         except (OSError, ValueError, CorruptData, InvalidParameter) as reason:
             raise InvalidInput(
                 machine_fault(file, reason)
-                or f"{printable(file)} is damaged: delete it, and repeat --pages and --min-harvest."
+                or f"{printable(file)} is damaged: delete it, and repeat --pages, --min-harvest and --until-recall."
             ) from None
 
     def write(self, folder: Path) -> None:

@@ -25,8 +25,9 @@ from scenthound.crawler.runner import LiveRun, RunLimits
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import Ending, SampleRecorder, ending_of
 from scenthound.crawler.topic_notes import NO_NOTES, TopicNotes, topic_notes
-from scenthound.errors import FilesFailure, RunFailure
+from scenthound.errors import FilesFailure, RunFailure, printable
 from scenthound.frontier.politeness import UnrecordedRequests
+from scenthound.metrics.recall_estimate import CannotTell
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.checkpoints import Checkpoints
@@ -49,11 +50,12 @@ def ignore(_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run ends and is watched. Page budget and harvest floor are stored for later runs."""
+    """How a run ends and is watched. Page budget, harvest floor and recall are stored for later runs."""
 
     page_budget: int | None = None  #: instead of that in the settings
     time_s: float | None = None
     harvest_floor: float | None = None
+    until_recall: float | None = None
     commit_s: float = 1.0
     watch: Watch = ignore
     watch_s: float = 0.5
@@ -89,7 +91,7 @@ def crawl(
 ) -> CrawlSummary:
     """Crawl into a new folder. `force` replaces an earlier crawl there."""
     options = options or RunOptions()
-    conditions = StopConditions(options.page_budget, options.harvest_floor)
+    conditions = StopConditions(options.page_budget, options.harvest_floor, options.until_recall)
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
     settings = with_digests(with_relevance(settings))
     check(settings)
@@ -107,7 +109,9 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
     with closing(CrawlStore.open(folder)) as store:
         options = options or RunOptions()
         conditions = StopConditions.read(folder).updated(
-            page_budget=options.page_budget, harvest_floor=options.harvest_floor
+            page_budget=options.page_budget,
+            harvest_floor=options.harvest_floor,
+            until_recall=options.until_recall,
         )
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
         if not settings.offline:
@@ -128,6 +132,7 @@ def _run_crawl(
     retrained = with_relevance_model(settings, store.folder, conditions)
     parts, replayed = started(retrained, store, options.progress)
     with closing(parts):
+        parts.crawl.recall.has_several_models = conditions.relevance_model is not None
         if conditions != StopConditions():
             conditions.write(store.folder)
         limits = RunLimits(
@@ -136,7 +141,9 @@ def _run_crawl(
             conditions.harvest_floor,
             options.commit_s,
             options.watch_s,
+            conditions.until_recall,
         )
+        _note_recall(retrained, conditions, options.note)
         clock = crawl_clock(store.folder, max(replayed.now_s, store.last_time_s()), options.note)
         now_s = clock()
         if replayed.n_events:
@@ -190,6 +197,19 @@ def _resumed(engine: Engine, store: CrawlStore, since_s: float, now_s: float, ah
     received = {task.number: latest.received_s(host_of(task.url)) for task in engine.outstanding()}
     received_s = {task: uptime_s + ahead_s for task, uptime_s in received.items() if uptime_s is not None}
     return Resumed(now_s, UnrecordedRequests(hosts, bool(recent - known.keys())), received_s, clock_step_s)
+
+
+def _note_recall(settings: CrawlSettings, conditions: StopConditions, note: Callable[[str], None]) -> None:
+    """If nothing will be known of the recall that the crawl is to reach."""
+    if not conditions.until_recall:
+        return
+    if settings.on_topic_from is None:
+        reason = f"{printable(settings.relevance or '', 60)} does not say which pages are on topic"
+    elif conditions.relevance_model is not None:
+        reason = CannotTell.SEVERAL_MODELS.value
+    else:
+        return
+    note(f"--until-recall {conditions.until_recall:g} has no effect: the recall cannot be estimated, as {reason}.")
 
 
 def _could_wait(settings: CrawlSettings, status: CrawlStatus) -> bool:

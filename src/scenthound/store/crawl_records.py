@@ -383,6 +383,16 @@ class CrawlStatus(Sample):
         metric="failed_renders_total",
     )
     render_problem: str = column(help="why no more pages are rendered in this run", default="")
+    recall: float | None = column(
+        help="estimated share of the reachable pages on topic that were found", metric="recall", default=None
+    )
+    recall_low: float | None = column(
+        "recall, lower bound", help="lower bound of the 90 % interval of the recall", metric="recall_low", default=None
+    )
+    recall_high: float | None = column(
+        "recall, upper bound", help="upper bound of the 90 % interval of the recall", metric="recall_high", default=None
+    )
+    recall_unknown: str = column("recall unknown", help="why the recall cannot be estimated", default="")
 
 
 @dataclass(frozen=True, slots=True)

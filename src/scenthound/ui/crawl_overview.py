@@ -15,9 +15,11 @@ from uuid import UUID
 import numpy as np
 
 from scenthound.crawler.assembly import relevance_model_of
+from scenthound.crawler.recall import stored_recall
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.errors import ScenthoundError
+from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate
 from scenthound.model import BoolArray, FloatArray
 from scenthound.store.crawl_records import (
     CheckOutcome,
@@ -208,6 +210,7 @@ class CrawlOverview:
     n_hosts: int
     skipped: tuple[SkippedExamples, ...]
     graph: CrawlGraph
+    recall: RecallEstimate | CannotTell
     refreshes: tuple[CheckedPages, ...] = ()
 
     @property
@@ -292,6 +295,7 @@ def overview_of(folder: str | Path) -> CrawlOverview:
             skipped=tuple(crawl.skipped_examples()),
             refreshes=tuple(CheckedPages(each, crawl.check_counts(each.refresh)) for each in crawl.refreshes()),
             graph=crawl_graph(crawl),
+            recall=stored_recall(crawl),
         )
 
 

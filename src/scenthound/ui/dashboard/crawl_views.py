@@ -42,6 +42,7 @@ _ENDED = {
     EndReason.FRONTIER: "No pages are left in the frontier.",
     EndReason.TIME: "The time limit is reached.",
     EndReason.HARVEST: "The harvest fell below its limit.",
+    EndReason.RECALL: "The estimated recall is reached.",
     EndReason.STOPPED: "The crawl was stopped.",
     EndReason.PROXY: "The proxy failed.",
     EndReason.FILES: "Too many files were open.",

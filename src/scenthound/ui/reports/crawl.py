@@ -13,6 +13,7 @@ from scenthound.crawler.scope import Scope
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.experiments.results import versions
+from scenthound.metrics.recall_estimate import RecallEstimate
 from scenthound.model import FloatArray
 from scenthound.store.crawl_records import CheckOutcome, CrawlStatus, HostState, RefreshRecord, VisitRecord
 from scenthound.ui.crawl_curves import WINDOW, CrawlCurves
@@ -124,6 +125,7 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
     if crawl.n_pages:
         facts += [
             *([] if crawl.n_on_topic is None else [("on topic", f"{crawl.n_on_topic:,}")]),
+            *([("recall", f"{crawl.recall.recall:.0%}")] if isinstance(crawl.recall, RecallEstimate) else []),
             *_harvests(crawl),
             ("hosts", f"{crawl.n_hosts:,}"),
             ("time", short_duration(crawl.seconds)),
@@ -456,6 +458,7 @@ def settings_facts(plan: CrawlSettings, goals: StopConditions, relevance_model: 
         ("relevance model", printable(relevance_model) + trained),
         ("page budget", f"{goals.page_budget or plan.page_budget:,}"),
         ("stops below a harvest of", f"{goals.harvest_floor:g}" if goals.harvest_floor else ""),
+        ("stops at a recall of", f"{goals.until_recall:g}" if goals.until_recall else ""),
         ("scope", scope_text(plan.scope)),
         ("order", "strict: one page at a time" if plan.strict_order else f"with a patience of {plan.patience:g}"),
         ("random seed", printable(plan.random_seed, 100)),

@@ -13,6 +13,7 @@ import numpy as np
 from scenthound.command_line import command_line
 from scenthound.crawler.state import CrawlState, State
 from scenthound.errors import printable
+from scenthound.metrics.recall_estimate import RecallEstimate
 from scenthound.store.crawl_records import MIN_PAGES_FOR_COST, on_topic_pages_lost
 from scenthound.ui.crawl_curves import WINDOW
 from scenthound.ui.crawl_overview import CrawlOverview, Scorer
@@ -110,7 +111,7 @@ def _yield(crawl: CrawlOverview) -> str:
     mean = f"The mean relevance of the pages is {crawl.relevance.mean():.3f} (1 is the maximum)"
     if crawl.n_pages > WINDOW:
         mean += f", of the last {WINDOW} pages {crawl.relevance[-WINDOW:].mean():.3f}"
-    return f"{_on_topic(crawl)}{mean}.{_trend(crawl)}"
+    return f"{_on_topic(crawl)}{_recall(crawl)}{mean}.{_trend(crawl)}"
 
 
 def _on_topic(crawl: CrawlOverview) -> str:
@@ -120,6 +121,21 @@ def _on_topic(crawl: CrawlOverview) -> str:
     return (
         f"On topic: {crawl.n_on_topic:,} of {counted(crawl.n_pages, 'page')} ({crawl.n_on_topic / crawl.n_pages:.0%}); "
         f"{model_names(crawl)} gives them a probability of {crawl.plan.on_topic_from:g} or more. "
+    )
+
+
+def _recall(crawl: CrawlOverview) -> str:
+    """Empty if the relevance model cannot tell what is on topic."""
+    if crawl.n_on_topic is None:
+        return ""
+    found = crawl.recall
+    if not isinstance(found, RecallEstimate):
+        return f"How many more can be reached cannot be estimated: {found}. "
+    if not found.n_left_high:
+        return "No other page can be reached. "
+    return (
+        f"That is about {found.recall:.0%} of the pages on topic that can be reached; with 90 % probability, it is "
+        f"between {found.low:.0%} and {found.high:.0%}. "
     )
 
 

@@ -56,6 +56,11 @@ export function percent(share) {
   return isNumber(share) ? `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %` : NONE;
 }
 
+/** 62 % (35–84 %): a share, and the interval of its estimate. */
+export function range(share, low, high) {
+  return isNumber(share) ? `${percent(share)} (${Math.round(100 * low)}–${Math.round(100 * high)} %)` : NONE;
+}
+
 /** 12 s, 3 min, 2 h 5 min, 3 d 4 h */
 export function duration(seconds) {
   if (!isNumber(seconds)) return NONE;

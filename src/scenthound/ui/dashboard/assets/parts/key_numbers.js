@@ -3,12 +3,13 @@
 import { statusColumn } from "../columns.js";
 import { lastPoint } from "../curves.js";
 import { element, shareBar } from "../dom.js";
-import { count, duration, percent, rate, score } from "../format.js";
+import { count, duration, percent, range, rate, score } from "../format.js";
 
 // Fields of the status and their formats.
 const FIELDS = {
   n_pages: count,
   n_on_topic: count,
+  recall: (value, _, status) => range(value, status.recall_low, status.recall_high),
   harvest: score,
   recent_harvest: score,
   pages_per_s: (value, isRunning) => rate(isRunning ? value : null),
@@ -44,14 +45,21 @@ export class KeyNumbers {
     const status = crawl.status ?? lastPoint(curves);
     const isRunning = crawl.state === "running" || crawl.state === "ending";
     for (const [name, format] of Object.entries(FIELDS)) {
-      this.#set(name, format(status[name], isRunning));
+      this.#set(name, format(status[name], isRunning, status));
       if (OPTIONAL.has(name)) this.#values[name].closest("div").hidden = !status[name];
     }
+    this.#explain("recall", status.recall_unknown);
     this.#setBudget(status.n_pages, status.page_budget);
   }
 
   #set(name, text) {
     if (this.#values[name].textContent !== text) this.#values[name].textContent = text;
+  }
+
+  /** Why a number is missing. */
+  #explain(name, reason) {
+    const { help } = statusColumn(name);
+    this.#values[name].closest("div").title = reason ? `${help}; unknown: ${reason}` : help;
   }
 
   #setBudget(pages, budget) {

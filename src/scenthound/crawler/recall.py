@@ -1,0 +1,78 @@
+"""The estimated recall of a crawl, running or stored (`metrics.recall_estimate`).
+
+Rules
+- The estimate is a function of what is stored of each visit, relevance and queue size, and of the number of skipped
+  pages. So a resumed crawl, and whoever reads its folder, has the estimate of a crawl without a stop.
+- Adding a visit takes less than a microsecond, an estimate less than 0.2 ms, however long the crawl is.
+"""
+
+import numpy as np
+
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.errors import ScenthoundError
+from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate, RecallHistory
+from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.strategies.base import STRATEGIES
+
+#: Visits between two checks of a goal: at least so many, and this share of all.
+MIN_VISITS_BETWEEN_CHECKS = 10
+SHARE_BETWEEN_CHECKS = 0.01
+
+
+class CrawlRecall:
+    """The visits of a crawl as far as they count. `on_topic_from` is None if the relevance model gives no
+    probabilities."""
+
+    def __init__(self, on_topic_from: float | None, *, is_focused: bool) -> None:
+        self._on_topic_from = on_topic_from
+        self._history = RecallHistory(is_focused=is_focused)
+        #: Scores of two models have no common scale.
+        self.has_several_models = False
+
+    def add(self, relevance: float, queue_size: int) -> None:
+        if self._on_topic_from is not None:
+            self._history.add(is_on_topic=relevance >= self._on_topic_from, queue_size=queue_size)
+
+    def load(self, crawl: StoredCrawl, n_visits: int) -> None:
+        """Take over the first visits of a stored crawl."""
+        relevance, queue_sizes = crawl.numbers(("relevance", "queue_size"), n_visits)
+        for each, queue_size in zip(relevance.tolist(), np.nan_to_num(queue_sizes).astype(int).tolist(), strict=True):
+            self.add(each, queue_size)
+
+    def estimate(self, n_skipped: int) -> RecallEstimate | CannotTell:
+        if self._on_topic_from is None:
+            return CannotTell.NO_PROBABILITIES
+        if self.has_several_models:
+            return CannotTell.SEVERAL_MODELS
+        return self._history.estimate(n_skipped)
+
+
+class RecallGoal:
+    """Checks every now and then whether a recall was reached."""
+
+    def __init__(self, goal: float | None, n_visits: int) -> None:
+        self._goal = goal
+        self._next_check = n_visits + 1
+
+    def is_reached(self, recall: CrawlRecall, n_visits: int, n_skipped: int) -> bool:
+        if not self._goal or n_visits < self._next_check:
+            return False
+        self._next_check = n_visits + max(MIN_VISITS_BETWEEN_CHECKS, round(SHARE_BETWEEN_CHECKS * n_visits))
+        estimate = recall.estimate(n_skipped)
+        return isinstance(estimate, RecallEstimate) and estimate.reaches(self._goal)
+
+
+def stored_recall(crawl: StoredCrawl) -> RecallEstimate | CannotTell:
+    """That of a stored crawl, by any version."""
+    settings = CrawlSettings.from_settings(crawl.about.settings)
+    recall = CrawlRecall(settings.on_topic_from, is_focused=_uses_relevance(settings.strategy))
+    recall.has_several_models = bool(crawl.relevance_models())
+    recall.load(crawl, crawl.n_visits())
+    return recall.estimate(sum(crawl.reasons().values()))
+
+
+def _uses_relevance(strategy: str) -> bool:
+    try:
+        return STRATEGIES.make(strategy).needs_relevance
+    except ScenthoundError:  # not installed
+        return True
