@@ -27,6 +27,7 @@ from benchmarks import command_parser
 from benchmarks.data import COLLECTIONS
 from benchmarks.relevance import recorded_webs
 from scenthound.experiments.starts import Starts, known_relevant
+from scenthound.metrics.measures import chao_unseen, chapman
 from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate, RecallHistory
 from scenthound.model import BoolArray, IntArray, LongArray, Topic
 from scenthound.relevance.base import RELEVANCE, LearningRelevance
@@ -164,17 +165,6 @@ class Judge:
                 "recent share": n_found + float(recent) * float(crawl.queue_sizes[n_visits - 1]),
             }
             yield {name: min(1.0, n_found / max(total, 1.0)) for name, total in estimates.items()}
-
-
-def chapman(n_first: int, n_second: int, n_both: int) -> float:
-    """The size of a population of which two independent samples have so many in common."""
-    return (n_first + 1) * (n_second + 1) / (n_both + 1) - 1
-
-
-def chao_unseen(captures: LongArray) -> float:
-    """The lower bound of Chao, bias-corrected, for the members that were never captured."""
-    once, twice = np.count_nonzero(captures == 1), np.count_nonzero(captures == 2)
-    return once * (once - 1) / (2 * (twice + 1))
 
 
 def whole_crawls(judge: Judge, topics: Sequence[Topic], n_topics: int) -> Iterator[WholeCrawl]:

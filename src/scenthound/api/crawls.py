@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import CrawlSummary, RunOptions
     from scenthound.crawler.state import Ending
+    from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate
     from scenthound.reasons import EndReason
     from scenthound.store.crawl_records import (
         CheckRecord,
@@ -527,6 +528,30 @@ class Crawl(Result):
             return tuple(note_texts(self.summary.topic_notes))
         with StoredCrawl.open(self.folder) as stored:
             return tuple(note_texts(topic_notes(self.settings, stored)))
+
+    @property
+    def recall(self) -> RecallEstimate | None:
+        """An estimate of the share of reachable pages on topic that were found: `recall`, with the bounds `low` and
+        `high` of an interval of 90 %. None if there is none; `recall_unknown` says why."""
+        from scenthound.metrics.recall_estimate import RecallEstimate
+
+        estimate = self._recall()
+        return estimate if isinstance(estimate, RecallEstimate) else None
+
+    @property
+    def recall_unknown(self) -> str:
+        """Why the recall cannot be estimated; empty if it can."""
+        from scenthound.metrics.recall_estimate import CannotTell
+
+        estimate = self._recall()
+        return estimate.value if isinstance(estimate, CannotTell) else ""
+
+    def _recall(self) -> RecallEstimate | CannotTell:
+        from scenthound.crawler.recall import stored_recall
+        from scenthound.store.stored_crawl import StoredCrawl
+
+        with StoredCrawl.open(self.folder) as stored:
+            return stored_recall(stored).estimate
 
     def _ending(self) -> Ending | None:
         from scenthound.crawler.state import crawl_state

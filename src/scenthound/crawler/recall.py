@@ -6,6 +6,8 @@ Rules
 - Adding a visit takes less than a microsecond, an estimate less than 0.2 ms, however long the crawl is.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from scenthound.crawler.settings import CrawlSettings
@@ -17,6 +19,8 @@ from scenthound.strategies.base import STRATEGIES
 #: Visits between two checks of a goal: at least so many, and this share of all.
 MIN_VISITS_BETWEEN_CHECKS = 10
 SHARE_BETWEEN_CHECKS = 0.01
+#: Points of the curve of a stored crawl, at most.
+N_POINTS = 100
 
 
 class CrawlRecall:
@@ -33,18 +37,19 @@ class CrawlRecall:
         if self._on_topic_from is not None:
             self._history.add(is_on_topic=relevance >= self._on_topic_from, queue_size=queue_size)
 
-    def load(self, crawl: StoredCrawl, n_visits: int) -> None:
-        """Take over the first visits of a stored crawl."""
-        relevance, queue_sizes = crawl.numbers(("relevance", "queue_size"), n_visits)
+    def load(self, crawl: StoredCrawl, end: int, first: int = 0) -> None:
+        """Take over the visits of a stored crawl from `first` to before `end`."""
+        relevance, queue_sizes = crawl.numbers(("relevance", "queue_size"), end, first)
         for each, queue_size in zip(relevance.tolist(), np.nan_to_num(queue_sizes).astype(int).tolist(), strict=True):
             self.add(each, queue_size)
 
-    def estimate(self, n_skipped: int) -> RecallEstimate | CannotTell:
+    def estimate(self, n_skipped: int, *, is_complete: bool = False) -> RecallEstimate | CannotTell:
+        """`is_complete` is whether nothing is left to request."""
         if self._on_topic_from is None:
             return CannotTell.NO_PROBABILITIES
         if self.has_several_models:
             return CannotTell.SEVERAL_MODELS
-        return self._history.estimate(n_skipped)
+        return self._history.estimate(n_skipped, is_complete=is_complete)
 
 
 class RecallGoal:
@@ -62,13 +67,30 @@ class RecallGoal:
         return isinstance(estimate, RecallEstimate) and estimate.reaches(self._goal)
 
 
-def stored_recall(crawl: StoredCrawl) -> RecallEstimate | CannotTell:
+@dataclass(frozen=True, slots=True)
+class StoredRecall:
+    """The estimate of a stored crawl, and earlier ones with their numbers of visits. Skipped pages are assumed to have
+    been as frequent as in the whole crawl."""
+
+    estimate: RecallEstimate | CannotTell
+    curve: tuple[tuple[int, RecallEstimate], ...]
+
+
+def stored_recall(crawl: StoredCrawl) -> StoredRecall:
     """That of a stored crawl, by any version."""
     settings = CrawlSettings.from_settings(crawl.about.settings)
     recall = CrawlRecall(settings.on_topic_from, is_focused=_uses_relevance(settings.strategy))
     recall.has_several_models = bool(crawl.relevance_models())
-    recall.load(crawl, crawl.n_visits())
-    return recall.estimate(sum(crawl.reasons().values()))
+    n_visits, n_skipped, status = crawl.n_visits(), sum(crawl.reasons().values()), crawl.status()
+    curve, before = [], 0
+    for end in np.unique(np.linspace(0, n_visits, N_POINTS + 1).round().astype(int)).tolist():
+        recall.load(crawl, end, before)
+        estimate = recall.estimate(round(n_skipped * end / max(n_visits, 1)))
+        if isinstance(estimate, RecallEstimate):
+            curve.append((end, estimate))
+        before = end
+    is_complete = status is not None and not status.frontier and not status.in_flight
+    return StoredRecall(recall.estimate(n_skipped, is_complete=is_complete), tuple(curve))
 
 
 def _uses_relevance(strategy: str) -> bool:

@@ -15,11 +15,10 @@ from uuid import UUID
 import numpy as np
 
 from scenthound.crawler.assembly import relevance_model_of
-from scenthound.crawler.recall import stored_recall
+from scenthound.crawler.recall import StoredRecall, stored_recall
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, crawl_state
 from scenthound.errors import ScenthoundError
-from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate
 from scenthound.model import BoolArray, FloatArray
 from scenthound.store.crawl_records import (
     CheckOutcome,
@@ -210,7 +209,7 @@ class CrawlOverview:
     n_hosts: int
     skipped: tuple[SkippedExamples, ...]
     graph: CrawlGraph
-    recall: RecallEstimate | CannotTell
+    recall: StoredRecall
     refreshes: tuple[CheckedPages, ...] = ()
 
     @property

@@ -49,6 +49,8 @@ from scenthound.ui.reports.crawl_summary import (
 from scenthound.web.urls import host_of
 
 MAX_BARS = 20
+#: A curve of fewer points says nothing.
+MIN_POINTS = 3
 #: The width of a bar of the histogram is the first of these with which there are not too many bars.
 BAR_WIDTHS = (0.005, 0.01, 0.02, 0.05)
 #: Speed is averaged over this many parts of the time, to smooth it.
@@ -82,7 +84,11 @@ def _page_sections(crawl: CrawlOverview) -> tuple[Section, ...]:
     return (
         Section(
             "Harvest and relevance",
-            (harvest_chart(crawl), histogram(crawl.relevance, with_scales_note(crawl, relevance))),
+            (
+                harvest_chart(crawl),
+                *recall_charts(crawl),
+                histogram(crawl.relevance, with_scales_note(crawl, relevance)),
+            ),
         ),
         Section("Best pages", (_pages_table(crawl, "best-pages", best, crawl.best),)),
         Section("Link graph", (LinkGraph("link-graph", caption, graph.nodes, graph.links, graph_note),)),
@@ -125,7 +131,7 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
     if crawl.n_pages:
         facts += [
             *([] if crawl.n_on_topic is None else [("on topic", f"{crawl.n_on_topic:,}")]),
-            *([("recall", f"{crawl.recall.recall:.0%}")] if isinstance(crawl.recall, RecallEstimate) else []),
+            *_recall_fact(crawl),
             *_harvests(crawl),
             ("hosts", f"{crawl.n_hosts:,}"),
             ("time", short_duration(crawl.seconds)),
@@ -138,6 +144,11 @@ def key_facts(crawl: CrawlOverview) -> tuple[tuple[str, str], ...]:
         facts.append(("rendered", f"{crawl.state.status.n_rendered:,}"))
     given_up = mean_given_up(crawl)
     return (*facts, *([("score given up", f"{given_up:.1%}")] if given_up is not None else []))
+
+
+def _recall_fact(crawl: CrawlOverview) -> list[tuple[str, str]]:
+    estimate = crawl.recall.estimate
+    return [("estimated recall", f"{estimate.recall:.0%}")] if isinstance(estimate, RecallEstimate) else []
 
 
 def _harvests(crawl: CrawlOverview) -> list[tuple[str, str]]:
@@ -172,6 +183,30 @@ def harvest_chart(crawl: CrawlOverview) -> Chart:
             for each in crawl.relevance_models
         ),
         note=note + (" A mean over both mixes two scales." if has_several_scales(crawl) else ""),
+    )
+
+
+def recall_charts(crawl: CrawlOverview) -> tuple[Chart, ...]:
+    """The estimated recall during the crawl, if there are several estimates."""
+    curve = crawl.recall.curve
+    if len(curve) < MIN_POINTS:
+        return ()
+    visits = np.array([float(n_visits) for n_visits, _ in curve])
+    values = {
+        "estimate": [each.recall for _, each in curve],
+        "lower bound": [each.low for _, each in curve],
+        "upper bound": [each.high for _, each in curve],
+    }
+    return (
+        Chart(
+            "recall",
+            "Estimated recall",
+            "pages visited",
+            "share of the pages on topic",
+            tuple(Series(name, visits, np.array(numbers)) for name, numbers in values.items()),
+            note="Pages on topic that were found, divided by those that can be reached, as estimated after each visit; "
+            "the bounds are those of an interval of 90 %.",
+        ),
     )
 
 

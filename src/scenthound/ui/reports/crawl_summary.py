@@ -128,10 +128,10 @@ def _recall(crawl: CrawlOverview) -> str:
     """Empty if the relevance model cannot tell what is on topic."""
     if crawl.n_on_topic is None:
         return ""
-    found = crawl.recall
+    found = crawl.recall.estimate
     if not isinstance(found, RecallEstimate):
         return f"How many more can be reached cannot be estimated: {found}. "
-    if not found.n_left_high:
+    if not found.n_left:
         return "No other page can be reached. "
     return (
         f"That is about {found.recall:.0%} of the pages on topic that can be reached; with 90 % probability, it is "
