@@ -63,7 +63,7 @@ def status(**changes: Any) -> CrawlStatus:
         page_budget=2_000, pages_per_s=4.2,
         harvest=0.4123, recent_harvest=0.38, regret=0.0213, frontier=9_876, in_flight=2, hosts_active=2,
         hosts_waiting=1, hosts_ready=0, hosts_disabled=0, n_skipped=7, reasons={}, host_statistics=hosts,
-        problem=HOSTILE,
+        problem=HOSTILE, recall=0.6212, recall_low=0.3499, recall_high=0.8401,
     )  # fmt: skip
     return replace(values, **changes)
 

@@ -107,8 +107,8 @@ def test_the_crawlers_name_may_have_what_robots_files_allow(planned: Callable[..
 
 
 def test_how_a_run_ends_is_no_part_of_the_plan(planned: Callable[..., Caught]) -> None:
-    options = planned("--time", "10m", "--min-harvest", 0.2).options
-    assert (options.time_s, options.harvest_floor) == (600, 0.2)
+    options = planned("--time", "10m", "--min-harvest", 0.2, "--until-recall", 0.8).options
+    assert (options.time_s, options.harvest_floor, options.until_recall) == (600, 0.2, 0.8)
 
 
 def test_a_hosts_file_says_where_hosts_are(planned: Callable[..., Caught], tmp_path: Path) -> None:

@@ -94,6 +94,11 @@ def test_options_that_are_as_usual_are_left_out() -> None:
     )
 
 
+def test_the_recall_to_reach_is_an_option_unless_it_was_removed() -> None:
+    lines = [reproduce_command(plan(), StopConditions(until_recall=each), "again").line for each in (0.8, 0.0)]
+    assert [shlex.split(line).count("--until-recall") for line in lines] == [1, 0]
+
+
 def test_strict_order_leaves_no_patience_to_choose() -> None:
     earlier = plan(strict_order=True, sitemaps=False, patience=0.0)
     line = reproduce_command(earlier, StopConditions(), "again").line

@@ -78,6 +78,12 @@ def test_the_display_has_progress_harvest_hosts_and_skip_reasons() -> None:
     ]
 
 
+def test_the_display_has_the_recall_with_its_interval_if_it_is_known() -> None:
+    known = replace(STATUS, recall=0.625, recall_low=0.25, recall_high=1.0)
+    assert displayed(known)[1] == "recall    about 62% (25% to 100%)"
+    assert len(displayed(known)) == len(displayed(STATUS)) + 1
+
+
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_the_display_has_as_many_lines_on_a_narrow_terminal(width: int) -> None:
     assert len(displayed(STATUS, width)) == 6

@@ -57,7 +57,7 @@ def test_pages_on_topic_are_counted_if_the_relevance_model_can_tell(tmp_path: Pa
 def test_every_metric_has_help_and_type(tmp_path: Path) -> None:
     text = Client(ended_crawl(tmp_path / "crawl")).get("/metrics").text
     families = list(text_string_to_metric_families(text))
-    assert len(families) == 15
+    assert len(families) == 18
     assert all(family.documentation and family.type in ("gauge", "counter") for family in families)
 
 

@@ -1,5 +1,6 @@
 """The dashboard's pages in Chromium, with responses defined by the tests."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -138,6 +139,7 @@ def test_the_key_numbers_of_a_crawl_are_shown(dashboard: MockDashboard) -> None:
         "seconds_left": "5 min",
         "frontier": "9,876",
         "n_skipped": "7",
+        "recall": "62 % (35 to 84 %)",
     }
     for name, text in texts.items():
         expect(dashboard.page.locator(f"#number-{name}")).to_have_text(text)
@@ -145,6 +147,16 @@ def test_the_key_numbers_of_a_crawl_are_shown(dashboard: MockDashboard) -> None:
     expect(dashboard.page.locator(".host-state")).to_have_text(["● active", "◔ waiting 2 s"])
     # The most frequent reason is first.
     expect(dashboard.page.locator(".reasons a")).to_have_text(["not HTML", "disallowed by robots.txt"])
+
+
+def test_a_recall_that_is_unknown_has_a_reason(dashboard: MockDashboard) -> None:
+    unknown = crawl(status=status(recall=None, recall_unknown=HOSTILE))
+    dashboard.responses |= {"/api/crawls/balloons": unknown, "/api/crawls/balloons/events": live(unknown, curves(10))}
+    dashboard.open("/crawls/balloons")
+    expect(dashboard.page.locator("#number-recall")).to_have_text(NONE)
+    expect(dashboard.page.locator("div", has=dashboard.page.locator("#number-recall")).last).to_have_attribute(
+        "title", re.compile(re.escape(HOSTILE))
+    )
 
 
 def test_the_numbers_of_an_old_crawl_come_from_its_curves(dashboard: MockDashboard) -> None:
