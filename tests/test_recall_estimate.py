@@ -177,19 +177,15 @@ def test_a_crawl_with_nothing_left_has_found_everything() -> None:
 
 def test_a_goal_is_checked_every_hundredth_of_the_visits() -> None:
     goal, checked = RecallGoal(0.99, 0), []
-
-    class Counting(CrawlRecall):
-        def estimate(self, n_skipped: int, *, is_complete: bool = False) -> RecallEstimate | CannotTell:
-            checked.append(n_skipped)
-            return super().estimate(n_skipped, is_complete=is_complete)
-
-    recall = Counting(0.5, is_focused=True)
-    for visit in range(1, 3001):
-        recall.add(float(visit % 9 == 0), 10_000)
-        assert not goal.is_reached(recall, visit, visit)
+    for n_visits in range(1, 3001):
+        if goal.is_due(n_visits):
+            assert not goal.check(RecallEstimate(90, 1.0, 0.5), n_visits)
+            checked.append(n_visits)
     assert checked[:3] == [1, 11, 21]
     assert checked[-1] - checked[-2] == 30
-    assert not RecallGoal(None, 0).is_reached(recall, 3000, 0)
+    assert goal.check(RecallEstimate(990, 1.0, 0.5), 3001)
+    assert not goal.check(CannotTell.FEW_ON_TOPIC, 3002)
+    assert not RecallGoal(None, 0).is_due(3000)
 
 
 # Where the truth is known

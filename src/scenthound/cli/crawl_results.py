@@ -96,6 +96,8 @@ def on_topic_facts(summary: CrawlSummary) -> dict[str, str]:
 def _recall(summary: CrawlSummary) -> dict[str, str]:
     """The estimate, or why there is none; empty if the relevance model cannot tell what is on topic."""
     status = summary.status
+    if status.recall_low == 1:
+        return {"recall": "all pages on topic that can be reached"}
     if recall := progress.recall(status):
         return {"recall": f"{recall} of the pages on topic that can be reached, by an estimate"}
     is_expected = status.n_on_topic is not None and status.n_pages and status.recall_unknown

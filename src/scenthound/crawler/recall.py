@@ -59,12 +59,13 @@ class RecallGoal:
         self._goal = goal
         self._next_check = n_visits + 1
 
-    def is_reached(self, recall: CrawlRecall, n_visits: int, n_skipped: int) -> bool:
-        if not self._goal or n_visits < self._next_check:
-            return False
+    def is_due(self, n_visits: int) -> bool:
+        return bool(self._goal) and n_visits >= self._next_check
+
+    def check(self, estimate: RecallEstimate | CannotTell, n_visits: int) -> bool:
+        """Whether the goal is reached after so many visits; the next check is due some visits later."""
         self._next_check = n_visits + max(MIN_VISITS_BETWEEN_CHECKS, round(SHARE_BETWEEN_CHECKS * n_visits))
-        estimate = recall.estimate(n_skipped)
-        return isinstance(estimate, RecallEstimate) and estimate.reaches(self._goal)
+        return isinstance(estimate, RecallEstimate) and estimate.reaches(self._goal or 0.0)
 
 
 @dataclass(frozen=True, slots=True)

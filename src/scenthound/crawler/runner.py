@@ -475,8 +475,10 @@ class LiveRun:
             self._turn_in(0.0)
 
     def _has_reached_recall(self) -> bool:
-        recall = self._crawl.recall
-        return recall is not None and self._recall_goal.is_reached(recall, self._engine.n_visits, self._n_skipped)
+        recall, n_visits = self._crawl.recall, self._engine.n_visits
+        if recall is None or not self._recall_goal.is_due(n_visits):
+            return False
+        return self._recall_goal.check(recall.estimate(self._n_skipped), n_visits)
 
     @property
     def _n_skipped(self) -> int:
