@@ -152,7 +152,7 @@ COMMANDS_OF_DOCUMENTS = {
     "comparing": ("compare",),
     "crawling": ("crawl", "export", "record", "simulate"),
     "dashboard": ("dashboard", "report", "compare", "study", "crawl"),
-    "metrics": ("evaluate",),
+    "metrics": ("evaluate", "crawl"),
     "simulating": ("simulate", "evolve", "validate", "synthesize"),
     "studies": ("study",),
     "validating": ("validate",),
