@@ -18,6 +18,7 @@ from scenthound.corpus.export import export
 from scenthound.corpus.surt import surt
 from scenthound.errors import Failure, InvalidInput, UnknownName, UsageError
 from scenthound.files import opened
+from scenthound.store.crawl_records import RenderedRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.record import record
 from scenthound.store.recorded_web import RecordedWeb
@@ -311,3 +312,22 @@ def test_a_running_crawl_can_be_exported(tmp_path: Path) -> None:
     with CrawlStore.open(folder) as store:
         store.archive_response(response("http://a.test/later"), NOON_S)
         assert export(folder, "warc", tmp_path / "crawl.warc.gz").written == 7
+
+
+@pytest.mark.parametrize("noindex", [False, True])
+def test_the_response_of_a_rendered_page_is_left_out_with_the_rendered_document(tmp_path: Path, noindex: bool) -> None:
+    fetched = response("http://a.test/", b"<title>A</title><script src=/app.js></script>")
+    html = b'<title>A</title><meta name=robots content="noindex">dogs'
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_urls(["http://a.test/"])
+        at = store.archive_response(fetched, NOON_S)
+        rendered = store.archive_rendered(fetched, html, NOON_S, at)
+        store.add(visit(0, location=rendered, noindex=noindex))
+        store.add(RenderedRecord(0, NOON_S, at, 0, 1, 0, 0))
+        store.commit()
+    done = export(tmp_path / "crawl", "warc", tmp_path / "all.warc")
+    kinds = [kind for kind, _ in records_of(tmp_path / "all.warc")]
+    assert kinds == (["warcinfo"] if noindex else ["warcinfo", "response", "conversion"])
+    assert done.dropped == ({"noindex": 2} if noindex else {})
+    export(tmp_path / "crawl", "jsonl", tmp_path / "pages.jsonl", selection=ALL)
+    assert [line["text"] for line in lines_of(tmp_path / "pages.jsonl")] == ["dogs"]

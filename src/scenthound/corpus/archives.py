@@ -3,7 +3,7 @@
 A crawl archives every response: redirects, errors, robots.txt, and pages that it skipped. A record is left out if it
 asks not to be indexed, by an X-Robots-Tag header or a meta element. For visited pages the crawl knows that already;
 other pages are parsed again. A page that cannot be parsed is not left out. A revisit is treated like the page that it
-found unchanged.
+found unchanged, and the response of a page that was rendered like the rendered document.
 """
 
 import json
@@ -20,7 +20,7 @@ from scenthound.reasons import SkipReason
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_records import ArchiveLocation, CheckOutcome
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.store.warc_format import NOT_MODIFIED, WarcRecord, unpacked
+from scenthound.store.warc_format import CONVERSION, NOT_MODIFIED, WarcRecord, unpacked
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import header_values
@@ -78,7 +78,7 @@ class _NoindexDetector:
     def is_noindex(self, location: ArchiveLocation, record: WarcRecord) -> bool:
         if location in self._visited:
             return self._visited[location]
-        if record.kind != "response":
+        if record.kind not in ("response", CONVERSION):
             return False
         if header_directives(header_values(record.head, "X-Robots-Tag"), self._agent)[0]:
             return True
@@ -98,6 +98,12 @@ def _noindex_by_location(crawl: StoredCrawl) -> dict[ArchiveLocation, bool]:
             noindex[check.visit] = check.noindex
         if check.location is not None and check.outcome in (CheckOutcome.CHANGED, CheckOutcome.UNCHANGED):
             found[check.location] = noindex.get(check.visit, False)
+    # What a browser made of a page decides about its response, too.
+    by_start = {(at.file, at.offset): value for at, value in found.items()}
+    for each in crawl.rendered():
+        at = each.location
+        if (value := by_start.get((at.file, at.end))) is not None:
+            found[at] = value
     return found
 
 

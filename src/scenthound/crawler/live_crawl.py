@@ -16,8 +16,8 @@ from typing import NamedTuple
 from scenthound.crawler.engine import Engine, Visited
 from scenthound.crawler.journal import Journal
 from scenthound.crawler.reader import PageFilter, Reader
-from scenthound.crawler.rendering import Rendering, RenderMemory
 from scenthound.crawler.recall import CrawlRecall
+from scenthound.crawler.rendering import Rendering, RenderMemory
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
 from scenthound.frontier.politeness import Politeness
 from scenthound.reasons import SkipReason
