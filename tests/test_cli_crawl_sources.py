@@ -87,7 +87,7 @@ def test_a_crawl_that_read_a_part_of_its_pages_says_so_where_its_web_is_used(
     code, out, _ = scenthound("export", both, "--to", "jsonl", "--out", tmp_path / "pages.jsonl")
     assert code == 0
     assert re.search(rf"\b{N_PAGES} pages\b", out)
-    assert re.search(r"^12 .*\bHTML\b", out, re.MULTILINE)
+    assert re.search(r"^12 .*\btext\b", out, re.MULTILINE)
     code, out, _ = scenthound("export", both, "--to", "jsonl", "--out", tmp_path / "more.jsonl", "--json")
     assert json.loads(out)["without_html"] == 12
     topic = {"id": "b", "keywords": ["balloon"], "seeds": [site.url(30)], "targets": [site.url(31)]}

@@ -49,7 +49,7 @@ def counts(values: dict[str, Any]) -> tuple[int, int, int, int, int]:
 def exported(folder: Path, scenthound: Call) -> dict[str, str]:
     """The HTML of each exported page, by URL."""
     out = folder.parent / "exported.jsonl"
-    assert scenthound("export", folder, "--to", "jsonl", "--out", out, "--force")[0] == 0
+    assert scenthound("export", folder, "--to", "jsonl", "--html", "--out", out, "--force")[0] == 0
     pages = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     return {page["url"]: page["html"] for page in pages}
 

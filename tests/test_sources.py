@@ -297,5 +297,5 @@ def test_parquet_without_its_library_names_the_extra(tmp_path: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = tmp_path / "pages.parquet"
     path.write_bytes(b"PAR1")
-    with pytest.raises(MissingExtra, match=r"scenthound\[lab\]"):
+    with pytest.raises(MissingExtra, match=r"scenthound\[parquet\]"):
         records_of(path)

@@ -73,8 +73,8 @@ def export(
     selection, settings = selection or Selection(), settings or DocumentSettings()
     if kind in RECORD_KINDS and (selection.selects_pages or settings != DocumentSettings()):
         raise UsageError(
-            f"A {kind} export has all responses as they are: options that select or extract pages are for jsonl, "
-            "parquet, wet and markdown exports."
+            f"A {kind} export has all responses as they are. Options that select or extract pages, such as --on-topic, "
+            "are for jsonl, parquet, wet and markdown exports."
         )
     with StoredCrawl.open(folder) as crawl:
         if kind in RECORD_KINDS:
