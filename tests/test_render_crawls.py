@@ -118,7 +118,9 @@ def test_exports_explanations_text_and_simulations_have_the_rendered_page(crawle
     assert (explained.rendering.words_before, explained.rendering.links) == (1, 2)
     with StoredCrawl.open(crawled) as stored:
         assert all("balloon word" in stored.text_of(row) for row in stored.visits())
-    assert open_web(crawled).n_pages == N_PAGES
+    web = open_web(crawled)
+    assert web.n_pages == N_PAGES
+    assert all(len(web.words_copy(page)) > 30 for page in range(N_PAGES))
 
 
 def test_an_index_of_the_archive_has_the_responses_only(crawled: Path, tmp_path: Path) -> None:
