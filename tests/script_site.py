@@ -54,7 +54,7 @@ class ScriptSite:
     def settings(self, **arguments: Any) -> CrawlSettings:
         """Those of a crawl that may connect to the addresses of the first two hosts only."""
         given = {"hosts": self.hosts, "delay": 0, "no_throttle": True, "pages": 2 * N_PAGES, "render": "auto"}
-        settings = new_run("balloon", [self.url()], **(given | arguments)).settings
+        settings = new_run("balloon", **({"seeds": [self.url()]} | given | arguments)).settings
         return CrawlSettings.from_settings(
             {**settings.as_settings(), "also_allowed": [ADDRESSES[HOST], ADDRESSES[CDN]]}
         )

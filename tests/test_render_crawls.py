@@ -156,6 +156,25 @@ def test_requests_of_pages_obey_robots_txt_delays_and_the_address_guard(site: Sc
         assert all(after - before >= delay_s for before, after in pairwise(times))
 
 
+def test_tasks_of_the_crawl_and_requests_of_pages_share_the_delays_of_a_host(site: ScriptSite, tmp_path: Path) -> None:
+    delay_s, n_texts = 0.12, 30
+    for number in range(3):
+        scripts = "".join(f"<script src='{site.url(f'/lib{number}{n}.js', CDN)}'></script>" for n in range(4))
+        site.pages[HOST, f"/{number}"] = shell(scripts)
+    for number in range(n_texts):
+        text = " ".join(f"balloon{number}x{n}" for n in range(60))
+        html = f"<title>Text {number}</title><p>{text}<a href='/text{number + 1}'>balloon</a>"
+        site.pages[CDN, f"/text{number}"] = StaticPage(html.encode())
+    seeds = [site.url(), site.url("/text0", CDN)]
+    settings = site.settings(seeds=seeds, delay=delay_s, patience=0, pages=1 + n_texts)
+    assert crawl(settings, tmp_path / "crawl").status.n_rendered >= 1
+    requests = site.log(CDN)
+    tasks = [number for number, each in enumerate(requests) if "/lib" not in each.url]
+    assert len(tasks) < tasks[-1] - tasks[0] + 1, "no request of a page is between two tasks"
+    times = [each.time_s for each in requests]
+    assert all(after - before >= delay_s for before, after in pairwise(times))
+
+
 def test_pages_with_text_are_rendered_only_if_that_is_asked_for(site: ScriptSite, tmp_path: Path) -> None:
     text = " ".join(f"word{number}" for number in range(60))
     html = f"<title>t</title><p>{text}</p><script>document.title = 'rendered'</script>"

@@ -115,7 +115,7 @@ def gate_times(
     """When requests through a gate start, in seconds. Each takes two seconds, and hosts have a delay of one."""
     loop = VirtualLoop()
     started: dict[str, float] = {}
-    gate = HostGate(loop, lambda host: 1.0, address_delay_s)
+    gate = HostGate(loop, loop.time, lambda host: 1.0, address_delay_s)
 
     def request(name: str) -> Callable[[], None]:
         def start() -> None:

@@ -25,12 +25,18 @@ class _Host:
 
 
 class HostGate:
-    """`delay_of` is the delay of a host after a request; requests to one IP address start `address_delay_s` apart."""
+    """`delay_of` is the delay of a host after a request; requests to one IP address start `address_delay_s` apart. The
+    time of the loop is not exact enough as `clock`: uvloop reads it once for many callbacks."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, delay_of: Callable[[str], float], address_delay_s: float
+        self,
+        loop: asyncio.AbstractEventLoop,
+        clock: Callable[[], float],
+        delay_of: Callable[[str], float],
+        address_delay_s: float,
     ) -> None:
         self._loop = loop
+        self._clock = clock
         self._delay_of = delay_of
         self._address_delay_s = address_delay_s
         self._hosts: dict[str, _Host] = {}
@@ -54,20 +60,20 @@ class HostGate:
     def hold(self, host: str, seconds: float) -> None:
         """Send no request to a host for so long, from now on."""
         state = self._hosts.setdefault(host, _Host())
-        state.free_at_s = max(state.free_at_s, self._loop.time() + seconds)
+        state.free_at_s = max(state.free_at_s, self._clock() + seconds)
 
     def done(self, host: str, *, is_sent: bool = True, hold_s: float = 0.0) -> None:
         """The request has ended, or was not sent. The next one has to wait for the delay, or for longer."""
         state = self._hosts[host]
         state.is_busy = False
         if is_sent:
-            state.free_at_s = self._loop.time() + max(hold_s, self._delay_of(host))
+            state.free_at_s = self._clock() + max(hold_s, self._delay_of(host))
         self._advance(host, state)
 
     def _advance(self, host: str, state: _Host) -> None:
         if state.is_busy or not state.waiting or state.timer is not None:
             return
-        now_s = self._loop.time()
+        now_s = self._clock()
         address, start = state.waiting[0]
         wait_s = max(state.free_at_s, self._address_free_at_s.get(address, 0.0)) - now_s
         if wait_s > 0:
@@ -80,11 +86,11 @@ class HostGate:
         start()
 
     def _on_time(self, host: str, state: _Host) -> None:
-        state.timer = None  # The host may have been held meanwhile.
+        state.timer = None  # It may be too early, or the host may have been held meanwhile.
         self._advance(host, state)
 
     def _forget(self) -> None:
-        now_s = self._loop.time()
+        now_s = self._clock()
         self._hosts = {
             host: state
             for host, state in self._hosts.items()

@@ -73,7 +73,7 @@ class PageRequests:
         self._make_plain_fetcher = plain_fetcher
         self._plain_fetcher: Fetcher | None = None
         self._loop = asyncio.get_running_loop()
-        self.gate = HostGate(self._loop, self._delay_of, settings.politeness.effective_address_delay_s)
+        self.gate = HostGate(self._loop, clock, self._delay_of, settings.politeness.effective_address_delay_s)
         #: By URL, and whether the request was made with headers and cookies of the user.
         self._cache: OrderedDict[tuple[str, bool], Answer | None] = OrderedDict()
         self._cache_bytes = 0
