@@ -14,6 +14,7 @@ from warcio.checker import Checker
 import browsers
 from live_site import started
 from scenthound.cli import INTERRUPTED
+from scenthound.corpus.documents import DocumentSettings
 from scenthound.corpus.export import export
 from scenthound.crawler.explain import explain
 from scenthound.crawler.recrawl import refresh
@@ -120,10 +121,11 @@ def test_fastwarc_reads_the_archive(crawled: Path) -> None:
 
 
 def test_exports_explanations_text_and_simulations_have_the_rendered_page(crawled: Path, tmp_path: Path) -> None:
-    export(crawled, "jsonl", tmp_path / "pages.jsonl")
+    export(crawled, "jsonl", tmp_path / "pages.jsonl", settings=DocumentSettings(html=True))
     pages = [orjson.loads(line) for line in (tmp_path / "pages.jsonl").read_bytes().splitlines()]
     assert len(pages) == N_PAGES
     assert all("balloon word" in page["html"] for page in pages)
+    assert all("balloon word" in page["text"] for page in pages)
     explained = explain(crawled, pages[0]["url"])
     assert explained.rendering is not None
     assert (explained.rendering.words_before, explained.rendering.links) == (1, 2)

@@ -241,6 +241,7 @@ def test_the_command_starts_a_crawl_with_the_new_model(tmp_path: Path) -> None:
         "--train-from": str(folder / "relevance_models/3"),
         "--pages": "50",
         "--contact": "me@a.test",
+        "--render": "never",
         "--web": str(folder),
         "--out": f"{folder}-relevance_models-3",
     }

@@ -286,17 +286,20 @@ def _connected(path: Path) -> sqlite3.Connection:
     _check_files(path)
     uri = path.absolute().as_uri()
     for mode in ("mode=ro", "mode=ro&immutable=1"):
+        connection = None
         try:
             connection = sqlite3.connect(f"{uri}?{mode}", uri=True, timeout=_READER_WAITS_S, check_same_thread=False)
             connection.execute("SELECT count(*) FROM archive_end").fetchone()
             return connection
         except (sqlite3.DatabaseError, UnicodeDecodeError) as reason:
-            if is_busy(reason):
-                raise InvalidInput(locked_message(path)) from None
+            # Before the connection is closed: it may have the last files that can be opened.
+            error = InvalidInput(locked_message(path)) if is_busy(reason) else unusable(path, reason)
+            if connection is not None:
+                connection.close()
             # Reading a log needs a writable folder; without a log the file can be read as immutable.
-            if mode == "mode=ro" and path.is_file() and not path.with_name(f"{path.name}-wal").exists():
-                continue
-            raise unusable(path, reason) from None
+            has_log = path.with_name(f"{path.name}-wal").exists()
+            if is_busy(reason) or mode != "mode=ro" or not path.is_file() or has_log:
+                raise error from None
     raise AssertionError("every mode returns or raises")
 
 
@@ -334,9 +337,13 @@ def _n_commits(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
+#: SQLite opens the database, its log, the index of the log, and a journal.
+_DATABASE_FILES = 4
+
+
 def unusable(path: Path, reason: Exception) -> InvalidInput:
     """What to do about a database that cannot be opened or read."""
-    if _kind(reason) == sqlite3.SQLITE_CANTOPEN and not can_open_files():
+    if _kind(reason) == sqlite3.SQLITE_CANTOPEN and not can_open_files(_DATABASE_FILES):
         return InvalidInput(f"Cannot open {printable(path)}: too many open files. Allow more with `ulimit -n`.")
     advice = _ADVICE.get(_kind(reason) or 0, "Check its permissions, or restore it from a backup")
     return InvalidInput(f"Cannot use {printable(path)}: {printable(reason)}. {advice}.")

@@ -10,7 +10,7 @@ import errno
 import math
 import os
 import resource
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from scenthound.errors import UsageError
 
@@ -75,10 +75,12 @@ def n_open_files() -> int:
         return _USUALLY_OPEN
 
 
-def can_open_files() -> bool:
-    """Whether the process can open a file now."""
-    try:
-        os.close(os.open(os.devnull, os.O_RDONLY))
-    except OSError as error:
-        return error.errno not in NO_FILES_LEFT
+def can_open_files(n: int = 1) -> bool:
+    """Whether the process can open so many files now."""
+    with ExitStack() as opened:
+        try:
+            for _ in range(n):
+                opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        except OSError as error:
+            return error.errno not in NO_FILES_LEFT
     return True

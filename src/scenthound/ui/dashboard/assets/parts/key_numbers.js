@@ -3,13 +3,13 @@
 import { statusColumn } from "../columns.js";
 import { lastPoint } from "../curves.js";
 import { element, shareBar } from "../dom.js";
-import { count, duration, percent, range, rate, score } from "../format.js";
+import { count, duration, percent, percentRange, rate, score } from "../format.js";
 
 // Fields of the status and their formats.
 const FIELDS = {
   n_pages: count,
   n_on_topic: count,
-  recall: (value, _, status) => range(value, status.recall_low, status.recall_high),
+  recall: percent,
   harvest: score,
   recent_harvest: score,
   pages_per_s: (value, isRunning) => rate(isRunning ? value : null),
@@ -28,6 +28,7 @@ export class KeyNumbers {
   #values = {};
   #budget = element("span", { class: "of-budget" });
   #bar = shareBar(0);
+  #interval = element("span", { class: "interval" });
 
   constructor() {
     const cells = Object.keys(FIELDS).map((name) => this.#cell(statusColumn(name)));
@@ -36,7 +37,7 @@ export class KeyNumbers {
 
   #cell({ name, title, help }) {
     this.#values[name] = element("span", { class: "figure", id: `number-${name}` }, "–");
-    const further = name === "n_pages" && [this.#budget, this.#bar];
+    const further = { n_pages: [this.#budget, this.#bar], recall: [" ", this.#interval] }[name];
     return element("div", { title: help }, element("dt", {}, title), element("dd", {}, this.#values[name], further));
   }
 
@@ -45,9 +46,10 @@ export class KeyNumbers {
     const status = crawl.status ?? lastPoint(curves);
     const isRunning = crawl.state === "running" || crawl.state === "ending";
     for (const [name, format] of Object.entries(FIELDS)) {
-      this.#set(name, format(status[name], isRunning, status));
+      this.#set(name, format(status[name], isRunning));
       if (OPTIONAL.has(name)) this.#values[name].closest("div").hidden = !status[name];
     }
+    this.#interval.textContent = percentRange(status.recall_low, status.recall_high);
     this.#explain("recall", status.recall_unknown);
     this.#setBudget(status.n_pages, status.page_budget);
   }
