@@ -139,10 +139,11 @@ def test_the_key_numbers_of_a_crawl_are_shown(dashboard: MockDashboard) -> None:
         "seconds_left": "5 min",
         "frontier": "9,876",
         "n_skipped": "7",
-        "recall": "62 % (35 to 84 %)",
+        "recall": "62 %",
     }
     for name, text in texts.items():
         expect(dashboard.page.locator(f"#number-{name}")).to_have_text(text)
+    expect(dashboard.page.locator(".interval")).to_have_text("(35 to 84 %)")
     expect(dashboard.page.locator(".of-budget")).to_have_text("of 2,000")
     expect(dashboard.page.locator(".host-state")).to_have_text(["● active", "◔ waiting 2 s"])
     # The most frequent reason is first.

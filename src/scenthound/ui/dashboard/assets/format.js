@@ -56,9 +56,9 @@ export function percent(share) {
   return isNumber(share) ? `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %` : NONE;
 }
 
-/** 21 to 70 %; empty if it is unknown */
+/** (21 to 70 %); empty if it is unknown */
 export function percentRange(low, high) {
-  return isNumber(low) ? `${Math.round(100 * low)} to ${Math.round(100 * high)} %` : "";
+  return isNumber(low) ? `(${Math.round(100 * low)} to ${Math.round(100 * high)} %)` : "";
 }
 
 /** 12 s, 3 min, 2 h 5 min, 3 d 4 h */
