@@ -73,7 +73,8 @@ def _build_corpora(pages: dict[str, str], n_pages: int) -> None:
                 f"| {cached_ms / len(crawl):.2f} |",
                 flush=True,
             )
-            sample = sample or documents[len(documents) // 2]
+            long_ones = [each for each in documents if each["n_words"] >= MIN_WORDS]
+            sample = sample or max(long_ones, key=lambda each: float(each["relevance"]))
     if sample is not None:
         print(f"\n  A document of {TOPICS[0].id}: {sample['title']} ({sample['n_words']} words, {sample['language']})")
         print(textwrap.indent(textwrap.fill(sample["text"][:600], 116), "    "))

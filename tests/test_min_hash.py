@@ -79,9 +79,4 @@ def test_the_earliest_of_several_similar_texts_is_found():
 def test_signatures_stay_the_same():
     """They are cached in crawl folders: raise the version of the cache if this changes."""
     signature = found("the quick brown fox jumps over the lazy dog")
-    assert signature[:4].tolist() == [
-        276736054,
-        1586703428,
-        563780767,
-        305234300,
-    ]
+    assert signature[:4].tolist() == [111977198, 37477008, 503643120, 863942290]

@@ -11,11 +11,11 @@ and are nobody's duplicate.
 """
 
 import re
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.model import LongArray
 from scenthound.text.scripts import UNSPACED_CLASS
 
 Signature = npt.NDArray[np.uint32]
@@ -25,21 +25,18 @@ _Hashes = npt.NDArray[np.uint64]
 MIN_SIMILARITY = 0.8
 N_HASHES = 128
 SHINGLE_WORDS = 5
-#: Later words of a text are ignored.
-MAX_WORDS = 20_000
+#: What comes after so many bytes of a text is ignored.
+MAX_BYTES = 200_000
 N_BANDS, BAND_HASHES = 10, 5
 _BANDED = N_BANDS * BAND_HASHES
 #: Shingles that are hashed at a time, so that the values stay in the processor's cache.
 _CHUNK = 512
-#: Letters after these of a long word are ignored.
-_MAX_LETTERS = 64
 
 _RANDOM = np.random.Generator(np.random.PCG64(1997))
 _FACTORS = _RANDOM.integers(0, 1 << 31, (N_HASHES, 1), dtype=np.uint32) * np.uint32(2) + np.uint32(1)
 _TERMS = _RANDOM.integers(0, 1 << 32, (N_HASHES, 1), dtype=np.uint32)
 # Odd multipliers with well-mixed bits, those of splitmix64.
 _GOLDEN, _MIX, _ROLL = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_POWERS = np.cumprod(np.full(_MAX_LETTERS, _GOLDEN), dtype=np.uint64)
 #: Whether a byte of a text in UTF-8 belongs to a word: letters and digits, and all that is not ASCII.
 _IN_WORD = np.array([code >= 0x80 or chr(code).isalnum() for code in range(256)])
 _UNSPACED_LETTER = re.compile(f"([{UNSPACED_CLASS}])")
@@ -47,12 +44,13 @@ _UNSPACED_LETTER = re.compile(f"([{UNSPACED_CLASS}])")
 
 def signature_of(text: str) -> Signature | None:
     """The signature of a text; None if it has no word."""
+    text = text[:MAX_BYTES]
     if not text.isascii():
         text = _UNSPACED_LETTER.sub(r" \1 ", text)
-    words = _word_hashes(np.frombuffer(text.lower().encode("utf-8", "replace"), np.uint8))
+    words = _word_hashes(np.frombuffer(text.lower().encode("utf-8", "replace")[:MAX_BYTES], np.uint8))
     if not len(words):
         return None
-    shingles = np.unique(_shingle_hashes(words))
+    shingles = _shingle_hashes(words)
     signature = np.full(N_HASHES, np.iinfo(np.uint32).max, np.uint32)
     for start in range(0, len(shingles), _CHUNK):
         values = shingles[start : start + _CHUNK] * _FACTORS
@@ -67,18 +65,23 @@ def similarity(first: Signature, second: Signature) -> float:
 
 
 def _word_hashes(content: npt.NDArray[np.uint8]) -> _Hashes:
-    """A polynomial of the bytes of each word."""
+    """A polynomial of the bytes of each word: the difference of two prefix sums, shifted to the start of the text."""
     in_word = np.concatenate(([False], _IN_WORD[content], [False]))
     edges = np.flatnonzero(in_word[1:] != in_word[:-1])
-    starts, ends = edges[0::2][:MAX_WORDS], edges[1::2][:MAX_WORDS]
-    if not len(starts):
-        return np.zeros(0, np.uint64)
-    lengths: LongArray = ends - starts
-    firsts = np.cumsum(lengths) - lengths
-    letters = np.arange(lengths.sum()) - np.repeat(firsts, lengths)
-    content = content[np.repeat(starts, lengths) + letters]
-    values = (content.astype(np.uint64) + np.uint64(1)) * _POWERS[np.minimum(letters, _MAX_LETTERS - 1)]
-    return _mixed(np.add.reduceat(values, firsts))
+    starts, ends = edges[0::2], edges[1::2]
+    powers, inverses = _powers()
+    sums = np.zeros(len(content) + 1, np.uint64)
+    np.cumsum(powers[: len(content)] * (content.astype(np.uint64) + np.uint64(1)), out=sums[1:])
+    return _mixed((sums[ends] - sums[starts]) * inverses[starts])
+
+
+@cache
+def _powers() -> tuple[_Hashes, _Hashes]:
+    """Those of a number for each position in a text, and their inverses modulo 2 ** 64."""
+    inverse = np.uint64(pow(int(_GOLDEN), -1, 1 << 64))
+    both = (np.cumprod(np.full(MAX_BYTES, base), dtype=np.uint64) for base in (_GOLDEN, inverse))
+    powers, inverses = both
+    return powers, inverses
 
 
 def _shingle_hashes(words: _Hashes) -> Signature:
