@@ -265,10 +265,10 @@ def _n_characters(element: Element) -> int:
 
 # The list of active formatting elements of the HTML standard has at most three elements with the same tag and
 # attributes. Every block after them opens them all again, unless they are closed.
-_LONG_PAGE_CHARACTERS = 1 << 15
+_LONG_PAGE_CHARACTERS = 1 << 16
 _VERY_LONG_PAGE_CHARACTERS = 1 << 18
 _LONGEST_FORMATTED_CHARACTERS = 1 << 20
-_MANY = 16
+_MANY = 64
 _FORMATTING_TAGS = "[bisu]|big|code|em|font|nobr|small|strike|strong|tt"
 _WITH_ATTRIBUTES = re.compile(rf"<(?=[bcefinstu])(?:{_FORMATTING_TAGS})(?=[\s/])", re.IGNORECASE | re.ASCII)
 _OPENING = re.compile(rf"<(?=[bcefinstu])(?:{_FORMATTING_TAGS})(?=[\s/>])", re.IGNORECASE | re.ASCII)
