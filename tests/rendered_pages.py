@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,13 +32,15 @@ def script(code: str) -> Answer:
 
 @dataclass
 class GivenAnswers:
-    """Answers requests by URL, and refuses others."""
+    """Answers requests by URL, and refuses others. `on_request` is called for each."""
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
     requested: list[str] = field(default_factory=list)
+    on_request: Callable[[], None] = lambda: None
 
     async def answer(self, page: str, url: str, accept: str) -> Answer | None:
         self.requested.append(url)
+        self.on_request()
         return self.answers.get(url)
 
     def close(self) -> None:

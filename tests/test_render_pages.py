@@ -158,20 +158,31 @@ def test_a_browser_that_crashes_is_replaced_and_the_page_counts_as_failed(tab: R
     assert (tab.renderer.counts.problem, tab.renderer.counts.n_failed) == ("", failed)
 
 
+def send_at_request(tab: RenderThread, number: int) -> int:
+    """Send a signal to the browser when a page requests something, once."""
+    browser = tab.renderer.browser
+    assert browser is not None
+
+    def send() -> None:
+        tab.requests.on_request = lambda: None
+        os.kill(browser, number)
+
+    tab.requests.on_request = send
+    return browser
+
+
 def test_a_browser_that_is_killed_while_it_renders_fails_the_page_only(tab: RenderThread) -> None:
     assert tab.text("<p>before")
-    browser = tab.renderer.browser
-    tab.loop.call_soon_threadsafe(tab.loop.call_later, 0.1, os.kill, browser, signal.SIGKILL)
-    assert tab.render("<p>text<script>for (;;) {}</script>") is None
+    send_at_request(tab, signal.SIGKILL)
+    assert tab.render("<p>text<script src=/app.js></script>") is None
     assert "<p>after" in tab.text("<p>after")
 
 
 def test_a_browser_that_hangs_is_killed_and_replaced(tab: RenderThread, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser_process, "END_S", 1.0)
     assert tab.text("<p>before")
-    browser = tab.renderer.browser
-    tab.loop.call_soon_threadsafe(tab.loop.call_later, 0.1, os.kill, browser, signal.SIGSTOP)
-    assert tab.render("<p>text<script>for (;;) {}</script>") is None
+    browser = send_at_request(tab, signal.SIGSTOP)
+    assert tab.render("<p>text<script src=/app.js></script>") is None
     assert "<p>after" in tab.text("<p>after")
     wait_until(lambda: not Path(f"/proc/{browser}").exists())
 
