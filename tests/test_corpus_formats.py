@@ -185,8 +185,11 @@ def test_options_that_make_no_sense_for_a_kind_are_one_line(folder: Path, tmp_pa
         for options in ({"selection": Selection(min_words=5)}, {"settings": DocumentSettings(html=True)}):
             with pytest.raises(UsageError, match=kind):
                 export(folder, kind, tmp_path / "x", **options)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="--no-markdown"):
-        export(folder, "markdown", tmp_path / "x", settings=DocumentSettings(markdown=False))
+    for kind in ("markdown", "wet"):
+        with pytest.raises(UsageError, match="--no-markdown"):
+            export(folder, kind, tmp_path / "x", settings=DocumentSettings(markdown=False))
+        with pytest.raises(UsageError, match="--html"):
+            export(folder, kind, tmp_path / "x", settings=DocumentSettings(html=True))
     assert not (tmp_path / "x").exists()
 
 
@@ -198,3 +201,9 @@ def test_html_and_markdown_are_columns_only_on_request(tmp_path: Path) -> None:
     export(crawl, "jsonl", tmp_path / "b.jsonl", settings=DocumentSettings(html=True))
     row = json.loads((tmp_path / "b.jsonl").read_text().splitlines()[0])
     assert set(row) == COLUMNS | {"html"}
+
+
+@pytest.mark.parametrize(("kind", "name"), [("jsonl", "a.jsonl.GZ"), ("wet", "a.wet.Gz"), ("warc", "a.warc.GZ")])
+def test_suffixes_in_capitals_compress_too(folder: Path, tmp_path: Path, kind: str, name: str) -> None:
+    export(folder, kind, tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b")

@@ -66,8 +66,9 @@ def test_a_folder_is_written_to_a_bucket(crawl: Path, bucket: Any) -> None:
         "corpora/texts/corpus.json",
     ]
     assert json.loads(bucket.cat("corpora/texts/corpus.json"))["written"] == 2
-    with pytest.raises(InvalidInput, match="exists"):
+    with pytest.raises(InvalidInput, match="exists") as error:
         export(crawl, "markdown", "s3://corpora/texts", force=True)
+    assert "--force" not in str(error.value)
 
 
 def test_a_bucket_that_refuses_is_one_line(crawl: Path, bucket: Any, scenthound: Call) -> None:
@@ -136,10 +137,28 @@ def test_unknown_file_systems_and_missing_extras_are_one_line(crawl: Path, monke
         export(crawl, "jsonl", "s3://x/pages.jsonl")
 
 
-def test_credentials_in_a_url_are_not_shown(crawl: Path) -> None:
+@pytest.mark.parametrize("password", ["s3cret", "s3/cret", "s3@cret"])
+def test_credentials_in_a_url_are_not_shown(crawl: Path, password: str) -> None:
     with pytest.raises(UsageError) as error:
-        export(crawl, "jsonl", "nowhere://me:s3cret@host/pages.jsonl")
-    assert "s3cret" not in str(error.value)
+        export(crawl, "jsonl", f"nowhere://me:{password}@host/pages.jsonl")
+    assert "cret" not in str(error.value)
+
+
+@pytest.mark.parametrize("out", ["s3://", "s3:///", "s3://bucket", "s3://bucket/", "S3://bucket/folder/", "memory://"])
+def test_a_url_without_a_name_is_one_line(crawl: Path, out: str) -> None:
+    with pytest.raises(UsageError, match="name"):
+        export(crawl, "jsonl", out)
+
+
+@pytest.mark.parametrize("name", ["crawl.json", "crawl.sqlite", "pages.jsonl", "archive/pages.jsonl"])
+def test_nothing_is_written_into_the_crawl_folder(tmp_path: Path, name: str) -> None:
+    folder = small_crawl(tmp_path / "crawl")
+    (tmp_path / "link").symlink_to(folder)
+    before = (folder / "crawl.json").read_bytes()
+    for out in (folder / name, tmp_path / "link" / name, f"file://{folder / name}"):
+        with pytest.raises(UsageError, match="crawl folder"):
+            export(folder, "jsonl", out, force=True)
+    assert (folder / "crawl.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -151,4 +170,6 @@ def test_urls_are_told_from_paths(out: str, expected: bool) -> None:
 
 
 def test_a_file_url_is_a_path() -> None:
-    assert local_path("file:///a/b") == Path("/a/b")
+    assert local_path("file:///a/b%20c") == local_path("file://localhost/a/b%20c") == Path("/a/b c")
+    with pytest.raises(UsageError, match="file:///"):
+        local_path("file://elsewhere/a")

@@ -1,6 +1,7 @@
 """The documents of a corpus: extracted once, filtered, compared, and counted."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +18,7 @@ from scenthound.corpus.extraction import ExtractionWorker
 from scenthound.corpus.extraction_cache import CACHE_FILE
 from scenthound.errors import InvalidInput, InvalidParameter, MissingExtra, UnknownName, UsageError
 from scenthound.store.stored_crawl import StoredCrawl
+from stored_crawls import add_page, new_crawl, response
 
 
 def documents_of(folder: Path, selection: Selection | None = None, **settings: Any) -> tuple[list[Document], Any]:
@@ -119,15 +121,12 @@ def test_texts_of_other_versions_are_extracted_again(tmp_path: Path, monkeypatch
 
 
 class Hostile(ExtractionWorker):
-    """Fails, dies and hangs by what a page says."""
+    """Dies at some pages."""
 
-    def __call__(self, location: Any) -> Any:
-        content = self._archive.record(location).content
-        if b"dies" in content:
-            import os
-
+    def __call__(self, task: Any) -> Any:
+        if b"dies" in self._archive.record(task.location).content:
             os.abort()
-        return super().__call__(location)
+        return super().__call__(task)
 
 
 def loops_forever(*_: object, **__: object) -> None:
@@ -136,20 +135,21 @@ def loops_forever(*_: object, **__: object) -> None:
 
 
 class Slow(ExtractionWorker):
-    """Has a text extractor without an end for some pages."""
+    """Has a text extractor without an end for some pages, or only if it escalates."""
 
-    def __call__(self, location: Any) -> Any:
+    def __call__(self, task: Any) -> Any:
         extraction.PAGE_CPU_S = 0.3
-        if b"hangs" in self._archive.record(location).content:
+        content = self._archive.record(task.location).content
+        if b"hangs" in content or (b"difficult" in content and task.escalate):
             extraction.extract = loops_forever  # type: ignore[assignment]
-        return super().__call__(location)
+        return super().__call__(task)
 
 
 class Failing(ExtractionWorker):
-    def __call__(self, location: Any) -> Any:
-        if b"fails" in self._archive.record(location).content:
+    def __call__(self, task: Any) -> Any:
+        if b"fails" in self._archive.record(task.location).content:
             extraction.signature_of = None  # type: ignore[assignment]
-        return super().__call__(location)
+        return super().__call__(task)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +171,57 @@ def test_a_page_that_breaks_the_extractor_costs_only_itself(
     assert counts.dropped == {reason: 1}
 
 
+def test_a_page_on_which_trafilatura_takes_too_long_keeps_its_first_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = crawl_of(tmp_path / "crawl", [page(f"This is difficult. {ENGLISH}")])
+    monkeypatch.setattr(extraction, "ExtractionWorker", Slow)
+    (document,), counts = documents_of(folder, escalate=True)
+    assert (document.language, counts.dropped) == ("en", {})
+
+
+def test_a_page_that_took_too_long_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = crawl_of(tmp_path / "crawl", [page("This page hangs.")])
+    with monkeypatch.context() as slow:
+        slow.setattr(extraction, "ExtractionWorker", Slow)
+        documents_of(folder)
+    # It would be fast now.
+    assert documents_of(folder)[1].dropped == {"extraction timed out": 1}
+
+
+@pytest.mark.parametrize(
+    "damage", ["packed = x'0011'", "signature = x'0011'", "packed = 'text'", "packed = zeroblob(9)", "signature = 1.5"]
+)
+def test_damaged_texts_of_the_cache_are_extracted_again(tmp_path: Path, damage: str) -> None:
+    folder = crawl_of(tmp_path / "crawl", [page(ENGLISH)])
+    first, _ = documents_of(folder)
+    with sqlite3.connect(folder / CACHE_FILE) as cache:
+        cache.execute(f"UPDATE text SET {damage}")
+    assert documents_of(folder)[0] == first
+
+
+def test_the_text_of_another_response_at_the_same_location_is_not_used(tmp_path: Path) -> None:
+    folder, other = tmp_path / "crawl", tmp_path / "other"
+    documents_of(crawl_of(folder, [page(ENGLISH)]))
+    cache = (folder / CACHE_FILE).read_bytes()
+    crawl_of(other, [page(GERMAN)])
+    (other / CACHE_FILE).write_bytes(cache)
+    assert [document.language for document in documents_of(other)[0]] == ["de"]
+    with sqlite3.connect(other / CACHE_FILE) as database:
+        # A visit at another time, of the same length.
+        database.execute("UPDATE text SET packed = (SELECT packed FROM text), time_s = time_s + 1")
+    assert [document.language for document in documents_of(other)[0]] == ["de"]
+
+
+def test_scores_that_are_not_finite_are_missing(tmp_path: Path) -> None:
+    with new_crawl(tmp_path / "crawl") as store:
+        store.add_urls(["http://a.test/"])
+        add_page(store, 0, response(body=page(ENGLISH)), score=float("inf"))
+        store.commit()
+    (document,), _ = documents_of(tmp_path / "crawl")
+    assert document.metadata["score"] is None
+
+
 def test_a_damaged_archive_ends_the_work_with_one_line(tmp_path: Path) -> None:
     folder = crawl_of(tmp_path / "crawl", [page(ENGLISH)])
     (archive,) = (folder / "archive").glob("*.warc.gz")
@@ -185,7 +236,9 @@ def test_a_damaged_archive_ends_the_work_with_one_line(tmp_path: Path) -> None:
     [
         ({"min_relevance": 1.5}, InvalidParameter),
         ({"min_words": -1}, InvalidParameter),
-        ({"languages": ("english",)}, InvalidParameter),
+        ({"languages": ("english",)}, UnknownName),
+        ({"languages": ("xx",)}, UnknownName),
+        ({"languages": (5,)}, InvalidParameter),
         ({"quality_rules": ("few_word",)}, UnknownName),
     ],
 )
@@ -213,6 +266,9 @@ def test_the_api_gives_documents_as_a_table(balloons: Path) -> None:
     assert frame["n_words"].tolist() == [document.n_words for document in table]
     assert frame["duplicate_of"].tolist()[1] == "http://a.test/0"
     assert table.to_polars()["language"].to_list() == ["en", "en"]
+    assert {"quality", "aliases", "metadata"} <= set(frame.columns)
+    assert frame["metadata"][1]["visit"] == 1
+    assert len(crawl.documents(language="EN", workers=1)) == 2
     with pytest.raises(TypeError, match="languages"):
         crawl.documents(languages="en")
     with pytest.raises(UnknownName):

@@ -432,6 +432,8 @@ HOSTILE = {
     "nested articles": of_a_megabyte("<article>x"),
     "nested bodies": of_a_megabyte("<div itemprop=articleBody class=related>some words "),
     "nested boilerplate": of_a_megabyte('<div class="x related">some words of text '),
+    "line breaks": "<article><p>text " + of_a_megabyte("<br>\n"),
+    "line breaks and empty elements": "<article><p>text " + of_a_megabyte("<br><i></i><!--x--><span> </span>"),
     "spaces": "<pre>a" + " " * 1_000_000 + "b</pre>",
     "empty lines": "<pre>a" + "\n" * 1_000_000 + "b</pre>",
     "repeated words": "<p>" + of_a_megabyte("lorem ipsum "),
@@ -455,3 +457,21 @@ def test_output_is_not_much_longer_than_the_page() -> None:
         found = extract(html, URL)
         assert len(found.text) <= len(html), name
         assert len(found.markdown) <= 2 * len(html) + 2_000_000, name
+
+
+def test_links_of_markdown_lead_to_places() -> None:
+    links = '<a href=" java\nscript:alert(1)">one</a> <a href="data:text/html,x">two</a> <a href="/y">three</a>'
+    found = extracted(f"<article>{PARAGRAPHS}<p>{links} <a href='mailto:a@b.test'>four</a></p></article>")
+    assert "one two [three](" in found.markdown
+    assert "[four](mailto:a@b.test)" in found.markdown
+
+
+def test_markdown_keeps_hard_line_breaks_and_empty_lines_of_code() -> None:
+    found = extracted(f"<article>{PARAGRAPHS}<p>roses<br>violets</p><pre>x\n\n\n\ny</pre></article>")
+    assert "roses  \nviolets" in found.markdown
+    assert "x\n\n\n\ny" in found.markdown
+
+
+def test_nested_quotations_do_not_make_markdown_long() -> None:
+    html = "<blockquote>x" * 5_000
+    assert len(extract(html, URL).markdown) <= 2 * len(html)

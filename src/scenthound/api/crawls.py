@@ -33,6 +33,7 @@ from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
 from scenthound.errors import InvalidParameter, UnknownName, UsageError, printable, with_arguments
 from scenthound.model import Progress
+from scenthound.records import columns_of
 
 if TYPE_CHECKING:
     from scenthound.corpus.documents import Document, DocumentSettings, Selection
@@ -670,7 +671,8 @@ class Crawl(Result):
             with show_progress("extracting", progress) as report:
                 yield from Documents(stored, selection, settings, report)
 
-        return Table.of(Document, self._reader(rows), "documents", printed=PRINTED_OF_DOCUMENTS)
+        columns = {each.name: each.type for each in columns_of(Document)}
+        return Table(self._reader(rows), list(columns), "documents", printed=PRINTED_OF_DOCUMENTS, hints=columns)
 
     def export(self, to: str, out: PathLike, **options: Any) -> ExportSummary:
         """Write the pages for other programs; see `scenthound.export`."""
@@ -775,7 +777,7 @@ def document_options(
         include_noindex=include_noindex,
         on_topic=on_topic,
         min_relevance=min_relevance,
-        languages=tuple(listed(language)),
+        languages=tuple(each.lower() if isinstance(each, str) else each for each in listed(language)),
         min_words=min_words,
         quality_rules=tuple(listed(quality_rules)),
         deduplicate=deduplicate,

@@ -76,7 +76,7 @@ def _contents(summary: RecordSummary, folder: Path) -> str:
 
 #: What is said about pages that an export left out for these reasons; others have their own text.
 _DROPPED = {
-    "language": "in other languages",
+    "language": "in other or unknown languages",
     "words": "with too few words",
     "near-duplicate": "that {are} nearly the same as an earlier one",
     "extraction timed out": "whose text took too long to extract",

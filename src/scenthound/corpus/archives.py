@@ -115,7 +115,7 @@ def _is_html(record: WarcRecord) -> bool:
 
 def write_warc(export: ArchiveExport) -> None:
     """Compressed record by record if the name ends in .gz, else plain."""
-    compressed = export.name.endswith(".gz")
+    compressed = export.name.lower().endswith(".gz")
     for location, _ in exported_records(export):
         member = export.crawl.archive.member(location)
         export.file.write(member if compressed else unpacked(member, "the archive"))

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
 
 from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
 from scenthound.files import part_file
@@ -23,8 +24,8 @@ from scenthound.store.folder import ResultFolder, check_replaceable
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 #: What to install for the file systems that are asked for most.
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
-#: User names, passwords and keys in a URL.
-_CREDENTIALS = re.compile(r"(?<=://)[^/@]*@")
+#: User names, passwords and keys in a URL; a password may have a slash.
+_CREDENTIALS = re.compile(r"(?<=://).*@")
 
 
 def is_remote(out: str | os.PathLike[str]) -> bool:
@@ -35,7 +36,18 @@ def is_remote(out: str | os.PathLike[str]) -> bool:
 def local_path(out: str | os.PathLike[str]) -> Path:
     """The path of a file or of a `file://` URL."""
     text = os.fspath(out)
-    return Path(text[len("file://") :] if text.lower().startswith("file://") else text)
+    if not text.lower().startswith("file://"):
+        return Path(text)
+    parts = urlsplit(text)
+    if parts.netloc not in ("", "localhost") or not parts.path:
+        raise UsageError(f"{printable(text)} is no path of this machine: write file:///folder/name.")
+    return Path(unquote(parts.path))
+
+
+def check_outside(out: str | os.PathLike[str], folder: Path) -> None:
+    """UsageError if an export would be written into the folder of the crawl."""
+    if not is_remote(out) and Path(os.path.realpath(local_path(out))).is_relative_to(os.path.realpath(folder)):
+        raise UsageError(f"{printable(out)} is in the crawl folder: choose a path outside of it with --out.")
 
 
 @contextmanager
@@ -69,8 +81,7 @@ def new_corpus_folder(out: str | os.PathLike[str], *, force: bool) -> Iterator[P
     """The same for a folder of files."""
     if is_remote(out):
         remote = _RemotePath(str(out))
-        # Folders are not replaced: what else is there is not known.
-        remote.check_free(force=False)
+        remote.check_free(force=False, is_folder=True)
         with _temporary(out) as folder:
             yield folder
             files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -99,16 +110,19 @@ def _shown(out: object) -> str:
 
 
 def _cause(reason: BaseException) -> str:
-    return printable(getattr(reason, "strerror", None) or reason or type(reason).__name__, 200).rstrip(".")
+    why = " ".join(str(getattr(reason, "strerror", None) or reason).split())
+    return printable(why or type(reason).__name__, 200).rstrip(".")
 
 
 class _RemotePath:
     """A path in a file system of fsspec."""
 
     def __init__(self, url: str) -> None:
-        self._url = url.rstrip("/")
-        scheme = _SCHEME.match(url)
-        self._scheme = scheme[1].lower() if scheme else ""
+        scheme, _, rest = url.partition("://")
+        self._scheme = scheme.lower()
+        self._url = f"{self._scheme}://{rest}"
+        if not rest.strip("/") or rest.endswith("/") or (self._scheme in _EXTRAS and "/" not in rest):
+            raise UsageError(f"{_shown(url)} names no file: add a name, as in {self._scheme}://bucket/name.")
         try:
             from fsspec.core import url_to_fs
 
@@ -120,8 +134,9 @@ class _RemotePath:
         except ValueError as reason:
             raise UsageError(f"Cannot write to {_shown(url)}: {_cause(reason)}.") from None
 
-    def check_free(self, *, force: bool) -> None:
-        """InvalidInput if something exists there that is not to be replaced."""
+    def check_free(self, *, force: bool, is_folder: bool = False) -> None:
+        """InvalidInput if something exists there that is not to be replaced. A folder never is: what else is in it is
+        not known."""
         with self._errors_in_one_line():
             self._files.invalidate_cache()
             if self._scheme in _EXTRAS:
@@ -129,8 +144,9 @@ class _RemotePath:
                 self._files.info(self._files._parent(self._path).split("/")[0])
             exists = not force and self._files.exists(self._path)
         if exists:
-            advice = "choose another name, or replace it with --force"
-            raise InvalidInput(f"{_shown(self._url)} exists already: {advice}.")
+            advice = "and is never replaced: choose another name"
+            advice = advice if is_folder else "choose another name, or replace it with --force"
+            raise InvalidInput(f"{_shown(self._url)} exists already{',' if is_folder else ':'} {advice}.")
 
     def upload(self, files: dict[str, Path]) -> None:
         """Copy files to the path with a suffix each; all of them or none."""

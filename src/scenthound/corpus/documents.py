@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha1
 from itertools import islice
+from math import isfinite
 from typing import Any
 
-from scenthound.corpus.extraction import Extraction, ExtractionFault, with_escalation
-from scenthound.corpus.extraction_cache import StoredText
+from scenthound.corpus.extraction import Extraction, with_escalation
+from scenthound.corpus.extraction_cache import Extracted, ExtractionFault
+from scenthound.corpus.language import known_languages
 from scenthound.corpus.main_text import MainText
 from scenthound.corpus.min_hash import TextIndex
 from scenthound.corpus.quality import RULES
@@ -85,8 +87,10 @@ class Selection:
         if self.min_words < 0:
             raise InvalidParameter(f"--min-words {self.min_words} must not be negative.")
         for language in self.languages:
-            if not (language.isascii() and language.isalpha() and len(language) in (2, 3)):
-                raise InvalidParameter(f"--language {language!r} is not an ISO 639 code such as en or de.")
+            if not isinstance(language, str):
+                raise InvalidParameter(f"--language {language!r} is not a code such as en or de.")
+            if language not in known_languages():
+                raise UnknownName.among("language", language, known_languages())
         known = [rule.name for rule in RULES]
         for rule in self.quality_rules:
             if rule not in (*known, ALL_RULES):
@@ -171,12 +175,12 @@ class Documents:
         workers = self._settings.workers or processors()
         with Extraction(self._crawl, workers=workers, escalate=self._escalate) as extraction:
             rows = self._selected(islice(self._crawl.visits(), total))
-            for row, extracted in extraction.of(rows, lambda row: row.location):
+            for row, extracted in extraction.of(rows):
                 page = self._page(extracted)
                 if page is None:
                     continue
                 original = None
-                signature = extracted.signature if isinstance(extracted, StoredText) else None
+                signature = extracted.signature if isinstance(extracted, Extracted) else None
                 if signature is not None:
                     number = index.find(signature)
                     if number is None:
@@ -202,12 +206,12 @@ class Documents:
             else:
                 yield row
 
-    def _page(self, extracted: StoredText | ExtractionFault | None) -> MainText | None:
+    def _page(self, extracted: Extracted | ExtractionFault | None) -> MainText | None:
         """The text of a page; None if it is left out."""
         if isinstance(extracted, ExtractionFault):
             self.counts.drop(extracted.value)
             return None
-        page = NO_TEXT if extracted is None else extracted.main_text
+        page = NO_TEXT if extracted is None else extracted.page
         reason = self._reason_to_drop(page)
         if reason is not None:
             self.counts.drop(reason)
@@ -248,7 +252,7 @@ class Documents:
 
     def _metadata(self, row: VisitRecord) -> dict[str, Any]:
         about = self._crawl.about
-        return {name: getattr(row, name) for name in _VISIT_FACTS} | {
+        return {name: _finite(getattr(row, name)) for name in _VISIT_FACTS} | {
             "topic": about.topic_id,
             "warc_record_id": None if row.location is None else record_id(about.crawl_id, row.location),
         }
@@ -278,6 +282,11 @@ NO_TEXT = MainText(
     extractor="",
     quality=(),
 )
+
+
+def _finite(value: Any) -> Any:
+    """The value; None for infinite scores, such as those of seeds, which JSON cannot have."""
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def document_id(url: str) -> str:

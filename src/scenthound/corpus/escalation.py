@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from scenthound.corpus.content_element import MIN_CHARACTERS
 from scenthound.errors import MissingExtra
 
+#: Its time depends on both.
 _MAX_PAGE_CHARACTERS = 500_000
+_MAX_TAGS = 20_000
 _UNCERTAIN_RULES = frozenset(("paragraphs", "body"))
 _SMALL_PART = 0.2
 _MOST_WORDS = 0.8
@@ -65,7 +67,7 @@ def second_try(html: str, url: str, first: FirstTry) -> SecondTry | None:
     if not (first.is_uncertain or first.is_small):
         return None
     html = _without_scripts(html)
-    if len(html) > _MAX_PAGE_CHARACTERS:
+    if len(html) > _MAX_PAGE_CHARACTERS or html.count("<") > _MAX_TAGS:
         return None
     text = _trafilatura(html, url, "txt")
     is_better = len(text) >= MIN_CHARACTERS if first.is_uncertain else _has_more(text, first.text)

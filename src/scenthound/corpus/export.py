@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
 from scenthound.corpus.archives import ArchiveExport, write_cdxj, write_warc
-from scenthound.corpus.destinations import is_remote, new_corpus_folder, new_file
+from scenthound.corpus.destinations import check_outside, is_remote, new_corpus_folder, new_file
 from scenthound.corpus.documents import Documents, DocumentSettings, Selection
 from scenthound.corpus.formats import write_jsonl, write_markdown, write_parquet, write_wet
 from scenthound.errors import UnknownName, UsageError, printable
@@ -33,6 +33,8 @@ KINDS: dict[ExportKind, str] = {
 assert set(KINDS) == set(get_args(ExportKind))
 #: Exports of responses; the others are of documents.
 RECORD_KINDS = frozenset({"warc", "cdxj"})
+#: Exports of documents as tables, in which columns can be chosen.
+COLUMN_KINDS = frozenset({"jsonl", "parquet"})
 #: Suffixes of compressed files, and those that each kind of export supports. Parquet is compressed internally.
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".br", ".lz4", ".zip")
 SUPPORTED_SUFFIXES: dict[str, tuple[str, ...]] = {"jsonl": (".gz", ".zst"), "wet": (".gz",), "warc": (".gz",)}
@@ -76,14 +78,16 @@ def export(
             f"A {kind} export has all responses as they are. Options that select or extract pages, such as --on-topic, "
             "are for jsonl, parquet, wet and markdown exports."
         )
+    if kind not in COLUMN_KINDS and (settings.html or not settings.markdown):
+        option = "--html" if settings.html else "--no-markdown"
+        raise UsageError(f"{option} is for jsonl and parquet exports, which have columns.")
     with StoredCrawl.open(folder) as crawl:
+        check_outside(out, crawl.folder)
         if kind in RECORD_KINDS:
             with new_file(out, force=force) as file:
                 return _write_records(ArchiveExport(crawl, file, _name(out), selection.include_noindex, progress), kind)
         documents = Documents(crawl, selection, settings, progress)
         if kind == "markdown":
-            if not settings.markdown:
-                raise UsageError("--no-markdown leaves a markdown export without its texts: choose another kind.")
             with new_corpus_folder(out, force=force) as corpus:
                 write_markdown(documents, corpus)
                 summary = _document_summary(kind, documents, crawl)

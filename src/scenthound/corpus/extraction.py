@@ -3,31 +3,31 @@
 Rules
 - Results come in the order of the pages.
 - A page that takes more than `PAGE_CPU_S` of CPU time, or that kills its worker, costs only itself: its result is an
-  `ExtractionFault`. Memory of a worker is limited, too. Workers read the pages from the archive.
-- What was extracted is cached by the location of the page's response. Faults are not, because they may depend on the
-  machine. A damaged archive ends the work with an error.
+  `ExtractionFault`. If trafilatura was to be asked, it is extracted again without. Memory of a worker is limited, too.
+- Workers read the pages from the archive. A damaged archive ends the work with an error.
+- What was extracted is cached, and so are pages that took too long; not those that failed, because that may depend on
+  the machine.
 """
 
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime
-from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import NamedTuple
 
-from scenthound.corpus.extraction_cache import ExtractionCache, StoredText
+from scenthound.corpus.extraction_cache import Extracted, ExtractionCache, ExtractionFault, PackedText
 from scenthound.corpus.main_text import extract
 from scenthound.corpus.min_hash import signature_of
 from scenthound.errors import MissingExtra
 from scenthound.processes import WorkerPool
 from scenthound.store.archive import ArchiveReader
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
-from scenthound.store.crawl_records import ArchiveLocation
+from scenthound.store.crawl_records import ArchiveLocation, VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 
 #: CPU time for a page, of which most need a thousandth; and the time on the clock, if it waits for something.
@@ -38,27 +38,25 @@ MEMORY_BYTES = 1 << 30
 #: Pages that are looked up in the cache, extracted and cached together.
 BATCH_PAGES = 200
 
-Row = TypeVar("Row")
 _PROFILE_SIGNALS = frozenset({signal.SIGPROF, signal.SIGALRM})
 
 
-class ExtractionFault(StrEnum):
-    """Why a page has no text."""
+class Task(NamedTuple):
+    """A page to extract."""
 
-    TIMEOUT = "extraction timed out"
-    FAILED = "extraction failed"
+    location: ArchiveLocation
+    escalate: bool
 
 
 class ExtractionWorker:
-    """Extracts the page at a location of the archive."""
+    """Extracts pages of an archive."""
 
-    def __init__(self, archive: Path, *, escalate: bool) -> None:
+    def __init__(self, archive: Path) -> None:
         _limit_memory()
         self._archive = ArchiveReader(archive)
-        self._escalate = escalate
 
-    def __call__(self, location: ArchiveLocation) -> StoredText | ExtractionFault:
-        record = self._archive.record(location)
+    def __call__(self, task: Task) -> PackedText | ExtractionFault:
+        record = self._archive.record(task.location)
         # The signals are not handled, so they end the process, even in compiled code.
         signal.setitimer(signal.ITIMER_PROF, PAGE_CPU_S)
         signal.setitimer(signal.ITIMER_REAL, PAGE_S)
@@ -67,10 +65,10 @@ class ExtractionWorker:
                 record.content,
                 record.url,
                 http_charset=record.charset,
-                escalate=self._escalate,
+                escalate=task.escalate,
                 latest=datetime.fromisoformat(record.date).date(),
             )
-            return StoredText.of(page, signature_of(page.text))
+            return PackedText.of(page, signature_of(page.text))
         except Exception:  # noqa: BLE001 - no page may stop the export
             return ExtractionFault.FAILED
         finally:
@@ -105,9 +103,10 @@ class Extraction(AbstractContextManager["Extraction"]):
     block."""
 
     def __init__(self, crawl: StoredCrawl, *, workers: int, escalate: bool) -> None:
-        make_worker = partial(ExtractionWorker, crawl.folder / ARCHIVE_FOLDER, escalate=escalate)
+        make_worker = partial(ExtractionWorker, crawl.folder / ARCHIVE_FOLDER)
         self._pool = WorkerPool(make_worker, workers, _fault_of)
         self._cache = ExtractionCache(crawl.folder, escalates=escalate)
+        self._escalate = escalate
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -115,18 +114,31 @@ class Extraction(AbstractContextManager["Extraction"]):
         self._pool.__exit__(kind, error, traceback)
         self._cache.close()
 
-    def of(
-        self, rows: Iterable[Row], location_of: Callable[[Row], ArchiveLocation | None]
-    ) -> Iterator[tuple[Row, StoredText | ExtractionFault | None]]:
-        """Each row with the text of its page; None if it has no location."""
-        remaining = iter(rows)
+    def of(self, visits: Iterable[VisitRecord]) -> Iterator[tuple[VisitRecord, Extracted | ExtractionFault | None]]:
+        """Each visit with the text of its page; None if the crawl has no response of it."""
+        remaining = iter(visits)
         while batch := list(islice(remaining, BATCH_PAGES)):
-            locations = [location for row in batch if (location := location_of(row)) is not None]
-            found: dict[ArchiveLocation, StoredText | ExtractionFault] = dict(self._cache.find(locations))
-            missing = [location for location in dict.fromkeys(locations) if location not in found]
-            extracted = dict(zip(missing, self._pool.in_order(missing), strict=True)) if missing else {}
-            self._cache.add({at: text for at, text in extracted.items() if isinstance(text, StoredText)})
-            found |= extracted
-            for row in batch:
-                location = location_of(row)
-                yield row, None if location is None else found[location]
+            archived = [visit for visit in batch if visit.location is not None]
+            found = self._cache.find(archived)
+            found |= self._extracted([visit for visit in archived if visit.visit not in found])
+            for visit in batch:
+                yield visit, found.get(visit.visit)
+
+    def _extracted(self, visits: list[VisitRecord]) -> dict[int, Extracted | ExtractionFault]:
+        """What workers find in pages, by the numbers of their visits."""
+        results = self._by_workers(visits, escalate=self._escalate)
+        if self._escalate:
+            faulty = [visit for visit in visits if isinstance(results[visit.visit], ExtractionFault)]
+            results |= self._by_workers(faulty, escalate=False)
+        packed = {
+            number: PackedText(None) if result is ExtractionFault.TIMEOUT else result
+            for number, result in results.items()
+        }
+        self._cache.add((visit, text) for visit in visits if isinstance(text := packed[visit.visit], PackedText))
+        return {number: each.unpacked() if isinstance(each, PackedText) else each for number, each in packed.items()}
+
+    def _by_workers(self, visits: list[VisitRecord], *, escalate: bool) -> dict[int, PackedText | ExtractionFault]:
+        if not visits:
+            return {}
+        tasks = [Task(visit.location, escalate) for visit in visits if visit.location is not None]
+        return {visit.visit: result for visit, result in zip(visits, self._pool.in_order(tasks), strict=True)}

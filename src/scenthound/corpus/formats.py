@@ -65,9 +65,9 @@ def write_jsonl(documents: Iterable[Document], file: BinaryIO, name: str, settin
 
 def _compressor(file: BinaryIO, name: str) -> BufferedIOBase | None:
     """Closing it leaves the file open."""
-    if name.endswith(".gz"):
+    if name.lower().endswith(".gz"):
         return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-    if name.endswith(".zst"):
+    if name.lower().endswith(".zst"):
         return zstd.ZstdFile(file, "wb")
     return None
 
@@ -105,7 +105,7 @@ def _parquet_schema(names: list[str]) -> Any:
 def write_wet(documents: Iterable[Document], file: BinaryIO, name: str, fields: bytes, time_s: float) -> None:
     """WARC records of type `conversion`, as Common Crawl has them; compressed one by one if the name ends in .gz.
     `fields` and `time_s` are for the `warcinfo` record."""
-    is_compressed = name.endswith(".gz")
+    is_compressed = name.lower().endswith(".gz")
 
     def write(member: bytes) -> None:
         file.write(member if is_compressed else unpacked(member, name))

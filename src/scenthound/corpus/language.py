@@ -36,3 +36,11 @@ def detect_language(text: str) -> Language | None:
     if not reliable or code == "un":
         return None
     return Language(_ISO_639_1.get(code, code), percent / 100)
+
+
+def known_languages() -> frozenset[str]:
+    """The codes that `detect_language` may return."""
+    import pycld2
+
+    detected = frozenset(pycld2.DETECTED_LANGUAGES)
+    return frozenset(_ISO_639_1.get(code, code) for name, code in pycld2.LANGUAGES if name in detected)

@@ -2,6 +2,7 @@
 
 Neither is much longer than the page, whatever it contains: lists and quotations that are nested so that lines are
 indented by more than they have are cut off, and links are left relative if absolute ones would be too long together.
+Links that would run a script or contain their own document are no links in Markdown.
 """
 
 import re
@@ -12,6 +13,11 @@ from turbohtml import Element, Markdown, PlainText, Text
 _MARKDOWN = Markdown(images=Markdown.Images(mode="ignore"), tables=Markdown.Tables(cell_blocks="text"))
 _PLAIN = PlainText(layout="strict", bullet="- ")
 _MAX_LINK_CHARACTERS = 2_000_000
+_MAX_BREAKS = 1_000
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_SCHEMES = frozenset({"http", "https", "mailto", "ftp", "tel"})
+#: Browsers ignore these in URLs, the first ones only at the start.
+_IGNORED_IN_URLS = re.compile("^[\x00-\x20]+|[\t\n\r]")
 _BLOCK_TAGS = "p,div,ul,ol,dl,table,pre,blockquote,section,article,h1,h2,h3,h4,h5,h6"
 _INLINE_WITH_BLOCKS = f":is(a,span,font,b,i,em,strong,ins,del,label,center):has(>:is({_BLOCK_TAGS}))"
 _TABLE_PARTS = ("table", "thead", "tbody", "tfoot", "caption", "colgroup")
@@ -20,9 +26,10 @@ _CELL_SEPARATOR = " | "
 
 def rendered(element: Element, base_url: str, page_characters: int) -> tuple[str, str]:
     """The content of an element as text and as Markdown, with absolute links. The element is changed."""
-    _resolve_links(element, base_url)
-    markdown = element.to_markdown(_MARKDOWN)[: 2 * page_characters + _MAX_LINK_CHARACTERS]
-    return plain_text(element, page_characters), tidied(markdown)
+    n_added = _resolve_links(element, base_url)
+    _remove_breaks(element)
+    markdown = element.to_markdown(_MARKDOWN)[: 2 * page_characters + n_added]
+    return plain_text(element, page_characters), _INVALID.sub("", markdown).replace("\xa0", " ").strip("\n")
 
 
 def plain_text(element: Element, page_characters: int) -> str:
@@ -31,11 +38,35 @@ def plain_text(element: Element, page_characters: int) -> str:
     return tidied(element.to_text(_PLAIN)[:page_characters])
 
 
-def _resolve_links(element: Element, base_url: str) -> None:
-    if len(element.select("a[href]")) * len(base_url) <= _MAX_LINK_CHARACTERS:
-        # Of a base URL that is none, or of a link: they stay as they are.
-        with suppress(ValueError):
-            element.resolve_links(base_url)
+def _resolve_links(element: Element, base_url: str) -> int:
+    """Make links absolute, and remove those that are none to a place. Returns how much longer they may be together."""
+    links = element.select("a[href]")
+    for link in links:
+        scheme = _SCHEME.match(_IGNORED_IN_URLS.sub("", link.attr("href") or ""))
+        if scheme is not None and scheme[1].lower() not in _SCHEMES:
+            del link.attrs["href"]
+    n_added = len(links) * len(base_url)
+    if n_added > _MAX_LINK_CHARACTERS:
+        return 0
+    # Of a base URL that is none, or of a link: they stay as they are.
+    with suppress(ValueError):
+        element.resolve_links(base_url)
+    return n_added
+
+
+def _remove_breaks(element: Element) -> None:
+    """Leave two line breaks in a row, if there are many. The library takes quadratic time for those without a text in
+    between."""
+    if len(element.select("br")) <= _MAX_BREAKS:
+        return
+    n_in_a_row = 0
+    for node in list(element.descendants):
+        if isinstance(node, Text) and not node.data.isspace():
+            n_in_a_row = 0
+        elif isinstance(node, Element) and node.tag == "br":
+            n_in_a_row += 1
+            if n_in_a_row > 2:
+                node.decompose()
 
 
 def _make_plain(element: Element) -> None:
