@@ -1,7 +1,7 @@
 """The requests of pages that are rendered: which are sent, when, and with what."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -22,8 +22,10 @@ PAGE = "http://www.a.test/page"
 OWN, OTHER = "http://data.a.test/data", "http://b.test/data"
 ROBOTS_OF_OTHER = "http://b.test/robots.txt"
 
-#: Status, header lines and body, by URL; others are 404.
-Site = Mapping[str, tuple[int, str, bytes]]
+#: Status, header lines and body; status 0 is a failed connection.
+Content = tuple[int, str, bytes]
+#: By URL, one for all requests or one for each, the last for all further ones; others are 404.
+Site = Mapping[str, Content | list[Content]]
 
 
 @dataclass
@@ -38,7 +40,10 @@ class SiteFetcher:
         loop = asyncio.get_running_loop()
         self.sent.append((loop.time() - 1_000, request.url))
         self.headers.append(request.headers)
-        status, lines, body = self.site.get(request.url, (404, "", b""))
+        contents = self.site.get(request.url, (404, "", b""))
+        if isinstance(contents, list):
+            contents = contents[min(self.urls.count(request.url), len(contents)) - 1]
+        status, lines, body = contents
         head = f"HTTP/1.1 {status} X\r\n{lines}".encode()
         is_cut = len(body) > (request.body_bytes or 0)
         result: Response | NotFetched = Response(request.url, status, head, body, body, is_cut, "127.0.0.1", 0.1)
@@ -75,9 +80,15 @@ class KnownHosts:
 
 
 def answers(
-    site: Site, *urls: str, together: bool = False, engine: KnownHosts | None = None, **settings: Any
+    site: Site,
+    *urls: str,
+    together: int = 0,
+    accepts: Sequence[str] = (),
+    engine: KnownHosts | None = None,
+    **settings: Any,
 ) -> tuple[list[Answer | None], SiteFetcher, SiteFetcher]:
-    """The answers to requests of the page, one after the other, and the fetchers with and without credentials."""
+    """The answers to requests of the page, the first `together` at the same time and then one after the other, and the
+    fetchers with and without credentials."""
     own, plain = SiteFetcher(site), SiteFetcher(site)
     given = {"politeness": PolitenessSettings(delay_s=1.0), **settings}
     crawl = CrawlSettings(Topic("t", keywords=("t",)), (PAGE,), **given)
@@ -88,9 +99,9 @@ def answers(
         requests = PageRequests(
             known, crawl, own, SiteResolver(), plain_fetcher=lambda: plain, clock=clock, on_request=lambda host: None
         )
-        if together:
-            return list(await asyncio.gather(*(requests.answer(PAGE, url) for url in urls)))
-        return [await requests.answer(PAGE, url) for url in urls]
+        first = await asyncio.gather(*(requests.answer(PAGE, url) for url in urls[:together]))
+        asked = zip(urls[together:], accepts or ["*/*"] * (len(urls) - together), strict=True)
+        return first + [await requests.answer(PAGE, url, accept) for url, accept in asked]
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(run()), own, plain
@@ -126,6 +137,42 @@ def test_a_response_is_requested_once_unless_it_must_not_be_stored() -> None:
     assert plain.urls.count(ROBOTS_OF_OTHER) == 1
 
 
+FAILURES: list[Content] = [(503, "Retry-After: 1\r\n", b"busy"), (429, "", b""), (500, "", b""), (0, "", b"")]
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_failure_that_may_pass_is_not_kept(failure: Content) -> None:
+    found, own, _ = answers({OWN: [failure, (200, "", b"1")]}, OWN, OWN, OWN)
+    assert [each and each.status for each in found] == [failure[0] or None, 200, 200]
+    assert own.urls == [OWN, OWN]
+
+
+def test_an_unreachable_robots_txt_is_requested_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    site: Site = {ROBOTS_OF_OTHER: [(503, "", b""), (200, "", b"")], OTHER: (200, "", b"2")}
+    found, _, plain = answers(site, OTHER, OTHER)
+    assert (found, plain.urls) == ([None, None], [ROBOTS_OF_OTHER])
+    monkeypatch.setattr(page_requests, "UNREACHABLE_LIFETIME_S", 0.0)
+    found, _, plain = answers(site, OTHER, OTHER)
+    assert (found[0], found[1] and found[1].content) == (None, b"2")
+    assert plain.urls == [ROBOTS_OF_OTHER, ROBOTS_OF_OTHER, OTHER]
+
+
+def test_responses_are_kept_by_what_the_page_accepts() -> None:
+    site = {OWN: (200, "", b"1")}
+    _, own, _ = answers(site, OWN, OWN, accepts=("application/json", "text/html"))
+    assert own.headers == [("Accept: application/json",), ("Accept: text/html",)]
+    _, own, _ = answers(site, OWN, OWN, accepts=("text/html", "text/html"))
+    assert own.urls == [OWN]
+
+
+def test_a_response_that_is_requested_twice_at_the_same_time_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_requests, "CACHE_BYTES", 1_000)
+    page = "http://www.a.test/0"
+    found, own, _ = answers({page: (200, "", b"x" * 400)}, page, page, page, together=2)
+    assert [each and len(each.content) for each in found] == [400, 400, 400]
+    assert own.urls == [page, page]
+
+
 def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_requests, "CACHE_BYTES", 2_000)
     urls = [f"http://www.a.test/{number}" for number in range(3)]
@@ -151,14 +198,14 @@ def test_robots_txt_is_respected_after_redirects_too() -> None:
 
 
 @pytest.mark.parametrize("robots", [(500, "", b""), (0, "", b""), (429, "", b"")])
-def test_a_host_with_an_unreachable_robots_txt_receives_no_request(robots: tuple[int, str, bytes]) -> None:
+def test_a_host_with_an_unreachable_robots_txt_receives_no_request(robots: Content) -> None:
     (answer,), own, plain = answers({ROBOTS_OF_OTHER: robots, OTHER: (200, "", b"2")}, OTHER)
     assert (answer, own.urls, plain.urls) == (None, [], [ROBOTS_OF_OTHER])
 
 
 def test_requests_to_a_host_are_a_delay_apart_and_never_overlap() -> None:
     urls = [f"http://www.a.test/{number}" for number in range(3)]
-    _, own, _ = answers(dict.fromkeys(urls, (200, "", b"1")), *urls, together=True)
+    _, own, _ = answers(dict.fromkeys(urls, (200, "", b"1")), *urls, together=3)
     assert [time_s for time_s, _ in own.sent] == [0.0, pytest.approx(1.1), pytest.approx(2.2)]
 
 

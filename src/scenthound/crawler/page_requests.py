@@ -9,7 +9,8 @@ Rules
 - Requests to a host are sent one at a time, its delay apart (`host_gate`). A host that fails backs off, and receives no
   further request after `MAX_FAILURES` failures in a row.
 - Redirects are followed here, each under the same rules.
-- A response is kept for the rest of the run, up to a number of bytes: the pages of a site share their scripts.
+- A response is kept for the rest of the run, up to a number of bytes: the pages of a site share their scripts. So is a
+  refusal by robots.txt or `--deny-domain`. What may pass is asked for again: failures, 429 and 5xx.
 """
 
 import asyncio
@@ -37,10 +38,14 @@ CACHE_BYTES = 32_000_000
 #: What an entry of the cache takes besides its content.
 ENTRY_BYTES = 500
 MAX_ORIGINS = 1_000
+#: When an unreachable robots.txt is requested again.
+UNREACHABLE_LIFETIME_S = 60.0
 MAX_FAILURES = 3
+MAX_ACCEPT_CHARACTERS = 200
 #: The longest that a failure of a request of a page holds up the tasks of its host.
 MAX_HOLD_S = 60.0
-MAX_ACCEPT_CHARACTERS = 200
+#: By URL, `Accept`, and whether the request was made with headers and cookies of the user.
+CacheKey = tuple[str, str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +79,7 @@ class PageRequests:
         self._plain_fetcher: Fetcher | None = None
         self._loop = asyncio.get_running_loop()
         self.gate = HostGate(self._loop, clock, self._delay_of, settings.politeness.effective_address_delay_s)
-        #: By URL, and whether the request was made with headers and cookies of the user.
-        self._cache: OrderedDict[tuple[str, bool], Answer | None] = OrderedDict()
+        self._cache: OrderedDict[CacheKey, Answer | None] = OrderedDict()
         self._cache_bytes = 0
         self._rules: OrderedDict[str, tuple[RobotsRules, float]] = OrderedDict()
         self._robots_locks: dict[str, asyncio.Lock] = {}
@@ -91,7 +95,8 @@ class PageRequests:
         url = canonical(written)
         if url is None:
             return None
-        key = url, _is_one_site(page, url)
+        accept = accept if accept.isascii() and accept.isprintable() and len(accept) <= MAX_ACCEPT_CHARACTERS else "*/*"
+        key = url, accept, _is_one_site(page, url)
         if key in self._cache:
             self._cache.move_to_end(key)
             return self._cache[key]
@@ -103,19 +108,23 @@ class PageRequests:
     async def _followed(self, page: str, url: str, accept: str) -> tuple[Answer | None, bool]:
         """The answer after redirects, and whether it may be kept."""
         is_own = _is_one_site(page, url)
-        accept = accept if accept.isascii() and accept.isprintable() and len(accept) <= MAX_ACCEPT_CHARACTERS else "*/*"
         for _ in range(self._settings.redirects + 1):
             # A redirect never leads back to headers and cookies of the user.
             is_own = is_own and _is_one_site(page, url)
+            if self._failures[host_of(url)] >= MAX_FAILURES:
+                return None, False
             if not await self._is_allowed(url):
-                break
+                # robots.txt may have been unreachable.
+                return None, not self._failures[host_of(url)]
             request = Request(url, (), False, MAX_BYTES, (f"Accept: {accept}",))
             response = await self._get(request, self._fetcher if is_own else self._plain)
-            if isinstance(response, NotFetched) or response.truncated:
+            if isinstance(response, NotFetched):
+                return None, False
+            if response.truncated:
                 break
             if response.status not in REDIRECTS:
                 is_kept = "no-store" not in (response.header("cache-control") or "").lower()
-                return _answer_of(response), is_kept
+                return _answer_of(response), is_kept and not _has_failed(response)
             target = resolve(url, location_of(response.head) or "")
             if target is None:
                 break
@@ -128,7 +137,9 @@ class PageRequests:
             self._plain_fetcher = self._make_plain_fetcher()
         return self._plain_fetcher
 
-    def _keep(self, key: tuple[str, bool], answer: Answer | None) -> None:
+    def _keep(self, key: CacheKey, answer: Answer | None) -> None:
+        if key in self._cache:  # A page may request something twice at the same time.
+            self._cache_bytes -= _n_bytes(self._cache.pop(key))
         self._cache[key] = answer
         self._cache_bytes += _n_bytes(answer)
         while self._cache_bytes > CACHE_BYTES:
@@ -139,8 +150,6 @@ class PageRequests:
     async def _is_allowed(self, url: str) -> bool:
         host = host_of(url)
         if any(is_covered(host.rstrip("."), domain) for domain in self._settings.scope.deny_domains):
-            return False
-        if self._failures[host] >= MAX_FAILURES:
             return False
         known = self._engine.allows(url, self._clock())
         if known is not None:
@@ -153,7 +162,8 @@ class PageRequests:
             rules, valid_until_s = self._rules.get(origin, (DISALLOW_ALL, 0.0))
             if valid_until_s <= self._clock():
                 rules = await self._fetch_rules(origin)
-                self._rules[origin] = rules, self._clock() + ROBOTS_LIFETIME_S
+                lifetime_s = UNREACHABLE_LIFETIME_S if self._failures[host_of(origin + "/")] else ROBOTS_LIFETIME_S
+                self._rules[origin] = rules, self._clock() + lifetime_s
             if len(self._rules) > MAX_ORIGINS:
                 forgotten, _ = self._rules.popitem(last=False)
                 self._robots_locks.pop(forgotten, None)
@@ -249,7 +259,7 @@ class PageRequests:
 
     def _hold_s(self, host: str, result: Response | NotFetched) -> float:
         """How long the host needs after a request, besides its delay."""
-        if isinstance(result, Response) and result.status not in LATER and result.status < 500:
+        if isinstance(result, Response) and not _has_failed(result):
             self._failures.pop(host, None)
             return self._settings.politeness.delay_factor * min(result.elapsed_s, MAX_HOLD_S / 10)
         self._failures[host] += 1
@@ -261,6 +271,10 @@ class PageRequests:
 
 def _is_one_site(page: str, url: str) -> bool:
     return registrable_domain(host_of(page)) == registrable_domain(host_of(url))
+
+
+def _has_failed(response: Response) -> bool:
+    return response.status in LATER or response.status >= 500
 
 
 def _answer_of(response: Response) -> Answer:
