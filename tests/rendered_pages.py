@@ -55,11 +55,11 @@ class RenderThread:
     requests: GivenAnswers
     renderer: Renderer
 
-    def render(self, html: str, answers: Mapping[str, Answer] | None = None) -> RenderOutcome:
-        return asyncio.run_coroutine_threadsafe(self._render(html, answers or {}), self.loop).result(WAIT_S)
+    def render(self, html: str, answers: Mapping[str, Answer] | None = None, url: str = URL) -> RenderOutcome:
+        return asyncio.run_coroutine_threadsafe(self._render(page(html, url), answers or {}), self.loop).result(WAIT_S)
 
-    def text(self, html: str, answers: Mapping[str, Answer] | None = None) -> str:
-        outcome = self.render(html, answers)
+    def text(self, html: str, answers: Mapping[str, Answer] | None = None, url: str = URL) -> str:
+        outcome = self.render(html, answers, url)
         assert outcome is not None
         return outcome.html.decode()
 
@@ -67,10 +67,10 @@ class RenderThread:
     def requested(self) -> list[str]:
         return self.requests.requested
 
-    async def _render(self, html: str, answers: Mapping[str, Answer]) -> RenderOutcome:
+    async def _render(self, response: Response, answers: Mapping[str, Answer]) -> RenderOutcome:
         self.requests.answers, self.requests.requested = answers, []
         done: asyncio.Future[RenderOutcome] = self.loop.create_future()
-        self.renderer.render(page(html), done.set_result)
+        self.renderer.render(response, done.set_result)
         return await done
 
 

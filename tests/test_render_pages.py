@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rendered_pages import LIMITS, RenderThread, processes_with, render_thread, script
+from rendered_pages import LIMITS, URL, RenderThread, page, processes_with, render_thread, script
+from scenthound.crawler import renderer
 from scenthound.crawler.page_requests import Answer
-from scenthound.crawler.rendering import RenderedDocument, ScriptRedirect
+from scenthound.crawler.rendering import MAX_BROKEN, RenderedDocument, ScriptRedirect
+from scenthound.text.tokenizer import WordScanner
 from scenthound.web import browser_process
+from scenthound.web.parse import parse_html
 from timing import wait_until
 
 
@@ -185,6 +188,39 @@ def test_a_browser_that_hangs_is_killed_and_replaced(tab: RenderThread, monkeypa
     assert tab.render("<p>text<script src=/app.js></script>") is None
     assert "<p>after" in tab.text("<p>after")
     wait_until(lambda: not Path(f"/proc/{browser}").exists())
+
+
+ENDLESS_UNLOAD = "<p>text<script>onbeforeunload = () => { for (;;) {} }</script>"
+
+
+def takes(thread: RenderThread, url: str) -> bool:
+    html = "<p>text<script></script>"
+    return thread.renderer.takes(page(html, url), parse_html(html, url, WordScanner()))
+
+
+def test_a_site_that_keeps_breaking_the_browser_is_not_rendered_and_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renderer, "MAX_STARTS", MAX_BROKEN + 1)
+    with render_thread() as thread:
+        for number in range(MAX_BROKEN):
+            url = f"http://{number}.hostile.test/"
+            assert takes(thread, url)
+            assert "<p>text" in thread.text(ENDLESS_UNLOAD, url=url)
+        assert "<p>after" in thread.text("<p>after")
+        assert (takes(thread, "http://hostile.test/"), takes(thread, URL)) == (False, True)
+        assert thread.renderer.counts.problem == ""
+
+
+def test_a_browser_that_breaks_with_most_pages_turns_rendering_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renderer, "MAX_STARTS", 1)
+    with render_thread() as thread:
+        for _ in range(3):
+            assert thread.text("<p>text")
+        for _ in range(2):
+            # The second start, after four pages, is not one too many; the third, after five, is.
+            assert thread.text(ENDLESS_UNLOAD)
+        assert thread.render("<p>text") is None
+        assert thread.renderer.counts.problem
+        assert not takes(thread, URL)
 
 
 def test_a_browser_that_cannot_be_started_turns_rendering_off() -> None:

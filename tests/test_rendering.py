@@ -7,6 +7,7 @@ import pytest
 
 from scenthound.crawler.host_gate import HostGate
 from scenthound.crawler.rendering import (
+    MAX_BROKEN,
     MAX_FRUITLESS,
     RECHECKED,
     Gain,
@@ -90,6 +91,31 @@ def test_a_checkpoint_has_what_was_learned_of_hosts() -> None:
     turns(memory, MAX_FRUITLESS + 4, paid=False)
     restored.restore(memory.state())
     assert turns(restored, 12, paid=False) == turns(memory, 12, paid=False)
+
+
+def note_tabs(memory: RenderMemory, n_pages: int, *, broken: bool) -> None:
+    for number in range(n_pages):
+        memory.note_tab(f"{number}.a.test", broken=broken)
+
+
+def test_a_domain_whose_pages_keep_breaking_the_browser_is_not_rendered() -> None:
+    memory, restored = RenderMemory(), RenderMemory()
+    note_tabs(memory, MAX_BROKEN - 1, broken=True)
+    assert not memory.breaks("a.test")
+    note_tabs(memory, 1, broken=True)
+    restored.restore(memory.state())
+    assert [each.breaks("b.a.test") for each in (memory, restored)] == [True, True]
+    assert not memory.breaks("b.test")
+
+
+def test_a_domain_may_break_the_browser_with_a_tenth_of_its_pages() -> None:
+    memory = RenderMemory()
+    note_tabs(memory, 1, broken=True)
+    note_tabs(memory, 27, broken=False)
+    note_tabs(memory, 2, broken=True)
+    assert not memory.breaks("a.test")
+    note_tabs(memory, 1, broken=True)
+    assert memory.breaks("a.test")
 
 
 def test_an_unknown_mode_is_an_error() -> None:

@@ -3,8 +3,10 @@
 Rules
 - The browser is started for the first page that needs it, and ends with the run.
 - A page that cannot be rendered is visited as it was fetched. That is counted, and counts against its host.
-- A browser that crashes or hangs is replaced. If it cannot be started `MAX_FAILED_STARTS` times in a row, or was
-  started `MAX_STARTS` times, no further page of the run is rendered.
+- A browser that crashes or hangs, while it renders a page or clears it away, is replaced. That counts against the
+  domain of the page (`rendering`).
+- If the browser cannot be started `MAX_FAILED_STARTS` times in a row, or was started more than `MAX_STARTS` times and
+  for more than `MAX_START_SHARE` of the pages, no further page of the run is rendered.
 - A page is in flight until it has been rendered, so its host receives no other task meanwhile.
 """
 
@@ -42,6 +44,7 @@ START_S = 60.0
 LATE_S = 10.0
 MAX_FAILED_STARTS = 3
 MAX_STARTS = 100
+MAX_START_SHARE = 0.5
 
 
 class PageAnswers(Protocol):
@@ -87,8 +90,10 @@ class Renderer:
         self._queue: deque[tuple[Response, OnRendered]] = deque()
         self._current: tuple[Response, OnRendered] | None = None
         self._process: BrowserProcess | None = None
+        #: The host of the page that the browser has not cleared away yet; empty if there is none.
+        self._host_in_tab = ""
         self._is_starting = self._is_ready = False
-        self._n_starts = self._n_failed_starts = 0
+        self._n_starts = self._n_failed_starts = self._n_pages = 0
         self._timer: asyncio.TimerHandle | None = None
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -102,9 +107,12 @@ class Renderer:
         if self.counts.problem or self.mode is RenderMode.NEVER:
             return False
         charset = charset_of(response.header("content-type"))
+        host = host_of(response.url)
+        if self.memory.breaks(host):
+            return False
         if self.mode is RenderMode.ALWAYS:
             return has_scripts(response.content)
-        return needs_rendering(response.content, charset, page) and self.memory.take_turn(host_of(response.url))
+        return needs_rendering(response.content, charset, page) and self.memory.take_turn(host)
 
     def is_used(self, gain: Gain) -> bool:
         """Whether a page is visited as it was rendered."""
@@ -142,6 +150,8 @@ class Renderer:
         elif self._is_ready:
             self._is_ready = False
             self._current = response, _ = self._queue.popleft()
+            self._host_in_tab = host_of(response.url)
+            self._n_pages += 1
             headers = {name: response.header(name) for name in PASSED_HEADERS}
             passed = {name: value for name, value in headers.items() if value is not None}
             passed.setdefault("content-type", "text/html")
@@ -153,8 +163,8 @@ class Renderer:
 
     def _start(self) -> None:
         self._n_starts += 1
-        if self._n_starts > MAX_STARTS:
-            self._turn_off(f"the browser was started {MAX_STARTS} times")
+        if self._n_starts > MAX_STARTS and self._n_starts > MAX_START_SHARE * self._n_pages:
+            self._turn_off(f"the browser was started {self._n_starts - 1} times for {self._n_pages} pages")
             return
         try:
             self._process = BrowserProcess(self._settings, self._loop, self._on_message, self._on_end)
@@ -187,6 +197,7 @@ class Renderer:
                 self._is_starting, self._n_failed_starts = False, 0
                 self._become_ready()
             case "idle":
+                self._note_tab(broken=False)
                 self._become_ready()
             case "request":
                 self._answer(header)
@@ -197,6 +208,8 @@ class Renderer:
                 self._settle(None if url is None else ScriptRedirect(url))
             case "failed":
                 self._settle(None)
+            case "broken":
+                pass  # The process ends now.
             case "unusable" if self._process is not None:
                 self._stop()
                 self._process.end()
@@ -223,8 +236,14 @@ class Renderer:
         if self._is_starting:
             self._start_failed(why)
             return
+        self._note_tab(broken=True)
         self._settle(None)
         self._loop.call_soon(self._next)
+
+    def _note_tab(self, *, broken: bool) -> None:
+        if self._host_in_tab:
+            self.memory.note_tab(self._host_in_tab, broken=broken)
+        self._host_in_tab = ""
 
     # Pages
 

@@ -5,6 +5,7 @@ Rules
   their host; then every tenth of them is. In the mode `always`, all pages with scripts are.
 - Rendering pays if it brings much more text, or more links. In the mode `auto`, a page for which it did not pay is
   visited as it was fetched.
+- No page is rendered of a domain whose pages keep breaking the browser, in any mode.
 - What was learned of hosts is part of checkpoints; a resumed crawl learns anew what came after the last one.
 """
 
@@ -20,6 +21,7 @@ from scenthound.store.crawl_records import CrawlStatus
 from scenthound.web.decode import decode_html
 from scenthound.web.fetch import Response
 from scenthound.web.parse import ParsedPage, readable_text
+from scenthound.web.urls import registrable_domain
 
 #: Pages with scripts and fewer characters of text are rendered.
 MIN_CHARACTERS = 200
@@ -28,7 +30,11 @@ MAX_FRUITLESS = 3
 RECHECKED = 10
 #: Rendering pays if a page has twice the words, and so many more, or twice the links.
 MIN_MORE_WORDS = 10
-#: Hosts that are remembered.
+#: Of a domain that broke the browser so often, with more than this share of its pages since the first time, no page is
+#: rendered.
+MAX_BROKEN = 3
+MAX_BROKEN_SHARE = 0.1
+#: Hosts, and domains that broke the browser, that are remembered.
 MAX_HOSTS = 100_000
 _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
 
@@ -141,20 +147,30 @@ class RenderCounts:
 
 
 class RenderMemory:
-    """Whether rendering paid on the last pages of each host."""
+    """Whether rendering paid on the last pages of each host, and whether pages of its domain break the browser. The
+    latter is counted by registrable domain, because a site may have a new host name for each page."""
 
     def __init__(self) -> None:
         #: Pages in a row for which it did not pay, and those not rendered since, of hosts with any.
         self._hosts: dict[str, tuple[int, int]] = {}
+        #: Pages that broke the browser, and all pages since the first, of domains with any.
+        self._broken: dict[str, tuple[int, int]] = {}
 
     def state(self) -> State:
         """A checkpoint for `restore`."""
-        return {"hosts": list(self._hosts), "counts": [list(counts) for counts in self._hosts.values()]}
+        return {
+            "hosts": list(self._hosts),
+            "counts": [list(counts) for counts in self._hosts.values()],
+            "domains": list(self._broken),
+            "broken": [list(counts) for counts in self._broken.values()],
+        }
 
     def restore(self, state: State) -> None:
         """Continue from a checkpoint."""
         counts = ((fruitless, left_out) for fruitless, left_out in state["counts"])
         self._hosts = dict(zip(state["hosts"], counts, strict=True))
+        broken = ((n_broken, n_pages) for n_broken, n_pages in state.get("broken", ()))
+        self._broken = dict(zip(state.get("domains", ()), broken, strict=True))
 
     def take_turn(self, host: str) -> bool:
         """Count a page of a host that should be rendered; returns whether it is."""
@@ -172,3 +188,18 @@ class RenderMemory:
             if len(self._hosts) >= MAX_HOSTS:
                 del self._hosts[next(iter(self._hosts))]
             self._hosts[host] = fruitless + 1, left_out
+
+    def breaks(self, host: str) -> bool:
+        """Whether pages of the host's domain keep breaking the browser."""
+        n_broken, n_pages = self._broken.get(registrable_domain(host), (0, 0))
+        return n_broken >= MAX_BROKEN and n_broken > MAX_BROKEN_SHARE * n_pages
+
+    def note_tab(self, host: str, *, broken: bool) -> None:
+        """The browser has cleared a page away, or was lost with it."""
+        domain = registrable_domain(host)
+        if not broken and domain not in self._broken:
+            return
+        n_broken, n_pages = self._broken.get(domain, (0, 0))
+        if domain not in self._broken and len(self._broken) >= MAX_HOSTS:
+            del self._broken[next(iter(self._broken))]
+        self._broken[domain] = n_broken + broken, n_pages + 1
