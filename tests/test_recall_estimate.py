@@ -37,7 +37,7 @@ from scenthound.metrics.recall_estimate import (
     fitted_rate,
 )
 from scenthound.model import Topic
-from scenthound.reasons import EndReason
+from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.testing import topical_web
@@ -175,6 +175,32 @@ def test_a_crawl_with_nothing_left_has_found_everything() -> None:
     assert estimate.reaches(1)
 
 
+def crawled_completely(n_visits: int) -> CrawlRecall:
+    recall = CrawlRecall(0.5, is_focused=True)
+    for visit in range(n_visits):
+        recall.add(float(visit % 5 == 0), n_visits - visit - 1)
+    return recall
+
+
+@pytest.mark.parametrize(
+    ("reasons", "n_evicted", "expected"),
+    [
+        ({SkipReason.HOST_BUDGET: 1}, 0, CannotTell.PAGE_LIMITS),
+        ({SkipReason.DOMAIN_BUDGET: 1}, 0, CannotTell.PAGE_LIMITS),
+        ({}, 1, CannotTell.EVICTIONS),
+        ({SkipReason.HOST_DISABLED: 1}, 0, CannotTell.DISABLED_HOSTS),
+        ({SkipReason.ADDRESS_FORBIDDEN: 6}, 0, CannotTell.FAILED_REQUESTS),
+        ({SkipReason.ROBOTS_UNREACHABLE: 3, SkipReason.SERVER_ERROR: 3}, 0, CannotTell.FAILED_REQUESTS),
+        ({SkipReason.ADDRESS_FORBIDDEN: 5}, 0, RecallEstimate(20, 0.0)),
+        ({SkipReason.CLIENT_ERROR: 500, SkipReason.ROBOTS: 9, SkipReason.NOT_HTML: 9}, 0, RecallEstimate(20, 0.0)),
+    ],
+)
+def test_a_crawl_that_left_pages_out_has_not_found_everything(
+    reasons: dict[SkipReason, int], n_evicted: int, expected: RecallEstimate | CannotTell
+) -> None:
+    assert crawled_completely(100).estimate_at_end(reasons, n_evicted) == expected
+
+
 def test_a_goal_is_checked_every_hundredth_of_the_visits() -> None:
     goal, checked = RecallGoal(0.99, 0), []
     for n_visits in range(1, 3001):
@@ -289,6 +315,16 @@ def test_a_crawl_ends_when_its_recall_is_reached_and_can_be_resumed(server: Stat
     assert again.status.n_pages < further.status.n_pages < N_PAGES
     last = resume(folder, RunOptions(until_recall=0))
     assert (last.ended, last.status.n_pages, shown(last)) == (EndReason.FRONTIER, N_PAGES, (1, 1, 1))
+
+
+@pytest.mark.parametrize("limit", ["pages_per_host", "pages_per_domain"])
+def test_a_crawl_that_page_limits_ended_has_no_recall(limit: str, server: StaticServer, tmp_path: Path) -> None:
+    politeness = PolitenessSettings(delay_s=0.0, delay_factor=0.0, **{limit: 100})
+    done = crawl(plan(server, politeness=politeness), tmp_path / "crawl")
+    assert (done.ended, done.status.n_pages) == (EndReason.FRONTIER, 100)
+    assert (done.status.recall, done.status.recall_unknown) == (None, CannotTell.PAGE_LIMITS.value)
+    opened = sh.open_crawl(tmp_path / "crawl")
+    assert (opened.recall, opened.recall_unknown) == (None, CannotTell.PAGE_LIMITS.value)
 
 
 def test_the_report_has_the_estimate_and_its_curve(server: StaticServer, tmp_path: Path) -> None:

@@ -3,9 +3,12 @@
 Rules
 - The estimate is a function of what is stored of each visit, relevance and queue size, and of the number of skipped
   pages. So a resumed crawl, and whoever reads its folder, has the estimate of a crawl without a stop.
+- A crawl with nothing left to request has found everything, unless it left pages out that others would visit
+  (`left_out`). Then there is no estimate: the curve is continued over the queue, which says nothing about those pages.
 - Adding a visit takes less than a microsecond, an estimate less than 0.2 ms, however long the crawl is.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +16,7 @@ import numpy as np
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import ScenthoundError
 from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate, RecallHistory
+from scenthound.reasons import SkipReason
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
 
@@ -21,6 +25,26 @@ MIN_VISITS_BETWEEN_CHECKS = 10
 SHARE_BETWEEN_CHECKS = 0.01
 #: Points of the curve of a stored crawl, at most.
 N_POINTS = 100
+#: Requests that fail for a reason of network, server or settings; the page may exist.
+FAILURES = frozenset(
+    {
+        SkipReason.ROBOTS_UNREACHABLE,
+        SkipReason.DNS_FAILED,
+        SkipReason.ADDRESS_FORBIDDEN,
+        SkipReason.PROXY_FAILED,
+        SkipReason.PROXY_REFUSED,
+        SkipReason.TOO_MANY_FILES,
+        SkipReason.CONNECT_FAILED,
+        SkipReason.CONNECT_TIMEOUT,
+        SkipReason.TLS_FAILED,
+        SkipReason.HEADERS_TIMEOUT,
+        SkipReason.BODY_TIMEOUT,
+        SkipReason.SERVER_ERROR,
+        SkipReason.RATE_LIMITED,
+    }
+)
+#: A crawl with more of them, per page visited, has not found everything. Some are on every web.
+MAX_FAILURE_SHARE = 0.05
 
 
 class CrawlRecall:
@@ -43,13 +67,33 @@ class CrawlRecall:
         for each, queue_size in zip(relevance.tolist(), np.nan_to_num(queue_sizes).astype(int).tolist(), strict=True):
             self.add(each, queue_size)
 
-    def estimate(self, n_skipped: int, *, is_complete: bool = False) -> RecallEstimate | CannotTell:
-        """`is_complete` is whether nothing is left to request."""
+    def estimate(self, n_skipped: int) -> RecallEstimate | CannotTell:
+        return self._estimate(n_skipped, is_complete=False)
+
+    def estimate_at_end(self, reasons: Mapping[SkipReason, int], n_evicted: int) -> RecallEstimate | CannotTell:
+        """That of a crawl with nothing left to request, by the reasons of skipped pages."""
+        found = self._estimate(sum(reasons.values()), is_complete=True)
+        return found if isinstance(found, CannotTell) else left_out(reasons, n_evicted, self._history.n_visits) or found
+
+    def _estimate(self, n_skipped: int, *, is_complete: bool) -> RecallEstimate | CannotTell:
         if self._on_topic_from is None:
             return CannotTell.NO_PROBABILITIES
         if self.has_several_models:
             return CannotTell.SEVERAL_MODELS
         return self._history.estimate(n_skipped, is_complete=is_complete)
+
+
+def left_out(reasons: Mapping[SkipReason, int], n_evicted: int, n_visits: int) -> CannotTell | None:
+    """Why a crawl with nothing left to request has not visited everything; None if it has. The scope, to which the
+    maximum depth belongs, says what everything is."""
+    if reasons.get(SkipReason.HOST_BUDGET) or reasons.get(SkipReason.DOMAIN_BUDGET):
+        return CannotTell.PAGE_LIMITS
+    if n_evicted:
+        return CannotTell.EVICTIONS
+    if reasons.get(SkipReason.HOST_DISABLED):
+        return CannotTell.DISABLED_HOSTS
+    n_failed = sum(count for reason, count in reasons.items() if reason in FAILURES)
+    return CannotTell.FAILED_REQUESTS if n_failed > MAX_FAILURE_SHARE * n_visits else None
 
 
 class RecallGoal:
@@ -82,7 +126,8 @@ def stored_recall(crawl: StoredCrawl) -> StoredRecall:
     settings = CrawlSettings.from_settings(crawl.about.settings)
     recall = CrawlRecall(settings.on_topic_from, is_focused=_uses_relevance(settings.strategy))
     recall.has_several_models = bool(crawl.relevance_models())
-    n_visits, n_skipped, status = crawl.n_visits(), sum(crawl.reasons().values()), crawl.status()
+    n_visits, reasons, status = crawl.n_visits(), crawl.reasons(), crawl.status()
+    n_skipped = sum(reasons.values())
     curve, before = [], 0
     for end in np.unique(np.linspace(0, n_visits, N_POINTS + 1).round().astype(int)).tolist():
         recall.load(crawl, end, before)
@@ -90,8 +135,9 @@ def stored_recall(crawl: StoredCrawl) -> StoredRecall:
         if isinstance(estimate, RecallEstimate):
             curve.append((end, estimate))
         before = end
-    is_complete = status is not None and not status.frontier and not status.in_flight
-    return StoredRecall(recall.estimate(n_skipped, is_complete=is_complete), tuple(curve))
+    if status is not None and not status.frontier and not status.in_flight:
+        return StoredRecall(recall.estimate_at_end(reasons, status.n_evicted), tuple(curve))
+    return StoredRecall(recall.estimate(n_skipped), tuple(curve))
 
 
 def _uses_relevance(strategy: str) -> bool:

@@ -561,8 +561,10 @@ class LiveRun:
     def _recall_values(self) -> dict[str, Any]:
         if self._crawl.recall is None:
             return {}
-        is_complete = self._engine.is_idle() and not len(self._engine.strategy)
-        estimate = self._crawl.recall.estimate(self._n_skipped, is_complete=is_complete)
+        if self._engine.is_idle() and not len(self._engine.strategy):
+            estimate = self._crawl.recall.estimate_at_end(self._crawl.reasons, self._engine.strategy.n_evicted)
+        else:
+            estimate = self._crawl.recall.estimate(self._n_skipped)
         if not isinstance(estimate, RecallEstimate):
             return {"recall_unknown": estimate.value}
         return {"recall": estimate.recall, "recall_low": estimate.low, "recall_high": estimate.high}

@@ -64,6 +64,10 @@ class CannotTell(StrEnum):
     FEW_VISITS = "too few pages visited"
     FEW_ON_TOPIC = "too few pages on topic"
     EMPTY_QUEUE = "no page was queued at the last visits"
+    PAGE_LIMITS = "pages beyond the page limits were left out"
+    EVICTIONS = "links were evicted from the full frontier"
+    DISABLED_HOSTS = "hosts were disabled after repeated failures"
+    FAILED_REQUESTS = "too many requests failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ class RecallHistory:
 
     def estimate(self, n_skipped: int = 0, *, is_complete: bool = False) -> RecallEstimate | CannotTell:
         """`n_skipped` are the requested pages that were not visited; `is_complete` is whether nothing is left to
-        request."""
+        request, and nothing was left out."""
         n_visits = self.n_visits
         if is_complete and self.n_on_topic:
             return RecallEstimate(self.n_on_topic, 0.0)
