@@ -207,6 +207,17 @@ def test_pages_with_text_are_rendered_only_if_that_is_asked_for(site: ScriptSite
     assert (summary.status.n_rendered, summary.status.n_renders_paid) == (1, 0)
 
 
+@pytest.mark.parametrize("code", ["location = 'about:blank'", "document.documentElement.remove()"])
+def test_a_page_that_its_scripts_empty_is_visited_as_it_was_fetched(
+    code: str, site: ScriptSite, tmp_path: Path
+) -> None:
+    text = " ".join(f"word{number}" for number in range(60))
+    site.pages[HOST, "/0"] = StaticPage(f"<title>t</title><p>{text}<script>{code}</script>".encode())
+    summary = crawl(site.settings(pages=1, render="always"), tmp_path / "crawl")
+    assert titles(tmp_path / "crawl") == {"t"}
+    assert (summary.status.n_rendered, summary.status.n_renders_paid) == (1, 0)
+
+
 def test_a_page_that_leads_elsewhere_by_script_is_a_redirect(site: ScriptSite, tmp_path: Path) -> None:
     site.pages[HOST, "/0"] = StaticPage(b"<title>old</title><script>location = '/5'</script>")
     crawl(site.settings(), tmp_path / "crawl")
@@ -309,6 +320,17 @@ def test_without_a_browser_rendering_is_an_error_before_the_crawl_starts(
     assert (status, len(errors.splitlines())) == (2, 1)
     assert "scenthound[browser]" in errors
     assert not (tmp_path / "crawl").exists()
+
+
+def test_the_note_that_no_page_is_rendered_names_a_browser_that_is_none(
+    site: ScriptSite, tmp_path: Path, scenthound: CLI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCENTHOUND_BROWSER", "no-such-browser")
+    command = site.command("--out", tmp_path / "crawl", "--pages", 1)
+    at = command.index("--render")
+    status, _, errors = scenthound(*command[:at], *command[at + 2 :])
+    assert status == 0
+    assert [line for line in errors.splitlines() if "no-such-browser" in line]
 
 
 def test_without_a_browser_the_default_is_not_to_render(

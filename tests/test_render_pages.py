@@ -49,6 +49,11 @@ def test_images_fonts_styles_media_frames_and_beacons_are_not_requested(tab: Ren
     assert "<title>styled</title>" in html
 
 
+def test_lone_surrogates_are_replaced_as_browsers_do(tab: RenderThread) -> None:
+    html = tab.text("<p id=p></p><script>p.textContent = 'a\\ud800b \\ud83c\\udf88'</script>")
+    assert '<p id="p">a\ufffdb \U0001f388</p>' in html
+
+
 def test_only_get_requests_are_made(tab: RenderThread) -> None:
     code = (
         "for (const method of ['POST', 'PUT', 'DELETE', 'HEAD'])"
@@ -61,7 +66,9 @@ def test_only_get_requests_are_made(tab: RenderThread) -> None:
     assert all(f"{method} refused" in html for method in ("POST", "PUT", "DELETE", "HEAD"))
 
 
-def test_nothing_leaves_the_browser_but_through_the_crawl(tab: RenderThread) -> None:
+# Only a secure context has WebTransport and service workers.
+@pytest.mark.parametrize(("url", "web_transport"), [(URL, "undefined"), ("https://a.test/", "function")])
+def test_nothing_leaves_the_browser_but_through_the_crawl(tab: RenderThread, url: str, web_transport: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
         datagrams.bind(server.getsockname())
         for each in (server, datagrams):
@@ -76,13 +83,15 @@ def test_nothing_leaves_the_browser_but_through_the_crawl(tab: RenderThread) -> 
             "const peer = new RTCPeerConnection({ iceServers: [{ urls, username: 'u', credential: 'c' }] });"
             "peer.createDataChannel('c'); peer.createOffer().then(offer => peer.setLocalDescription(offer));"
             f"new Worker(URL.createObjectURL(new Blob(['fetch(`http://{origin}/worker`)'])));"
-            "navigator.serviceWorker?.register('/service.js')"
+            "navigator.serviceWorker?.register('/service.js').catch(() => {});"
+            "document.title = typeof WebTransport"
         )
-        html = tab.text(f"<p>text<link rel=preconnect href='http://{origin}'><script>{code}</script>")
+        html = tab.text(f"<p>text<link rel=preconnect href='http://{origin}'><script>{code}</script>", url=url)
         with pytest.raises(TimeoutError):
             server.accept()
         with pytest.raises(TimeoutError):
             datagrams.recv(1)
+    assert f"<title>{web_transport}</title>" in html
     assert "socket closed" in html
     assert "fetch refused" in html
     assert set(tab.requested) <= {f"http://{origin}/fetch", f"http://{origin}/worker"}

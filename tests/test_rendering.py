@@ -63,6 +63,14 @@ def test_rendering_pays_if_it_brings_twice_the_text_or_links(
     assert Gain(before[0], after[0], before[1], after[1]).has_paid is paid
 
 
+def test_a_page_of_which_nothing_is_left_is_empty() -> None:
+    assert Gain(50, 0, 0, 0).is_empty
+    assert Gain(0, 0, 3, 0).is_empty
+    assert not Gain(50, 1, 0, 0).is_empty
+    assert not Gain(50, 0, 0, 1).is_empty
+    assert not Gain(0, 0, 0, 0).is_empty
+
+
 def turns(memory: RenderMemory, n_pages: int, *, paid: bool) -> list[bool]:
     """Which of the next pages of a host are rendered."""
     taken = []

@@ -358,10 +358,14 @@ def _note_relevance_model(settings: CrawlSettings) -> None:
 
 def _note_browser() -> None:
     """Print a note if the extra is installed without a browser."""
-    from scenthound.web.browser import HOW_TO_INSTALL, find_browser, has_playwright
+    from scenthound.web.browser import browser_path, has_playwright
 
-    if has_playwright() and find_browser() is None:
-        typer.echo(f"Note: no page is rendered, because no browser is installed: {HOW_TO_INSTALL}.", err=True)
+    if not has_playwright():
+        return
+    try:
+        browser_path()
+    except UsageError as problem:
+        typer.echo(f"Note: no page is rendered in this run. {problem.message}", err=True)
 
 
 def _note_keywords(settings: CrawlSettings) -> None:

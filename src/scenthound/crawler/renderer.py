@@ -116,7 +116,7 @@ class Renderer:
 
     def is_used(self, gain: Gain) -> bool:
         """Whether a page is visited as it was rendered."""
-        return self.mode is RenderMode.ALWAYS or gain.has_paid
+        return gain.has_paid or (self.mode is RenderMode.ALWAYS and not gain.is_empty)
 
     def note(self, url: str, *, paid: bool | None) -> None:
         """A page was rendered, or could not be (None)."""

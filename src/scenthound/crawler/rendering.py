@@ -4,7 +4,7 @@ Rules
 - In the mode `auto`, pages with scripts and hardly any text are rendered, unless that did not pay on the last pages of
   their host; then every tenth of them is. In the mode `always`, all pages with scripts are.
 - Rendering pays if it brings much more text, or more links. In the mode `auto`, a page for which it did not pay is
-  visited as it was fetched.
+  visited as it was fetched; in both modes, so is one of which nothing is left.
 - No page is rendered of a domain whose pages keep breaking the browser, in any mode.
 - What was learned of hosts is part of checkpoints; a resumed crawl learns anew what came after the last one.
 """
@@ -83,6 +83,11 @@ class Gain:
     def has_paid(self) -> bool:
         more_words = self.words >= 2 * self.words_before and self.words >= self.words_before + MIN_MORE_WORDS
         return more_words or self.links > 2 * self.links_before
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left of a page that had something, such as one that removes its own document."""
+        return not (self.words or self.links) and bool(self.words_before or self.links_before)
 
 
 @dataclass(frozen=True, slots=True)

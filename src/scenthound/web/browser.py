@@ -338,7 +338,7 @@ class _Tab:
         if self._navigated is not None:
             return {"is": "navigated", "url": self._navigated}, b""
         html, is_cut = await self._read()
-        content = html.encode("utf-8", "replace")
+        content = _encoded(html)
         limit = self._limits.document_bytes
         facts = {"is": "rendered", "truncated": is_cut or len(content) > limit, "ended_by": ended_by}
         return {**facts, "n_requests": self._n_requests}, content[:limit]
@@ -470,6 +470,14 @@ class _Tab:
             return request.frame == self._page.main_frame
         except Error:  # It is that of a new window.
             return False
+
+
+def _encoded(html: str) -> bytes:
+    """In UTF-8. Lone surrogates, which strings of scripts may have, become U+FFFD as in browsers."""
+    try:
+        return html.encode()
+    except UnicodeEncodeError:
+        return html.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 async def _close_window(page: "Page") -> None:
