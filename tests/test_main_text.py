@@ -475,3 +475,14 @@ def test_markdown_keeps_hard_line_breaks_and_empty_lines_of_code() -> None:
 def test_nested_quotations_do_not_make_markdown_long() -> None:
     html = "<blockquote>x" * 5_000
     assert len(extract(html, URL).markdown) <= 2 * len(html)
+
+
+def test_markdown_has_no_tables_as_html() -> None:
+    inner = "<table><tr><td colspan=2>Helium</td></tr><tr><td>lift</td><td>1.02</td></tr></table>"
+    layout = f"<table><tr><td>menu</td><td><p>{FIRST}</p>{inner}</td></tr><tr><td>&nbsp;</td><td>last</td></tr></table>"
+    found = extracted(f"<article>{PARAGRAPHS}{layout}</article>")
+    assert "<t" not in found.markdown
+    assert "&#160;" not in found.markdown
+    assert "\n\nHelium\n\nlift | 1.02\n\nlast" in found.markdown
+    table = "<table><tr><th>Gas</th><th>Lift</th></tr><tr><td rowspan=2>Helium</td><td>1.02</td></tr></table>"
+    assert "| Gas | Lift |\n| --- | --- |\n| Helium | 1.02 |" in extracted(f"<article>{PARAGRAPHS}{table}").markdown

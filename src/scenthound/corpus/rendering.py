@@ -20,7 +20,12 @@ _SCHEMES = frozenset({"http", "https", "mailto", "ftp", "tel"})
 _IGNORED_IN_URLS = re.compile("^[\x00-\x20]+|[\t\n\r]")
 _BLOCK_TAGS = "p,div,ul,ol,dl,table,pre,blockquote,section,article,h1,h2,h3,h4,h5,h6"
 _INLINE_WITH_BLOCKS = f":is(a,span,font,b,i,em,strong,ins,del,label,center):has(>:is({_BLOCK_TAGS}))"
-_TABLE_PARTS = ("table", "thead", "tbody", "tfoot", "caption", "colgroup")
+_ROW_GROUPS = ("thead", "tbody", "tfoot")
+_TABLE_PARTS = ("table", *_ROW_GROUPS, "caption", "colgroup")
+#: How the library writes a space that does not break at the start or the end of a line.
+_SPACE = "&#160;"
+_FENCE = "```"
+_EMPTY_LINE = re.compile(r"^(?:&#160;|[ \xa0])+$", re.MULTILINE)
 _CELL_SEPARATOR = " | "
 
 
@@ -28,8 +33,19 @@ def rendered(element: Element, base_url: str, page_characters: int) -> tuple[str
     """The content of an element as text and as Markdown, with absolute links. The element is changed."""
     n_added = _resolve_links(element, base_url)
     _remove_breaks(element)
+    _simplify_tables(element)
     markdown = element.to_markdown(_MARKDOWN)[: 2 * page_characters + n_added]
-    return plain_text(element, page_characters), _INVALID.sub("", markdown).replace("\xa0", " ").strip("\n")
+    return plain_text(element, page_characters), _tidied_markdown(markdown)
+
+
+def _tidied_markdown(markdown: str) -> str:
+    """Trailing spaces are line breaks, and code may have empty lines: they stay."""
+    if _SPACE in markdown:
+        markdown = _EMPTY_LINE.sub("", markdown)
+    markdown = _INVALID.sub("", markdown).replace("\xa0", " ")
+    while _FENCE not in markdown and "\n\n\n" in markdown:
+        markdown = markdown.replace("\n\n\n", "\n\n")
+    return markdown.strip("\n")
 
 
 def plain_text(element: Element, page_characters: int) -> str:
@@ -69,6 +85,40 @@ def _remove_breaks(element: Element) -> None:
                 node.decompose()
 
 
+def _simplify_tables(element: Element) -> None:
+    """Turn tables that contain tables into blocks, and those whose rows differ in length into lines. Markdown has
+    neither, and the library would write them as HTML."""
+    for cell in element.select("[colspan],[rowspan]"):
+        for name in ("colspan", "rowspan"):
+            if name in cell.attrs:
+                del cell.attrs[name]
+    # Lists, because the tree is changed.
+    for table in [each for each in element.select("table") if each.select_one("table") is not None]:
+        table.tag = "div"
+    for table in list(element.iter_elements("table", include_self=True)):
+        rows = list(table.iter_elements("tr"))
+        if len({len(_cells(row)) for row in rows}) > 1:
+            table.tag = "div"
+            for row in rows:
+                _make_line(row)
+    for part in list(element.iter_elements(_ROW_GROUPS)):
+        if _parent_tag(part) != "table":
+            part.tag = "div"
+    for row in list(element.iter_elements("tr")):
+        if _parent_tag(row) not in ("table", *_ROW_GROUPS):
+            row.tag = "div"
+            for cell in _cells(row):
+                cell.tag = "div"
+
+
+def _cells(row: Element) -> list[Element]:
+    return [cell for cell in row if isinstance(cell, Element) and cell.tag in ("td", "th")]
+
+
+def _parent_tag(element: Element) -> str:
+    return element.parent.tag if isinstance(element.parent, Element) else ""
+
+
 def _make_plain(element: Element) -> None:
     """Turn tables into lines, and inline elements around blocks into blocks.
 
@@ -87,7 +137,7 @@ def _make_plain(element: Element) -> None:
 
 def _make_line(row: Element) -> None:
     row.tag = "div"
-    cells = [cell for cell in row if isinstance(cell, Element) and cell.tag in ("td", "th")]
+    cells = _cells(row)
     # A table for layout has blocks in its cells.
     is_layout = any(cell.select_one(_BLOCK_TAGS) is not None for cell in cells)
     for number, cell in enumerate(cells):
