@@ -138,7 +138,7 @@ class Slow(ExtractionWorker):
     """Has a text extractor without an end for some pages, or only if it escalates."""
 
     def __call__(self, task: Any) -> Any:
-        extraction.PAGE_CPU_S = 0.3
+        extraction.PAGE_CPU_S = 1.0
         content = self._archive.record(task.location).content
         if b"hangs" in content or (b"difficult" in content and task.escalate):
             extraction.extract = loops_forever  # type: ignore[assignment]

@@ -218,7 +218,7 @@ def test_after_close_no_callback_is_called_and_no_process_is_left(make_parser, l
 
 def test_the_memory_of_the_child_is_limited():
     code = (
-        "from scenthound.web import parser_process as p; p._limit_memory()\n"
+        "from scenthound.web import parser_process as p; p.limit_memory(p.MEMORY_BYTES)\n"
         "try: bytearray(p.MEMORY_BYTES)\n"
         "except MemoryError: print('held')"
     )

@@ -21,16 +21,7 @@ from scenthound.store.folder import CORPUS, ResultFolder
 from scenthound.store.stored_crawl import StoredCrawl
 
 ExportKind = Literal["jsonl", "parquet", "wet", "markdown", "warc", "cdxj"]
-#: What is written for each kind, as help texts and summaries say it.
-KINDS: dict[ExportKind, str] = {
-    "jsonl": "documents, one per line",
-    "parquet": "documents as columns",
-    "wet": "texts as WARC records",
-    "markdown": "a folder with a Markdown file for each document",
-    "warc": "all responses",
-    "cdxj": "an index of the archive",
-}
-assert set(KINDS) == set(get_args(ExportKind))
+KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
 #: Exports of responses; the others are of documents.
 RECORD_KINDS = frozenset({"warc", "cdxj"})
 #: Exports of documents as tables, in which columns can be chosen.

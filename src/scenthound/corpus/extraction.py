@@ -11,7 +11,7 @@ Rules
 
 import signal
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from importlib.util import find_spec
@@ -29,6 +29,7 @@ from scenthound.store.archive import ArchiveReader
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_records import ArchiveLocation, VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.web.open_files import limit_memory
 
 #: CPU time for a page, of which most need a thousandth; and the time on the clock, if it waits for something.
 PAGE_CPU_S = 10.0
@@ -38,7 +39,7 @@ MEMORY_BYTES = 1 << 30
 #: Pages that are looked up in the cache, extracted and cached together.
 BATCH_PAGES = 200
 
-_PROFILE_SIGNALS = frozenset({signal.SIGPROF, signal.SIGALRM})
+_TIME_SIGNALS = frozenset({signal.SIGPROF, signal.SIGALRM})
 
 
 class Task(NamedTuple):
@@ -52,7 +53,7 @@ class ExtractionWorker:
     """Extracts pages of an archive."""
 
     def __init__(self, archive: Path) -> None:
-        _limit_memory()
+        limit_memory(MEMORY_BYTES)
         self._archive = ArchiveReader(archive)
 
     def __call__(self, task: Task) -> PackedText | ExtractionFault:
@@ -76,17 +77,8 @@ class ExtractionWorker:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
-def _limit_memory() -> None:
-    import resource
-
-    # Some systems have no such limit; then only time is limited.
-    with suppress(OSError, ValueError):
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, hard))
-
-
 def _fault_of(exit_code: int | None) -> ExtractionFault:
-    timed_out = exit_code is not None and -exit_code in _PROFILE_SIGNALS
+    timed_out = exit_code is not None and -exit_code in _TIME_SIGNALS
     return ExtractionFault.TIMEOUT if timed_out else ExtractionFault.FAILED
 
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scenthound.errors import MissingExtra, UsageError, printable
 from scenthound.web.browser_messages import Header, MessageReader, frame
+from scenthound.web.open_files import limit_memory
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page, Request, Route
@@ -153,22 +154,12 @@ def serve() -> None:
     """The main function of the process."""
     for ending in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ending, signal.SIG_IGN)
-    _limit_memory()
+    limit_memory(MEMORY_BYTES)
     try:
         with suppress(ConnectionError, EOFError):
             asyncio.run(_serve(socket.socket(fileno=_STANDARD_INPUT)))
     finally:
         _end()
-
-
-def _limit_memory() -> None:
-    """That of each process of the browser, because a page may fill its document without end."""
-    import resource
-
-    # Some systems have no such limit.
-    with suppress(OSError, ValueError):
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, hard))
 
 
 def _end(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""The limit of open files, of which each connection is one.
+"""Limits of a process: open files, of which each connection is one, and memory.
 
 Rules
 - A shortage is a fault of this machine. What fails by it is repeated later, and no host or page is blamed.
@@ -84,3 +84,10 @@ def can_open_files(n: int = 1) -> bool:
         except OSError as error:
             return error.errno not in NO_FILES_LEFT
     return True
+
+
+def limit_memory(n_bytes: int) -> None:
+    """Let this process, and those that it starts, have so much memory each. Some systems have no such limit."""
+    with suppress(OSError, ValueError):
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, hard))

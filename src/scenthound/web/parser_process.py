@@ -39,7 +39,7 @@ from scenthound.errors import FilesFailure, PluginError
 from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
 from scenthound.text.tokenizer import WordScanner
-from scenthound.web.open_files import NO_FILES_LEFT
+from scenthound.web.open_files import NO_FILES_LEFT, limit_memory
 from scenthound.web.parse import MAX_PAGE_BYTES, ParsedPage, parse_html
 
 #: Pages that the library parses in this process.
@@ -162,7 +162,7 @@ def _frame(content: object) -> bytes:
 
 def serve() -> None:
     """The main loop of the child."""
-    _limit_memory()
+    limit_memory(MEMORY_BYTES)
     with suppress(OSError, EOFError), socket.socket(fileno=0) as channel:
         channel.sendall(_frame(READY))
         while True:
@@ -188,15 +188,6 @@ def _parse_page(page: PageToParse) -> StemmedPage | SkipReason:
         parsed = parse_html(page.html, page.url, scanner, http_charset=page.http_charset, agent=page.agent)
         return StemmedPage(parsed, scanner.stems_from(0))
     return SkipReason.PARSE_FAILED
-
-
-def _limit_memory() -> None:
-    import resource
-
-    # Some systems have no such limit; then only time is limited.
-    with suppress(OSError, ValueError):
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, hard))
 
 
 #: Maximum start time of the child, which does not count as time of the page.
