@@ -9,25 +9,18 @@ Rules
   nothing else may use asyncio in the same thread.
 """
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from environments import system_program
 from scenthound.web.browser import HOW_TO_INSTALL, find_browser
 from timing import WAIT_S
 
-_INSTALL = ("apt-get", "install", "-y", "--no-install-recommends")
-#: Older releases have no headless shell.
-_INSTALLING = (("apt-get", "update"), (*_INSTALL, "chromium-headless-shell"), (*_INSTALL, "chromium"))
-_INSTALL_TIMEOUT_S = 240
 #: Timeout of all waits for a page.
 TIMEOUT_MS = 1_000 * WAIT_S
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -36,28 +29,8 @@ _ONLY_LOOPBACK = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {name}" for name in _
 
 def browser_path() -> str:
     """The path of Chromium. If there is none, skips the test; in CI, fails it if Chromium cannot be installed."""
-    in_ci = bool(os.environ.get("CI"))
-    found = find_browser() or (_installed() if in_ci else None)
-    if found is not None:
-        return found
-    if in_ci:
-        pytest.fail(f"No browser found, and it cannot be installed: {HOW_TO_INSTALL}.", pytrace=False)
-    pytest.skip(f"no browser found: {HOW_TO_INSTALL}")
-
-
-def _installed() -> str | None:
-    """Install Chromium, if this is root and the system has apt; its path."""
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return None
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in _INSTALLING:
-        if found := find_browser():
-            return found
-        # Two test processes may install at the same time: the second waits for the first.
-        waiting = [*command, "-o", f"DPkg::Lock::Timeout={_INSTALL_TIMEOUT_S}"]
-        with suppress(subprocess.TimeoutExpired):
-            subprocess.run(waiting, env=environment, check=False, timeout=_INSTALL_TIMEOUT_S, stdout=subprocess.DEVNULL)
-    return find_browser()
+    # Older releases have no headless shell.
+    return system_program(find_browser, "chromium-headless-shell", "chromium", how_to_install=HOW_TO_INSTALL)
 
 
 @contextmanager

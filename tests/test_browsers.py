@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import browsers
+import environments
 from browsers import watched
 
 STRICT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'\">"
@@ -51,6 +52,6 @@ def test_a_missing_browser_skips_with_instructions_to_install_it(monkeypatch: py
 def test_in_ci_a_browser_that_cannot_be_installed_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENTHOUND_BROWSER", "no-such-browser")
     monkeypatch.setenv("CI", "1")
-    monkeypatch.setattr(browsers, "_installed", lambda: None)
+    monkeypatch.setattr(environments, "_installed", lambda _find, _packages: None)
     with pytest.raises(pytest.fail.Exception, match="apt-get install chromium"):
         browsers.browser_path()

@@ -1,17 +1,13 @@
 """pywb replays the archive of a crawl from its exported index, byte for byte.
 
-pywb brings brotlipy, which takes the place of our brotli, so it gets an environment of its own: made once, in the
-system's folder for temporary files.
+pywb brings brotlipy, which takes the place of our brotli, so it gets an environment of its own.
 """
 
 import base64
 import gzip
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +16,7 @@ from pathlib import Path
 import brotli
 import pytest
 
+from environments import environment
 from scenthound.corpus.export import export
 from scenthound.crawler.recrawl import refresh
 from scenthound.crawler.settings import CrawlSettings
@@ -32,7 +29,6 @@ from timing import WAIT_S, wait_until
 from virtual_site import TOPIC, page_of_words
 
 PYWB = "pywb==2.10.0"
-INSTALL_TIMEOUT_S = 55.0
 REPLAYER = Path(__file__).with_name("pywb_replay.py")
 
 PATHS = ("/gzip", "/br", "/latin", "/search?b=2&a=1", "/Upper/Case%20d.html", "/moved", "/gone")
@@ -69,29 +65,7 @@ def pages(path: str) -> StaticPage | None:
 @pytest.fixture(scope="module")
 def pywb_python() -> Path:
     """The Python of an environment that has pywb."""
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    folder = Path(tempfile.gettempdir()) / f"scenthound-{PYWB.replace('==', '-')}-{version}-{os.getuid()}"
-    if not folder.is_dir():
-        part = Path(tempfile.mkdtemp(prefix=f"{folder.name}-part-"))
-        try:
-            _install(part)
-            part.rename(folder)
-        except OSError:
-            assert folder.is_dir(), "nobody else made it meanwhile"
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    return folder / "bin" / "python"
-
-
-def _install(folder: Path) -> None:
-    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PYWB]
-    try:
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], capture_output=True, check=True)
-        subprocess.run(pip, capture_output=True, check=True, text=True, timeout=INSTALL_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"{PYWB} could not be installed within {INSTALL_TIMEOUT_S:g} s")
-    except subprocess.CalledProcessError as failed:
-        pytest.skip(f"{PYWB} cannot be installed: {(failed.stderr.strip().splitlines() or ['no word'])[-1]}")
+    return environment(PYWB) / "bin" / "python"
 
 
 @dataclass(frozen=True)
