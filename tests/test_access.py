@@ -304,7 +304,7 @@ def test_a_missing_proxy_costs_one_line_before_anything_starts(
     host: str, site: LiveSite, tmp_path: Path, scenthound: Call
 ) -> None:
     proxy = f"http://me:{SECRET}@{host}:{unused_port()}"
-    code, out, err = scenthound(*site.crawl("--proxy", proxy, "--out", tmp_path / "out"))
+    code, out, err = scenthound(*site.crawl("--proxy", proxy, "--render", "never", "--out", tmp_path / "out"))
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert SECRET not in err
@@ -348,7 +348,8 @@ def test_a_proxy_that_fails_during_a_crawl_ends_it_and_blames_no_host(
         gone = Access(Proxies({"http": Proxy(f"http://127.0.0.1:{unused_port()}", ("127.0.0.1",))}))
         with monkeypatch.context() as patched:
             patched.setattr(start, "access_of", lambda settings: gone)
-            code, _, err = scenthound(*site.crawl("--pages", 5, "--proxy", proxy.url(), "--out", folder))
+            options = ["--pages", 5, "--proxy", proxy.url(), "--render", "never", "--out", folder]
+            code, _, err = scenthound(*site.crawl(*options))
         assert code == 1
         assert len(err.splitlines()) == 1
         with StoredCrawl.open(folder) as crawl:
