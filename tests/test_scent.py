@@ -37,11 +37,6 @@ def test_scent_keeps_the_contract(parameters):
     check_strategy(lambda: Scent(**parameters))
 
 
-def test_scent_keeps_the_contract_without_the_extension():
-    with without_extension():
-        check_strategy(Scent)
-
-
 def test_a_state_survives_a_checkpoint():
     web = SyntheticWeb.random(Random(3))
     assert trace_with_checkpoint(Scent, web, 15) == visited(Scent(), web)
