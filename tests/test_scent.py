@@ -32,7 +32,8 @@ from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 from test_word_vectors import without_extension
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n": 3, "buffer": 8}, {"max_words": 0}, {"window": 4, "buffer": 40}])
+# The defaults: test_strategies.py.
+@pytest.mark.parametrize("parameters", [{"n": 3, "buffer": 8}, {"max_words": 0}, {"window": 4, "buffer": 40}])
 def test_scent_keeps_the_contract(parameters):
     check_strategy(lambda: Scent(**parameters))
 
