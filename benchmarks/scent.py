@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import command_parser
 from scenthound.model import IntArray, Links, Seed, Visit
 from scenthound.strategies.base import STRATEGIES, Strategy
-from scenthound.testing.strategy_checks import bytes_held
+from scenthound.testing.memory_held import bytes_held
 
 N_LINKS = (60, 600)
 N_PAGES = 2_000

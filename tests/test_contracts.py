@@ -160,6 +160,57 @@ class SharesItsState(BestFirst):
         self.__dict__ = state["all"].__dict__
 
 
+class SharesAList(BestFirst):
+    def __init__(self):
+        super().__init__()
+        self.visited = []
+
+    def tell(self, visit):
+        super().tell(visit)
+        self.visited.append(visit.page)
+
+    def memory_bound(self):
+        return replace(super().memory_bound(), bytes_per_url=1000)
+
+    def state(self):
+        return {**super().state(), "visited": self.visited}
+
+
+class SavesASet(BestFirst):
+    def state(self):
+        return {**super().state(), "mine": [{"visited": {1, 2}}]}
+
+
+class SavesObjects(BestFirst):
+    def state(self):
+        return {**super().state(), "mine": np.array([{}], object)}
+
+
+class SavesNumbersAsKeys(BestFirst):
+    def state(self):
+        return {**super().state(), "mine": {3: 1.0}}
+
+
+class SavesNothingOfUse(BestFirst):
+    def state(self):
+        return {**super().state(), "mine": {"a": [None, True, np.float64("nan"), np.full(2, np.nan), ("text", 1)]}}
+
+
+class CountsDroppedPages(BreadthFirst):
+    n_dropped = 0
+
+    def drop(self, page):
+        self.n_dropped += 1
+
+    def __len__(self):
+        return super().__len__() + self.n_dropped
+
+
+class ReturnsAnArray(BreadthFirst):
+    def ask(self, n, ready=None):
+        return np.array(super().ask(n, ready), np.int32)
+
+
 class GivesUpOnDeadLinks(BreadthFirst):
     def drop(self, page):
         raise PluginError("A dead link must not stop a strategy.", rule="its-own")
@@ -191,15 +242,15 @@ class Peeks(BreadthFirst):
 @pytest.mark.parametrize(
     ("strategy", "rule", "values"),
     [
-        (AsksTwice, "requested-twice", r"Page \d+"),
+        (AsksTwice, "requested-twice", r"Page \d+.* (visited|dropped|flight)\b"),
         (AsksTooMuch, "too-many-pages", r"ask\(1\).*\b2\b"),
         (IgnoresRest, "host-not-ready", r"Page \d+.* host \d+"),
-        (Forgets, "restore", r"\d"),
+        (Forgets, "restore", r"\d.* page \d+"),
         (Guesses, "unknown-page", r"Page \d+"),
         (Hoards, "queue-size", r"`memory_bound`.*\b3\b"),
-        (KeepsPages, "bytes", "`memory_bound`"),
+        (KeepsPages, "bytes", r"`memory_bound`.*: kept [\d,]+, "),
         (SaysTooLittleOfWhatWaits, "bytes", r"[\d,]+ bytes.* [1-9]\d* .*`memory_bound`"),
-        (OpicThatKeepsLinks, "bytes-per-link", r"`memory_bound` \(0 "),
+        (OpicThatKeepsLinks, "bytes-per-link", r"`memory_bound` \(0 .*: kept [\d,]+, "),
         (BreadthFirstThatKeepsLinks, "bytes-per-link", "`memory_bound`"),
         (HidesLinksInAnArray, "bytes-per-link", "`memory_bound`"),
         (HidesLinksInAFunction, "bytes-per-link", "`memory_bound`"),
@@ -207,7 +258,16 @@ class Peeks(BreadthFirst):
         (RegretsInVain, "regret-without-wait", None),
         (Whimsical, "not-reproducible", None),
         (HidesWhatWaits, "len", r"len\(\).*\b0\b"),
-        (SharesItsState, "restore", r"\d"),
+        (SharesItsState, "state", r"state\(\)\['all'\].*SharesItsState"),
+        (SharesAList, "shared-state", None),
+        (SavesASet, "state", r"state\(\)\['mine'\]\[0\]\['visited'\].*\bset\b"),
+        (SavesObjects, "state", r"state\(\)\['mine'\].*\bndarray\b"),
+        (SavesNumbersAsKeys, "state", r"state\(\)\['mine'\].*\b3\b"),
+        (CountsDroppedPages, "pages-left", r"len\(\) is (\d+).*\(\1 "),
+        (ReturnsAnArray, "not-a-list", r"array\(\["),
+        (BreadthFirst(), "factory", "BreadthFirst"),
+        (lambda: BreadthFirst, "factory", "BreadthFirst"),
+        (iter([BreadthFirst()] * 2).__next__, "factory", None),
         (Lazy, "visits-nothing", None),
         (GivesUpOnDeadLinks, "its-own", None),
     ],
@@ -216,6 +276,10 @@ def test_a_strategy_that_breaks_a_rule_is_told_which(strategy, rule, values):
     with pytest.raises(PluginError, match=values) as broken:
         check_strategy(strategy)
     assert broken.value.rule == rule
+
+
+def test_a_state_may_have_everything_that_a_checkpoint_stores():
+    check_strategy(SavesNothingOfUse)
 
 
 def test_a_strategy_may_keep_the_links_that_it_says_it_keeps():

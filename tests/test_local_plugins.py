@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import scenthound as sh
+from ring_web import topic
 from scenthound import by_value, registry
 from scenthound.errors import InvalidParameter, UnknownName
 from scenthound.metrics.base import METRICS, Metric, parse_metric
@@ -221,3 +223,17 @@ def test_classes_of_a_notebook_reach_worker_processes():
     one, two = (list(in_order(DescribesStrategies, texts, workers)) for workers in (1, 2))
     assert one == two
     assert [line.split()[:2] for line in two] == [["Cell", "1"], ["Cell:n=5", "5"]]
+
+
+class SavesASet(BreadthFirst):
+    def state(self):
+        return {**super().state(), "mine": {1, 2}}
+
+
+def test_a_crawl_whose_strategy_has_a_state_that_cannot_be_stored_is_resumed_from_the_journal(tmp_path, web_path):
+    options = {"web": web_path, "offline": True, "strategy": SavesASet}
+    crawl = sh.crawl(topic("balloon"), pages=3, out=tmp_path / "crawl", **options)
+    assert len(crawl) == 3
+    assert len(sh.resume(tmp_path / "crawl", pages=6)) == 6
+    whole = sh.crawl(topic("balloon"), pages=6, out=tmp_path / "whole", **options)
+    assert [page.url for page in sh.open_crawl(tmp_path / "crawl").pages] == [page.url for page in whole.pages]

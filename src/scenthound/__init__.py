@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from scenthound.api.catalog import Topics as Topics
     from scenthound.api.catalog import import_topics as import_topics
     from scenthound.api.catalog import list_metrics as list_metrics
+    from scenthound.api.catalog import list_plugins as list_plugins
     from scenthound.api.catalog import list_relevance_models as list_relevance_models
     from scenthound.api.catalog import list_strategies as list_strategies
+    from scenthound.api.catalog import new_strategy as new_strategy
     from scenthound.api.catalog import open_topics as open_topics
     from scenthound.api.catalog import select_topics as select_topics
     from scenthound.api.crawls import Crawl as Crawl
@@ -59,7 +61,8 @@ if TYPE_CHECKING:
 #: The public names of each module.
 _NAMES = {
     "api.catalog": (
-        "Topics import_topics list_metrics list_relevance_models list_strategies open_topics select_topics"
+        "Topics import_topics list_metrics list_plugins list_relevance_models list_strategies new_strategy open_topics "
+        "select_topics"
     ),
     "api.crawls": "Crawl acrawl crawl dashboard export open_crawl refresh resume",
     "api.laboratory": "Run compare evaluate open_run simulate study",

@@ -152,7 +152,7 @@ class PluginError(Failure):
         self.rule = rule
 
     @classmethod
-    def by(cls, error: Exception, what: str) -> "PluginError":
+    def by(cls, error: BaseException, what: str) -> "PluginError":
         """Describe an error of a plug-in in one line, with file and line."""
         frames = traceback.extract_tb(error.__traceback__)
         where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""

@@ -17,7 +17,7 @@ import math
 import types
 import typing
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
@@ -246,6 +246,10 @@ class Registry(Generic[Plugin]):
         """The names of the installed plug-ins."""
         return sorted(self._found)
 
+    def installed(self) -> Mapping[str, Sequence[EntryPoint]]:
+        """The entry points of each name; more than one if packages disagree."""
+        return self._found
+
     def factory(self, name: str) -> Callable[..., Plugin]:
         """The class or function behind a name."""
         if name in self._local.classes:
@@ -253,11 +257,14 @@ class Registry(Generic[Plugin]):
         if name not in self._found:
             raise UnknownName.among(self.kind, name, [*self._found, *self._local.classes])
         if len(self._found[name]) > 1:
-            both = " and ".join(sorted(point.value for point in self._found[name]))
-            raise PluginError(f"The {self.kind} {name!r} is defined by {both}: uninstall or rename one of them.")
+            both = " and ".join(sorted(map(_defined_by, self._found[name])))
+            raise PluginError(
+                f"The {self.kind} {name!r} is defined by {both}: uninstall one of these packages, or rename its entry "
+                "point."
+            )
         try:
             loaded: Callable[..., Plugin] = self._found[name][0].load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginError.by(error, f"The {self.kind} {name!r} cannot be loaded") from error
         if not callable(loaded):
             raise PluginError(f"The {self.kind} {name!r} is neither a class nor a function.")
@@ -361,8 +368,8 @@ class Registry(Generic[Plugin]):
         other = self._local.classes.get(name, cls)
         if name in self._found or (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise InvalidParameter(f"There is another {self.kind} named {name!r}: rename the class {cls.__qualname__}.")
-        if set(name) & set(":,=@ "):
-            raise InvalidParameter(f"{cls.__qualname__}: the name {name!r} must not contain spaces or any of : , = @.")
+        if problem := _name_problem(name):
+            raise InvalidParameter(f"{cls.__qualname__}: {problem}.")
         if other is not cls:
             for text in [text for text, (choice, _) in self._local.templates.items() if choice.name == name]:
                 del self._local.templates[text]
@@ -375,8 +382,7 @@ class Registry(Generic[Plugin]):
                 f"{cls.__qualname__} is not a {self.kind}: pass a subclass of {self._must_be.__name__}, an instance of "
                 f"one, or one of these names: {', '.join(self.names())}."
             )
-        if inspect.isabstract(cls):
-            missing = ", ".join(sorted(getattr(cls, "__abstractmethods__", ())))
+        if missing := _abstract_methods(cls):
             raise InvalidParameter(f"The {self.kind} {cls.__qualname__} is incomplete: define {missing}.")
 
     def values(self, choice: Choice) -> dict[str, Value]:
@@ -409,6 +415,8 @@ class Registry(Generic[Plugin]):
         """A new object of the chosen plug-in."""
         choice = self.resolve(item)
         factory = self.factory(choice.name)
+        if missing := _abstract_methods(factory):
+            raise PluginError(f"The {self.kind} {choice.name!r} is incomplete: define {missing}.")
         try:
             if str(choice) in self._local.templates:
                 made: Plugin = self._local.templates[str(choice)][1]()
@@ -419,8 +427,34 @@ class Registry(Generic[Plugin]):
         except Exception as error:
             raise PluginError.by(error, f"The {self.kind} {choice} cannot be constructed") from error
         if self._must_be is not None and not isinstance(made, self._must_be):
-            raise PluginError(f"{choice.name!r} is not a {self.kind}: it is no {self._must_be.__name__}.")
+            raise self._wrong_kind(choice.name, self._must_be)
         return made
+
+    def _wrong_kind(self, name: str, must_be: type) -> PluginError:
+        return PluginError(f"{name!r} is not a {self.kind}: it is no {must_be.__name__}.")
+
+    def check(self, name: str) -> None:
+        """Raise ScenthoundError if an installed plug-in cannot be used: it is loaded, and constructed with its
+        defaults."""
+        factory = self.factory(name)
+        if self._must_be is not None and inspect.isclass(factory) and not issubclass(factory, self._must_be):
+            raise self._wrong_kind(name, self._must_be)
+        if problem := _name_problem(name):
+            raise PluginError(f"The {self.kind} {name!r} cannot be chosen: {problem}. Rename its entry point.")
+        self.make(name)
+
+
+def _defined_by(point: EntryPoint) -> str:
+    return f"{point.dist.name} ({point.value})" if point.dist else point.value
+
+
+def _name_problem(name: str) -> str:
+    """Why a name cannot be part of a choice; empty if it can."""
+    return f"the name {name!r} must not contain spaces or any of : , = @" if set(name) & set(":,=@ ") else ""
+
+
+def _abstract_methods(factory: Callable[..., Any]) -> str:
+    return ", ".join(sorted(getattr(factory, "__abstractmethods__", ())))
 
 
 def _needed(cls: type) -> list[str]:

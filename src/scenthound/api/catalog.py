@@ -13,6 +13,7 @@ from scenthound.errors import InvalidInput, PluginError, printable
 from scenthound.model import Topic
 
 if TYPE_CHECKING:
+    from scenthound.plugins.installed import InstalledPlugin
     from scenthound.registry import Registry
     from scenthound.topics.select import SelectedTopics, SelectionSettings
 
@@ -172,6 +173,25 @@ def list_relevance_models() -> Table[Plugin]:
     from scenthound.relevance.base import RELEVANCE
 
     return plugins(RELEVANCE)
+
+
+@public
+def list_plugins(kind: str | None = None) -> Table[InstalledPlugin]:
+    """All installed strategies, metrics and relevance models, or those of one kind (`strategy`, `metric`, `relevance`):
+    the packages that they come from, with versions, and why some cannot be used. Those of other packages come first."""
+    from scenthound.plugins.installed import InstalledPlugin, installed_plugins
+
+    rows = installed_plugins(kind)
+    return Table.of(InstalledPlugin, rows, f"{len(rows)} installed")
+
+
+@public
+def new_strategy(name: str, *, out: PathLike | None = None) -> Path:
+    """Make a Python package with a strategy, its tests and its entry point, to start a plug-in from. `out` is the
+    folder to make, by default `scenthound-NAME`. Returns the folder."""
+    from scenthound.plugins.new_strategy import make_strategy_package
+
+    return make_strategy_package(name, path_or_none(out)).folder
 
 
 def plugins(registry: Registry[Any]) -> Table[Plugin]:

@@ -72,6 +72,8 @@ COMMANDS = {
         ),
     },
     LISTS: {
+        "plugins": ("plugins", "List the installed plug-ins: where they come from, and whether they can be used."),
+        "new-strategy": ("plugins", "Make a package with a strategy, its tests and its entry point."),
         "strategies": ("inspect", "List the installed strategies with their parameters and defaults."),
         "metrics": ("inspect", "List the installed metrics."),
         "relevance": ("inspect", "List the installed relevance models, which score pages during a crawl."),

@@ -10,7 +10,8 @@ Rules
 - The next one is due when replaying the journal would take as long as reading a checkpoint: after `MIN_EVENTS` events
   or `EVENTS_SHARE` of all events. Writing takes at most `MAX_TIME_SHARE` of the crawl's processor time.
 - The child touches nothing but its own files: it closes all inherited ones and ignores signals.
-- A checkpoint that cannot be written, for example because the disk is full, is tried again when the next one is due.
+- A checkpoint that cannot be written, for example because the disk is full, or because the state of a plug-in cannot be
+  stored, is tried again when the next one is due.
 """
 
 import gc
@@ -90,7 +91,8 @@ class Checkpointer:
             os._exit(status)
 
     def _write(self) -> None:
-        with suppress(OSError):
+        # TypeError: a plug-in has a state that no file can store. Its crawl is resumed from the journal.
+        with suppress(OSError, TypeError):
             self._checkpoints.write(self._crawl.state())
             self._n_events = self._crawl.n_events
 

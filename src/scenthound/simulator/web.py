@@ -161,7 +161,7 @@ class Seen:
 
     def _visited(self, number: int) -> int:
         if number not in self._page_of_visited:
-            raise LeakageError(f"Page {number} has not been visited.")
+            raise LeakageError(f"Page {number} has not been visited: only its URL and the links to it are known.")
         return self._page_of_visited[number]
 
 

@@ -11,7 +11,7 @@ Rules, which `scenthound.testing.check_strategy` tests
 - When `ready` is given, the pages of one response are on different hosts: a host is not ready again after its turn.
 - `ask` returns an empty list if no page can be requested *now*; the crawl has ended only if `len(strategy)` is 0 too.
 - The `ready` of a patient driver is a `ReadyHosts`. Frontiers heed its patience; a strategy without scores need not.
-- `restore(state())` on a new object continues the crawl.
+- `restore(state())` on a new object continues the crawl. A checkpoint can store the state, which does not change later.
 - Memory stays within `memory_bound`.
 """
 

@@ -4,14 +4,12 @@
 the error is its code, such as `requested-twice`.
 """
 
-import gc
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import isnan
 from random import Random
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,41 +19,10 @@ from scenthound.model import Visit
 from scenthound.simulator.scores import Observation
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import MissReason, SimulatedWeb
+from scenthound.store.checkpoints import copied
 from scenthound.strategies.base import Strategy
+from scenthound.testing.memory_held import bytes_held, largest_attributes
 from scenthound.testing.synthetic_web import WORDS, SyntheticWeb
-
-#: Shared by all objects, so not counted.
-_SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
-
-
-def bytes_held(root: object, *, besides: Iterable[object] = ()) -> int:
-    """The bytes of `root` and of everything reachable from it, each object once. Code, modules, classes and what is
-    reachable only through `besides` do not count."""
-    seen = {id(other) for other in besides}
-    pending: list[Any] = [root]
-    total = 0
-    while pending:
-        item = pending.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        if not isinstance(item, _SHARED):
-            # The size of an array is that of the data it owns; the data of a view belong to its base.
-            total += sys.getsizeof(item)
-        pending += _held_by(item)
-    return total
-
-
-def _held_by(item: Any) -> Iterable[Any]:
-    if isinstance(item, np.ndarray):
-        return [item.base, *(item.ravel().tolist() if item.dtype.hasobject else ())]
-    if isinstance(item, FunctionType):
-        # Its code is shared, but its closure is its own.
-        return item.__closure__ or ()
-    if isinstance(item, BuiltinFunctionType | MethodType):
-        return [item.__self__]
-    return () if isinstance(item, _SHARED) else gc.get_referents(item)
-
 
 Factory = Callable[[], Strategy]
 
@@ -73,15 +40,21 @@ SLACK_SHARE = 0.5
 
 
 def check_strategy(make: Factory) -> None:
-    """Test every rule of `scenthound.strategies.base`."""
+    """Test every rule of `scenthound.strategies.base`. `make` is the class, or a function that makes a new object."""
+    _check_factory(make)
     for web_seed in range(N_WEBS):
         web = _random_web(web_seed)
         trace = _Session(make(), web).finish()
-        _require(bool(trace), "visits-nothing", "A crawl from a recorded seed must visit at least that seed.")
         _require(
-            trace == _Session(make(), web).finish(),
+            bool(trace),
+            "visits-nothing",
+            "A crawl from a recorded seed must visit at least that seed. Queue the seeds in `start`.",
+        )
+        _require(
+            trace == (again := _Session(make(), web).finish()),
             "not-reproducible",
-            "The same seeds and generator must give the same trace.",
+            f"Two crawls with the same seeds and generator differ{_from_page(trace, again)}. Draw random numbers only "
+            "from the generator passed to `start`, and do not depend on the order of a set.",
         )
         _check_restore(make, web, trace)
         _check_batches(make, web)
@@ -118,21 +91,82 @@ def _known_at_once(n_links: int) -> SyntheticWeb:
     )
 
 
+def _check_factory(make: Factory) -> None:
+    made = make() if callable(make) else make
+    _require(
+        callable(make) and isinstance(made, Strategy),
+        "factory",
+        f"`check_strategy` needs a subclass of Strategy, or a function that makes an object of one, such as "
+        f"`lambda: MyStrategy(n=3)`. This is, or makes, {made!r}.",
+    )
+    _require(made is not make(), "factory", "`check_strategy` needs a new object from each call of its function.")
+
+
+def _from_page(expected: Sequence[int], actual: Sequence[int]) -> str:
+    """Where two traces begin to differ, as text."""
+    pairs = enumerate(zip(expected, actual, strict=False), 1)
+    first = next((n for n, (one, other) in pairs if one != other), min(len(expected), len(actual)) + 1)
+    return f" from page {first:,} of the crawl on"
+
+
 def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
     for n_before in (0, 1, len(trace) // 2):
         first, second = _Session(make(), web), _Session(make(), web)
         first.go(n_before)
         second.go(n_before)
         state = first.strategy.state()
-        # The state must not change while its crawl continues.
+        _check_state(state, "state()")
+        saved = copied(state)
         first.finish()
-        second.strategy = make()
-        second.strategy.restore(state, second.window.seen)
         _require(
-            second.finish() == trace,
-            "restore",
-            f"A crawl restored after {n_before} pages must continue as if never stopped.",
+            _is_same(saved, copied(state)),
+            "shared-state",
+            "What `state` returned has changed when its crawl continued: return copies of lists and arrays.",
         )
+        second.strategy = make()
+        second.strategy.restore(saved, second.window.seen)
+        restored = second.finish()
+        _require(
+            restored == trace,
+            "restore",
+            f"A crawl restored after {n_before} pages must continue as if never stopped, but it differs"
+            f"{_from_page(trace, restored)}. Everything that `ask`, `tell` and `drop` change must be part of `state`, "
+            "and be set again by `restore`.",
+        )
+
+
+def _check_state(value: Any, path: str) -> None:
+    """Whether a checkpoint can store a value: other types, and keys that are no strings, would be lost in it."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            _require(isinstance(key, str), "state", f"`{path}` has the key {key!r}: keys must be strings.")
+            _check_state(each, f"{path}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        for at, each in enumerate(value):
+            _check_state(each, f"{path}[{at}]")
+    else:
+        can_be_stored = (
+            not value.dtype.hasobject
+            if isinstance(value, np.ndarray)
+            else value is None or isinstance(value, bool | int | float | str | np.generic)
+        )
+        _require(
+            can_be_stored,
+            "state",
+            f"`{path}` is a {type(value).__name__}: a checkpoint has dictionaries, lists, strings, numbers, booleans, "
+            "None and arrays of numbers.",
+        )
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two states are equal; NaN is equal to itself."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
+    return bool(one == other) or (isinstance(one, float) and isinstance(other, float) and isnan(one) and isnan(other))
 
 
 def _check_bytes(make: Factory) -> None:
@@ -155,7 +189,8 @@ def _check_links_kept(make: Factory) -> None:
         n_bytes <= may_hold,
         "bytes-per-link",
         f"The strategy holds {n_bytes:,} more bytes for {n_links:,} more links to the same pages; `memory_bound` "
-        f"({bound.bytes_per_link} bytes per link) allows {may_hold:,}.",
+        f"({bound.bytes_per_link} bytes per link) allows {may_hold:,}. Bytes of its largest attributes: "
+        f"{many.largest_attributes()}.",
     )
 
 
@@ -190,7 +225,8 @@ def _check_queue_is_empty(session: "_Session") -> None:
     _require(
         len(session.strategy) == 0,
         "pages-left",
-        "When all hosts are ready, `ask` must return pages as long as some are queued.",
+        f"`ask` returned no page although all hosts are ready and len() is {len(session.strategy)}. Requested pages "
+        f"are no longer queued, whether they were visited or dropped ({session.n_dropped} were dropped).",
     )
 
 
@@ -215,7 +251,9 @@ class _Session:
     web: SyntheticWeb
     trace: list[int] = field(default_factory=list)
     n_links: int = 0
-    _asked: set[int] = field(default_factory=set)
+    n_dropped: int = 0
+    #: What became of each requested page.
+    _asked: dict[int, str] = field(default_factory=dict)
     _n_processed: int = 0
     _host_of: dict[int, int] = field(default_factory=dict)
 
@@ -244,21 +282,32 @@ class _Session:
         ready = None if waiting is None else lambda host: host not in waiting
         n_queued = len(self.strategy)
         asked = self.strategy.ask(n, ready)
+        _require(
+            isinstance(asked, list) and all(isinstance(page, int) for page in asked),
+            "not-a-list",
+            f"`ask` must return a list of integers, not {asked!r}. `tolist()` makes one of an array.",
+        )
         _require(len(asked) <= n_queued, "len", f"`ask` returned {len(asked)} pages, but len() was {n_queued}.")
         _require(len(asked) <= n, "too-many-pages", f"`ask({n})` must not return {len(asked)} pages.")
         self._check_regrets(self.strategy.regrets(), asked, all_ready=not waiting)
         for page in asked:
             _require(
-                page in self._host_of, "unknown-page", f"Page {page} was requested, but no visited page links to it."
+                page in self._host_of,
+                "unknown-page",
+                f"Page {page} was requested, but it is not a seed and no visited page links to it.",
             )
-            _require(page not in self._asked, "requested-twice", f"Page {page} was requested twice.")
+            _require(
+                page not in self._asked,
+                "requested-twice",
+                f"Page {page} was requested twice: it {self._asked.get(page)}. Queue a page when it is first found.",
+            )
             host = self._host_of[page]
             _require(
                 waiting is None or host not in waiting,
                 "host-not-ready",
                 f"Page {page} was requested, but host {host} is not ready.",
             )
-            self._asked.add(page)
+            self._asked[page] = "is still in flight"
         self._check_turns(asked, is_polite=waiting is not None)
         _require(len(self._asked) <= MAX_REQUESTS, "endless", "The crawl does not end.")
         return asked
@@ -290,8 +339,11 @@ class _Session:
             self._n_processed += 1
             fetched = self.window.get(page)
             if isinstance(fetched, MissReason):
+                self._asked[page] = "was dropped"
+                self.n_dropped += 1
                 self.strategy.drop(page)
             else:
+                self._asked[page] = "was visited"
                 self.trace.append(fetched)
                 self.strategy.tell(self._visit(page))
             self._check_queued()
@@ -318,6 +370,9 @@ class _Session:
     def bytes_held(self) -> int:
         return bytes_held(self.strategy, besides=[self.window.seen])
 
+    def largest_attributes(self) -> str:
+        return largest_attributes(self.strategy, besides=[self.window.seen])
+
     def check_bytes(self) -> None:
         """Compare the memory of the strategy with its `memory_bound`."""
         bound, held, n_urls = self.strategy.memory_bound(), self.bytes_held(), len(self._host_of)
@@ -327,7 +382,8 @@ class _Session:
             held <= may_hold,
             "bytes",
             f"The strategy holds {held:,} bytes for {self.n_queued:,} queued pages, {n_urls:,} URLs and "
-            f"{self.n_links:,} links; `memory_bound` allows {may_hold:,}.",
+            f"{self.n_links:,} links; `memory_bound` allows {may_hold:,}. Bytes of its largest attributes: "
+            f"{self.largest_attributes()}.",
         )
 
 

@@ -1,0 +1,1 @@
+"""Plug-ins of other packages: which are installed, and a template for new ones."""
