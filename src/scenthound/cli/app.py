@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.main import get_command
 
-from scenthound.cli.options import Command, Group
+from scenthound.cli.options import CONFIG_HELP, PROFILE_HELP, Command, Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +76,7 @@ COMMANDS = {
         "strategies": ("inspect", "List the installed strategies with their parameters and defaults."),
         "metrics": ("inspect", "List the installed metrics."),
         "relevance": ("inspect", "List the installed relevance models, which score pages during a crawl."),
+        "config": ("config", "Show which options configuration files, profiles and environment variables set."),
         "topics": (
             "topics",
             "List topics, select them by the rules of the studies, import them from Open Directory RDF.",
@@ -86,6 +88,13 @@ MODULE_OF = {name: module for commands in COMMANDS.values() for name, (module, _
 
 class LazyGroup(Group):
     """Lists the commands from `COMMANDS`; imports one when it is called."""
+
+    @property
+    def configurable(self) -> Any:
+        """The commands whose options configuration files may have."""
+        from scenthound.cli.configuration import Commands
+
+        return Commands(MODULE_OF, load)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(MODULE_OF)
@@ -135,6 +144,14 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def common(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", envvar="SCENTHOUND_CONFIG", help=f"{CONFIG_HELP} Also after the command."),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", envvar="SCENTHOUND_PROFILE", help=f"{PROFILE_HELP} Also after the command."),
+    ] = None,
 ) -> None:
     if version:
         from importlib.metadata import version as version_of

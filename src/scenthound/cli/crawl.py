@@ -18,6 +18,7 @@ from scenthound.cli.options import (
     TopicId,
     TrainFrom,
     api_arguments,
+    is_from_command_line,
     panels,
     refuse_settings,
 )
@@ -269,11 +270,15 @@ def crawl(
         from scenthound.cli.refresh import refresh_crawl
 
         refuse_settings(context, "crawl", refresh, REFRESH_OPTIONS, option="refresh")
+        pages = pages if is_from_command_line(context, "pages") else None
         refresh_crawl(refresh, pages=pages, time=time, log_json=log_json, as_json=as_json)
         return
     if resume is not None:
         refuse_settings(context, "crawl", resume, RUN_OPTIONS)
-        run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest, until_recall=until_recall)
+        # The folder has its settings: those that configuration files set are for new crawls.
+        kept = ("pages", "min_harvest", "until_recall")
+        changes = {name: context.params[name] for name in kept if is_from_command_line(context, name)}
+        run = resumed_run(resume, time=time, **changes)
     else:
         run = _new_run(context)
     _note_offline(run.settings)

@@ -1,11 +1,13 @@
 """Options that several commands share, how help lays them out, and how they become arguments of the API."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from scenthound.errors import UsageError, printable
 
@@ -37,9 +39,90 @@ def _laid_out(command: Any, parameters: list[Any]) -> list[Any]:
     return parameters
 
 
+CONFIG_HELP = "Read this configuration file instead of scenthound.toml and the one of the user."
+PROFILE_HELP = "Use this profile of the configuration files."
+CONFIGURATION = "Configuration"
+
+
+@cache
+def _configuration_options() -> tuple[Any, ...]:
+    """`--config` and `--profile`, which every command has. They are read first, and are no arguments of the command."""
+
+    def remember(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> None:
+        if value is not None:
+            context.meta[f"scenthound.{parameter.name}"] = value
+
+    def options(
+        config: Annotated[
+            Path | None,
+            typer.Option(metavar="FILE", help=CONFIG_HELP, is_eager=True, expose_value=False, callback=remember),
+        ] = None,
+        profile: Annotated[
+            str | None,
+            typer.Option(metavar="NAME", help=PROFILE_HELP, is_eager=True, expose_value=False, callback=remember),
+        ] = None,
+    ) -> None:
+        """Only its parameters are used."""
+
+    only = typer.Typer(add_completion=False)
+    only.command()(options)
+    return tuple(get_command(only).params)
+
+
 class Command(TyperCommand):
+    """A command with options that configuration files and environment variables may set (`configuration`)."""
+
     def get_params(self, ctx: Any) -> list[Any]:
-        return _laid_out(self, super().get_params(ctx))
+        *own, help_option = super().get_params(ctx)
+        common = _configuration_options()
+        parameters = _laid_out(self, [*own, help_option, *common])
+        for parameter in common:
+            parameter.rich_help_panel = CONFIGURATION
+        return parameters
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        commands = getattr(ctx.find_root().command, "configurable", None)
+        if commands is not None and not ctx.resilient_parsing:
+            ctx.default_map = _defaults(ctx, commands)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Errors that name an option say where it comes from, if that is not the command line."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            if ctx.default_map is not None:
+                flags = {
+                    flag: each.name
+                    for each in self.params
+                    for flag in each.opts
+                    if not is_from_command_line(ctx, each.name)
+                }
+                error.args = (error.message + ctx.default_map.origins_in(error.message, flags), *error.args[1:])
+            raise
+
+
+def _defaults(ctx: Any, commands: Any) -> Any:
+    """The options that files and environment set; they are read after `--config` and `--profile`, and not for help."""
+    from scenthound.cli.configuration import Configuration, ConfiguredDefaults
+
+    def load() -> Configuration:
+        chosen = ctx.find_root().params
+        config, profile = (ctx.meta.get(f"scenthound.{name}", chosen.get(name)) for name in ("config", "profile"))
+        return Configuration.found(commands, config, profile)
+
+    class Defaults(ConfiguredDefaults):
+        def get(self, name: str, default: Any = None) -> Any:
+            is_needed = not ctx.resilient_parsing and name not in ("config", "profile", "help")
+            return super().get(name, default) if is_needed else default
+
+    return Defaults(tuple(ctx.command_path.split()[1:]), load)
+
+
+def is_from_command_line(context: typer.Context, name: str) -> bool:
+    """Whether the value of a parameter was written in the command, not configured and no default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 class Group(TyperGroup):
@@ -156,8 +239,7 @@ def refuse_settings(
     """UsageError for an option that would change the settings of a crawl or a search that is resumed or refreshed."""
     options = {each.name or "": "FILE" if each.name == "file" else each.opts[0] for each in context.command.params}
     for name, refused in options.items():
-        source = context.get_parameter_source(name)
-        if name not in (option, *allowed) and source is not None and source.name == "COMMANDLINE":
+        if name not in (option, *allowed) and is_from_command_line(context, name):
             *first, last = [options[each] for each in allowed]
             raise UsageError(
                 f"{refused} cannot be changed when a {what} is {option.removesuffix('e')}ed; {printable(folder)} has "
