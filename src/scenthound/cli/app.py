@@ -122,6 +122,11 @@ def load(name: str) -> Any:
     return get_command(only)
 
 
+def root() -> Any:
+    """The program itself, as a command."""
+    return get_command(app)
+
+
 def renamed_option(error: Exception) -> str | None:
     """For an option that has another name since 0.7: one line with the new name."""
     new = RENAMED.get(getattr(error, "option_name", ""))
@@ -152,7 +157,23 @@ def common(
         str | None,
         typer.Option(metavar="NAME", envvar="SCENTHOUND_PROFILE", help=f"{PROFILE_HELP} Also after the command."),
     ] = None,
+    install_completion: Annotated[
+        bool, typer.Option("--install-completion", help="Install completion for this shell: bash, zsh or fish.")
+    ] = False,
+    show_completion: Annotated[
+        bool, typer.Option("--show-completion", help="Print the completion script instead.")
+    ] = False,
+    shell: Annotated[
+        str | None,
+        typer.Option(metavar="bash|zsh|fish", show_default="the one in use", help="The shell of the last two options."),
+    ] = None,
 ) -> None:
+    if install_completion or show_completion:
+        from scenthound.cli.completion import SCRIPTS, current_shell, install
+
+        chosen = current_shell(shell)
+        typer.echo("\n".join(install(chosen)) if install_completion else SCRIPTS[chosen].rstrip())
+        raise typer.Exit
     if version:
         from importlib.metadata import version as version_of
 

@@ -12,11 +12,9 @@ Rules
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -45,7 +43,6 @@ OTHER_VARIABLES = (
 )
 #: Options whose values may be secrets.
 SECRETS = ("header", "proxy")
-_FLAG = re.compile(r"--[a-z][a-z0-9-]*")
 
 #: The words of a command, for example `("topics", "select")`.
 Words = tuple[str, ...]
@@ -304,32 +301,3 @@ def _item(value: Any, kind: type, where: str, folder: Path | None) -> Any:
     if kind is Path and isinstance(value, str):
         return str(folder / Path(value).expanduser())
     return value
-
-
-class ConfiguredDefaults:
-    """The settings of one command, in the place of its defaults; they are loaded when a value is needed."""
-
-    def __init__(self, words: Words, load: Callable[[], Configuration]) -> None:
-        self._words = words
-        self._load = load
-
-    def get(self, name: str, default: Any = None) -> Any:
-        setting = self.settings.get(name)
-        return default if setting is None else setting.value
-
-    @cached_property
-    def configuration(self) -> Configuration:
-        configuration = self._load()
-        for note in configuration.notes():
-            typer.echo(f"Note: {note}", err=True)
-        return configuration
-
-    @cached_property
-    def settings(self) -> dict[str, Setting]:
-        return self.configuration.settings(self._words)
-
-    def origins_in(self, message: str, options: Mapping[str, str]) -> str:
-        """Where options come from that a message names; empty if it names none that is set. `options` has the
-        parameters that the command line does not override, by their flags."""
-        named = dict.fromkeys(flag for flag in _FLAG.findall(message) if options.get(flag) in self.settings)
-        return "".join(f" {flag} is set by {self.settings[options[flag]].origin}." for flag in named)

@@ -1,15 +1,19 @@
 """Options that several commands share, how help lays them out, and how they become arguments of the API."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from scenthound.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from scenthound.cli.configuration import Configuration, Setting
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -42,6 +46,7 @@ def _laid_out(command: Any, parameters: list[Any]) -> list[Any]:
 CONFIG_HELP = "Read this configuration file instead of scenthound.toml and the one of the user."
 PROFILE_HELP = "Use this profile of the configuration files."
 CONFIGURATION = "Configuration"
+_FLAG = re.compile(r"--[a-z][a-z0-9-]*")
 
 
 @cache
@@ -83,7 +88,7 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         commands = getattr(ctx.find_root().command, "configurable", None)
         if commands is not None and not ctx.resilient_parsing:
-            ctx.default_map = _defaults(ctx, commands)
+            ctx.default_map = _ConfiguredDefaults(ctx, commands)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -92,31 +97,49 @@ class Command(TyperCommand):
             return super().invoke(ctx)
         except UsageError as error:
             if ctx.default_map is not None:
-                flags = {
-                    flag: each.name
-                    for each in self.params
-                    for flag in each.opts
-                    if not is_from_command_line(ctx, each.name)
-                }
-                error.args = (error.message + ctx.default_map.origins_in(error.message, flags), *error.args[1:])
+                error.args = (error.message + ctx.default_map.origins_in(error.message), *error.args[1:])
             raise
 
 
-def _defaults(ctx: Any, commands: Any) -> Any:
-    """The options that files and environment set; they are read after `--config` and `--profile`, and not for help."""
-    from scenthound.cli.configuration import Configuration, ConfiguredDefaults
+class _ConfiguredDefaults:
+    """What configuration files and environment variables set, in the place of the defaults of a command. It is loaded
+    when a value is needed: after `--config` and `--profile` were read, and not for help."""
 
-    def load() -> Configuration:
-        chosen = ctx.find_root().params
-        config, profile = (ctx.meta.get(f"scenthound.{name}", chosen.get(name)) for name in ("config", "profile"))
-        return Configuration.found(commands, config, profile)
+    def __init__(self, context: Any, commands: Any) -> None:
+        self._context = context
+        self._commands = commands
 
-    class Defaults(ConfiguredDefaults):
-        def get(self, name: str, default: Any = None) -> Any:
-            is_needed = not ctx.resilient_parsing and name not in ("config", "profile", "help")
-            return super().get(name, default) if is_needed else default
+    def get(self, name: str, default: Any = None) -> Any:
+        if self._context.resilient_parsing or name in ("config", "profile", "help"):
+            return default
+        setting = self.settings.get(name)
+        return default if setting is None else setting.value
 
-    return Defaults(tuple(ctx.command_path.split()[1:]), load)
+    @cached_property
+    def configuration(self) -> "Configuration":
+        from scenthound.cli.configuration import Configuration
+
+        context = self._context
+        chosen = context.find_root().params
+        config, profile = (context.meta.get(f"scenthound.{name}", chosen.get(name)) for name in ("config", "profile"))
+        configuration = Configuration.found(self._commands, config, profile)
+        for note in configuration.notes():
+            typer.echo(f"Note: {note}", err=True)
+        return configuration
+
+    @cached_property
+    def settings(self) -> "dict[str, Setting]":
+        return self.configuration.settings(tuple(self._context.command_path.split()[1:]))
+
+    def origins_in(self, message: str) -> str:
+        """Where options come from that a message names; empty for those of the command line."""
+        names = {flag: each.name for each in self._context.command.params for flag in each.opts}
+        lines = []
+        for flag in dict.fromkeys(_FLAG.findall(message)):
+            setting = self.settings.get(names.get(flag, ""))
+            if setting is not None and not is_from_command_line(self._context, names[flag]):
+                lines.append(f" {flag} is set by {setting.origin}.")
+        return "".join(lines)
 
 
 def is_from_command_line(context: typer.Context, name: str) -> bool:
