@@ -83,13 +83,13 @@ def _print(configuration: Any, rows: list[tuple[str, str, Any, str]]) -> None:
         }
     )
     if rows:
-        texts = [[name, key, _text(value), origin] for name, key, value, origin in rows]
+        texts = [[name, key, text_of(value), origin] for name, key, value, origin in rows]
         print_rows("Options that are set", ["command", "option", "value", "set by"], texts, n_text_columns=4)
     else:
         typer.echo("No option is set.")
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(text_of, value))
     return str(value).lower() if isinstance(value, bool) else printable(value, 200)

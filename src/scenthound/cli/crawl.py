@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scenthound.crawler.start import CrawlSummary
 
 #: Options that may differ when a crawl is resumed; all others are settings of the crawl.
-RUN_OPTIONS = ("pages", "time", "min_harvest", "until_recall", "log_json", "as_json")
+RUN_OPTIONS = ("pages", "time", "min_harvest", "until_recall", "dry_run", "log_json", "as_json")
 REFRESH_OPTIONS = ("pages", "time", "log_json", "as_json")
 
 
@@ -39,7 +39,7 @@ REFRESH_OPTIONS = ("pages", "time", "log_json", "as_json")
         "What to crawl for": "file topics topic keywords seed contact",
         "When to stop": "pages time min_harvest until_recall",
         "Scope": "allow_domain deny_domain include exclude max_depth",
-        "Output": "out resume refresh force log_json as_json",
+        "Output": "out resume refresh force dry_run log_json as_json",
         "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps render hosts",
@@ -121,10 +121,18 @@ def crawl(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier crawl in the folder.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Request nothing: check all options, and print what would be requested first, and why. Also with "
+            "--resume.",
+        ),
+    ] = False,
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Print progress and summary as JSON lines on standard output.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary or plan as one JSON object.")] = False,
     strategy: Annotated[
         str | None,
         typer.Option(
@@ -283,6 +291,12 @@ def crawl(
         run = _new_run(context)
     _note_offline(run.settings)
     _note_proxies(run.settings)
+    if dry_run:
+        from scenthound.api.plans import planned
+        from scenthound.cli.dry_run import print_plan
+
+        print_plan(planned(run), context, as_json=as_json or log_json)
+        return
     summary = _carry_out(run, log_json=log_json)
     _print(summary, log_json=log_json, as_json=as_json)
     if summary.ended is EndReason.STOPPED:

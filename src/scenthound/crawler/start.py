@@ -93,8 +93,7 @@ def crawl(
     options = options or RunOptions()
     conditions = StopConditions(options.page_budget, options.harvest_floor, options.until_recall)
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
-    settings = with_digests(with_relevance(settings))
-    check(settings)
+    settings = ready_settings(settings)
     browser = browser_of(settings)
     if not settings.offline:
         reserve_connections(settings.connections)
@@ -102,6 +101,13 @@ def crawl(
     with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
         write_credentials(settings, folder)
         return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
+
+
+def ready_settings(settings: CrawlSettings) -> CrawlSettings:
+    """The settings of a new crawl with what they imply. UsageError if they cannot work."""
+    settings = with_digests(with_relevance(settings))
+    check(settings)
+    return settings
 
 
 def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
@@ -147,7 +153,7 @@ def _run_crawl(
         clock = crawl_clock(store.folder, max(replayed.now_s, store.last_time_s()), options.note)
         now_s = clock()
         if replayed.n_events:
-            parts.crawl.engine.resume(_resumed(parts.crawl.engine, store, replayed.now_s, now_s, clock.ahead_s))
+            parts.crawl.engine.resume(resumed_event(parts.crawl.engine, store, replayed.now_s, now_s, clock.ahead_s))
         row, samples = _record_start(store, retrained, conditions, now_s)
         run = _run(
             parts,
@@ -182,7 +188,7 @@ def _run_crawl(
         )
 
 
-def _resumed(engine: Engine, store: CrawlStore, since_s: float, now_s: float, ahead_s: float) -> Resumed:
+def resumed_event(engine: Engine, store: CrawlStore, since_s: float, now_s: float, ahead_s: float) -> Resumed:
     """What is known of the requests since the last event that is on disk, and of those without a result. The crawl's
     clock is `ahead_s` ahead of the uptime."""
     latest = latest_requests(store.folder / REQUESTS_FILE)
