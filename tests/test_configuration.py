@@ -2,13 +2,20 @@
 
 import json
 import os
+import re
+import signal
+from pathlib import Path
 
 import pytest
 
-from scenthound.cli import configuration, configuration_files
+from scenthound.cli import INTERRUPTED, configuration, configuration_files
 from scenthound.cli.app import MODULE_OF, load
 from scenthound.cli.configuration import Commands, Configuration, option_key, variable_of
 from scenthound.cli.configuration_files import found_files, read_file
+from scenthound.errors import Failure, UsageError
+from scenthound.reasons import EndReason
+
+DOCUMENTATION = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -242,3 +249,35 @@ def test_all_tables_of_a_file_are_checked_but_only_needed_commands_are_loaded(tm
     found = Configuration(Commands(MODULE_OF, loading), [read_file(file)], environment={})
     assert found.settings(("metrics",))["as_json"].value is True
     assert loaded == ["metrics"]
+
+
+def section(heading):
+    return DOCUMENTATION.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def test_the_example_of_the_documentation_is_valid(tmp_path):
+    file = tmp_path / "scenthound.toml"
+    file.write_text(re.search(r"```toml\n(.*?)```", DOCUMENTATION, re.DOTALL)[1])
+    commands = Commands(MODULE_OF, load)
+    for profile in (None, "polite", "quick"):
+        found = Configuration(commands, [read_file(file)], profile, environment={})
+        assert all(found.settings(words) for words in (("crawl",), ("simulate",), ("topics", "select")))
+    assert found.settings(("crawl",))["pages"].value == 50
+
+
+def test_the_documentation_has_all_other_variables_and_only_known_ones():
+    text = section("Environment variables")
+    assert set(re.findall(r"^\| `(SCENTHOUND_\w+)`", text, re.MULTILINE)) == set(configuration.OTHER_VARIABLES)
+    commands = Commands(MODULE_OF, load).all()
+    known = {variable_of(words, key) for words, options in commands.items() for key in options}
+    assert set(re.findall(r"^(SCENTHOUND_\w+)=", text, re.MULTILINE)) <= known
+
+
+def test_the_documentation_has_the_exit_codes_and_endings_of_the_program():
+    text = section("Exit codes")
+    codes = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", text, re.MULTILINE) for code in row.split(",")}
+    signals = {128 + signal.SIGHUP, 128 + signal.SIGTERM}
+    assert codes == {0, Failure.exit_code, UsageError.exit_code, INTERRUPTED, *signals}
+    failures = {EndReason.PROXY, EndReason.FILES}  # Of a run that failed nothing is printed.
+    endings = re.search(r"`ended`: (.*?)\)", text, re.DOTALL)[1]
+    assert set(re.findall(r"`(\w+)`", endings)) == {each.name.lower() for each in EndReason if each not in failures}
