@@ -129,15 +129,16 @@ def _access(settings: CrawlSettings) -> dict[str, str]:
 def _print_requests(plan: CrawlPlan) -> None:
     start = plan.start
     if start.requests:
-        what = "requests" if start.sends_requests else "pages, as read from the recording"
-        cells = [_cells(request) for request in start.requests]
+        is_visited = plan.is_new and not start.sends_requests
+        what = "pages, as read from the recording" if is_visited else "requests" if start.sends_requests else "pages"
+        cells = [_cells(request, is_timed=start.sends_requests) for request in start.requests]
         titles = [title for title in cells[0] if any(row[title] for row in cells)]
         rows = [[row[title] for title in titles] for row in cells]
         print_rows(f"The first {what}", titles, rows, n_text_columns=len(titles))
-        if start.sends_requests:
+        if not is_visited:
             say(
-                "Times count from the start, if responses took no time, no robots.txt file had rules, and pages had "
-                "no links. Responses change what follows."
+                "As if responses took no time, no robots.txt file had rules, and pages had no links: responses change "
+                "what follows."
             )
     else:
         typer.echo("Nothing would be requested.")
@@ -149,9 +150,9 @@ def _print_requests(plan: CrawlPlan) -> None:
         print_rows("Hosts that have to wait", ["host", "state", "for"], rows, n_text_columns=2)
 
 
-def _cells(request: PlannedRequest) -> dict[str, str]:
+def _cells(request: PlannedRequest, *, is_timed: bool) -> dict[str, str]:
     return {
-        "after": _seconds(request.seconds),
+        "after": _seconds(request.seconds) if is_timed else "",
         "request": request.kind,
         "URL": request.url,
         "score": "" if request.score is None else f"{request.score:.4g}",
