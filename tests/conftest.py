@@ -37,6 +37,19 @@ settings.register_profile(
 settings.load_profile("scenthound")
 
 
+#: Variables of the program that tests need as they are.
+KEPT_VARIABLES = ("SCENTHOUND_BROWSER", "SCENTHOUND_BROWSER_FOLDER", "SCENTHOUND_NATIVE")
+
+
+@pytest.fixture(autouse=True)
+def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Nothing that the user has configured counts in tests, nor in programs that tests start."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-configuration"))
+    for name in set(os.environ) - set(KEPT_VARIABLES):
+        if name.startswith("SCENTHOUND_"):
+            monkeypatch.delenv(name)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of test data next to the checkout."""

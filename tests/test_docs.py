@@ -206,6 +206,7 @@ SMALLER = {
 MADE = {
     "README": ("run/traces.parquet", "balloons.parquet"),
     "comparing": ("comparison/report.html",),
+    "configuration": (),
     "corpus": ("balloons.parquet", "balloons.jsonl"),
     "crawling": ("balloons/crawl.sqlite",),
     "dashboard": ("balloons.html",),
@@ -248,8 +249,9 @@ def made_inputs(document: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sh, "crawl", partial(sh.crawl, web=web, offline=True))
     monkeypatch.setattr(sh, "record", partial(sh.record, workers=1))
     monkeypatch.setattr(sh, "simulate", partial(sh.simulate, workers=1))
-    if document == "dashboard":
+    if document in ("configuration", "dashboard"):
         sh.crawl("balloon", PAGE_URLS[0], pages=5, out=folder / "balloons")
+    if document == "dashboard":
         # Only a crawl that is running can be paused.
         monkeypatch.setattr("scenthound.crawler.control.pause", lambda folder: f"{folder} is paused")
     if document == "corpus":

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from scenthound.api.laboratory import open_run as open_run
     from scenthound.api.laboratory import simulate as simulate
     from scenthound.api.laboratory import study as study
+    from scenthound.api.plans import CrawlPlan as CrawlPlan
+    from scenthound.api.plans import plan as plan
     from scenthound.api.results import Table as Table
     from scenthound.api.results import report as report
     from scenthound.api.searches import evolve as evolve
@@ -66,6 +68,7 @@ _NAMES = {
     ),
     "api.crawls": "Crawl acrawl crawl dashboard export open_crawl refresh resume",
     "api.laboratory": "Run compare evaluate open_run simulate study",
+    "api.plans": "CrawlPlan plan",
     "api.results": "Table report",
     "api.searches": "evolve fit_scent pages_to_label resume_search threshold validate",
     "api.webs": "Web open_web record synthesize",

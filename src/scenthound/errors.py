@@ -73,14 +73,20 @@ class UsageError(ScenthoundError):
     exit_code = 2
 
 
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The most similar of the known names, whatever their case; None if none is similar."""
+    spelled = {each.lower(): each for each in known}
+    nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+    return spelled[nearest[0]] if nearest else None
+
+
 class UnknownName(UsageError):
     @classmethod
     def among(cls, kind: str, name: str, known: Iterable[str], where: str = "", owner: str = "") -> "UnknownName":
         """An error with the unknown name, the nearest known one and all known names. `owner` is what has such names."""
         names = sorted(map(str, known))
-        spelled = {known.lower(): known for known in names}
-        nearest = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
-        guess = f" Did you mean {spelled[nearest[0]]!r}?" if nearest else ""
+        nearest = nearest_name(str(name), names)
+        guess = f" Did you mean {nearest!r}?" if nearest else ""
         more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
         location = f" in {where}" if where else ""
         what = f"{owner} has no" if owner else "No"

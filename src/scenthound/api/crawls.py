@@ -36,6 +36,7 @@ from scenthound.model import Progress
 from scenthound.records import columns_of
 
 if TYPE_CHECKING:
+    from scenthound.api.plans import CrawlPlan
     from scenthound.corpus.documents import Document, DocumentSettings, Selection
     from scenthound.corpus.export import ExportSummary
     from scenthound.crawler.explain import Explanation
@@ -69,6 +70,8 @@ class CrawlRun:
     start: Callable[[RunOptions], CrawlSummary]
     options: RunOptions
     progress: ProgressLike
+    is_new: bool = True
+    force: bool = False  #: replace an earlier crawl
 
 
 def new_run(
@@ -198,7 +201,14 @@ def new_run(
         read_cookies(Path(settings.cookie_file))
     folder = path_or_none(out) or default_folder(found.id)
     options = RunOptions(pages, seconds(time), min_harvest, until_recall)
-    return CrawlRun(folder, settings, lambda each: crawl_live(settings, folder, each, force=force), options, progress)
+    return CrawlRun(
+        folder,
+        settings,
+        lambda each: crawl_live(settings, folder, each, force=force),
+        options,
+        progress,
+        force=force,
+    )
 
 
 def _texts(name: str, values: str | Sequence[str]) -> list[str]:
@@ -267,7 +277,7 @@ def resumed_run(
             )
     options = RunOptions(pages, seconds(time), min_harvest, until_recall)
     settings = CrawlSettings.from_settings(stored)
-    return CrawlRun(folder, settings, lambda each: resume_crawl(folder, each), options, progress)
+    return CrawlRun(folder, settings, lambda each: resume_crawl(folder, each), options, progress, is_new=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -647,6 +657,13 @@ class Crawl(Result):
     def resume(self, **options: Any) -> Crawl:
         """Continue the crawl; see `scenthound.resume`."""
         return resume(self, **options)
+
+    def plan(self, **options: Any) -> CrawlPlan:
+        """What the crawl would request next if it was resumed, and why; the options are those of
+        `scenthound.resume`. Nothing is requested, and the folder is not changed."""
+        from scenthound.api.plans import planned
+
+        return planned(resumed_run(self, **options))
 
     def refresh(self, **options: Any) -> Crawl:
         """Check the pages again; see `scenthound.refresh`."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.main import get_command
 
-from scenthound.cli.options import Command, Group
+from scenthound.cli.options import CONFIG_HELP, PROFILE_HELP, Command, Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +78,7 @@ COMMANDS = {
         "strategies": ("inspect", "List the installed strategies with their parameters and defaults."),
         "metrics": ("inspect", "List the installed metrics."),
         "relevance": ("inspect", "List the installed relevance models, which score pages during a crawl."),
+        "config": ("config", "Show which options configuration files, profiles and environment variables set."),
         "topics": (
             "topics",
             "List topics, select them by the rules of the studies, import them from Open Directory RDF.",
@@ -88,6 +90,13 @@ MODULE_OF = {name: module for commands in COMMANDS.values() for name, (module, _
 
 class LazyGroup(Group):
     """Lists the commands from `COMMANDS`; imports one when it is called."""
+
+    @property
+    def configurable(self) -> Any:
+        """The commands whose options configuration files may have."""
+        from scenthound.cli.configuration import Commands
+
+        return Commands(MODULE_OF, load)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(MODULE_OF)
@@ -115,6 +124,11 @@ def load(name: str) -> Any:
     return get_command(only)
 
 
+def root() -> Any:
+    """The program itself, as a command."""
+    return get_command(app)
+
+
 def renamed_option(error: Exception) -> str | None:
     """For an option that has another name since 0.7: one line with the new name."""
     new = RENAMED.get(getattr(error, "option_name", ""))
@@ -137,7 +151,31 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def common(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", envvar="SCENTHOUND_CONFIG", help=f"{CONFIG_HELP} Also after the command."),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", envvar="SCENTHOUND_PROFILE", help=f"{PROFILE_HELP} Also after the command."),
+    ] = None,
+    install_completion: Annotated[
+        bool, typer.Option("--install-completion", help="Install completion for this shell: bash, zsh or fish.")
+    ] = False,
+    show_completion: Annotated[
+        bool, typer.Option("--show-completion", help="Print the completion script instead.")
+    ] = False,
+    shell: Annotated[
+        str | None,
+        typer.Option(metavar="bash|zsh|fish", show_default="the one in use", help="The shell of the last two options."),
+    ] = None,
 ) -> None:
+    if install_completion or show_completion:
+        from scenthound.cli.completion import SCRIPTS, current_shell, install
+
+        chosen = current_shell(shell)
+        typer.echo("\n".join(install(chosen)) if install_completion else SCRIPTS[chosen].rstrip())
+        raise typer.Exit
     if version:
         from importlib.metadata import version as version_of
 

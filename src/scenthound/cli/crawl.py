@@ -18,6 +18,7 @@ from scenthound.cli.options import (
     TopicId,
     TrainFrom,
     api_arguments,
+    is_from_command_line,
     panels,
     refuse_settings,
 )
@@ -29,8 +30,18 @@ if TYPE_CHECKING:
     from scenthound.crawler.start import CrawlSummary
 
 #: Options that may differ when a crawl is resumed; all others are settings of the crawl.
-RUN_OPTIONS = ("pages", "time", "min_harvest", "until_recall", "log_json", "as_json")
-REFRESH_OPTIONS = ("pages", "time", "log_json", "as_json")
+RUN_OPTIONS = (
+    "pages",
+    "time",
+    "min_harvest",
+    "until_recall",
+    "dry_run",
+    "log_file",
+    "log_level",
+    "log_json",
+    "as_json",
+)
+REFRESH_OPTIONS = ("pages", "time", "log_file", "log_level", "log_json", "as_json")
 
 
 @panels(
@@ -38,7 +49,7 @@ REFRESH_OPTIONS = ("pages", "time", "log_json", "as_json")
         "What to crawl for": "file topics topic keywords seed contact",
         "When to stop": "pages time min_harvest until_recall",
         "Scope": "allow_domain deny_domain include exclude max_depth",
-        "Output": "out resume refresh force log_json as_json",
+        "Output": "out resume refresh force dry_run log_file log_level log_json as_json",
         "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps render hosts",
@@ -120,10 +131,31 @@ def crawl(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier crawl in the folder.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Request nothing: check all options, and print what would be requested first, and why. Also with "
+            "--resume.",
+        ),
+    ] = False,
+    log_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Append a line for the start, the end, warnings, and progress once a minute."
+        ),
+    ] = None,
+    log_level: Annotated[
+        str,
+        typer.Option(
+            metavar="debug|info|warning|error",
+            help="What --log-file contains; debug: also a line for each visited and skipped page.",
+        ),
+    ] = "info",
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Print progress and summary as JSON lines on standard output.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary or plan as one JSON object.")] = False,
     strategy: Annotated[
         str | None,
         typer.Option(
@@ -259,9 +291,7 @@ def crawl(
 
     scenthound crawl --refresh balloons
     """
-    from scenthound.api.crawls import resumed_run
-    from scenthound.reasons import EndReason
-    from scenthound.ui.endings import failure_text
+    from scenthound.cli.log_file import log_to
 
     if refresh is not None and resume is not None:
         raise UsageError("--resume and --refresh cannot be used together: use one of them, then the other.")
@@ -269,21 +299,44 @@ def crawl(
         from scenthound.cli.refresh import refresh_crawl
 
         refuse_settings(context, "crawl", refresh, REFRESH_OPTIONS, option="refresh")
-        refresh_crawl(refresh, pages=pages, time=time, log_json=log_json, as_json=as_json)
+        pages = pages if is_from_command_line(context, "pages") else None
+        with log_to(log_file, log_level):
+            refresh_crawl(refresh, pages=pages, time=time, log_json=log_json, as_json=as_json)
         return
-    if resume is not None:
-        refuse_settings(context, "crawl", resume, RUN_OPTIONS)
-        run = resumed_run(resume, pages=pages, time=time, min_harvest=min_harvest, until_recall=until_recall)
-    else:
-        run = _new_run(context)
+    run = _new_run(context) if resume is None else _resumed_run(context, resume)
     _note_offline(run.settings)
     _note_proxies(run.settings)
-    summary = _carry_out(run, log_json=log_json)
+    if dry_run:
+        from scenthound.api.plans import planned
+        from scenthound.cli.dry_run import print_plan
+
+        print_plan(planned(run), context, as_json=as_json or log_json)
+        return
+    with log_to(log_file, log_level):
+        summary = _carry_out(run, log_json=log_json)
     _print(summary, log_json=log_json, as_json=as_json)
+    _exit(summary)
+
+
+def _exit(summary: CrawlSummary) -> None:
+    """With the exit code of a crawl that was stopped, or has no page."""
+    from scenthound.reasons import EndReason
+    from scenthound.ui.endings import failure_text
+
     if summary.ended is EndReason.STOPPED:
         sys.exit(INTERRUPTED)
     if summary.ending.is_failure:
         raise Failure(failure_text(summary.ending))
+
+
+def _resumed_run(context: typer.Context, folder: Path) -> CrawlRun:
+    """The folder has its settings: those that configuration files set are for new crawls."""
+    from scenthound.api.crawls import resumed_run
+
+    refuse_settings(context, "crawl", folder, RUN_OPTIONS)
+    kept = ("pages", "min_harvest", "until_recall")
+    changes = {name: context.params[name] for name in kept if is_from_command_line(context, name)}
+    return resumed_run(folder, time=context.params["time"], **changes)
 
 
 def _new_run(context: typer.Context) -> CrawlRun:

@@ -29,6 +29,7 @@ from scenthound.cli.options import (
     TrainingPages,
     Workers,
     api_arguments,
+    is_from_command_line,
     note_missing_pages,
     panels,
     refuse_settings,
@@ -200,7 +201,9 @@ def evolve(
     go_on = f"scenthound evolve --resume {printable(folder)}"
     try:
         if resume is not None:
-            done = searches.resume_search(resume, web=web, best=best, workers=workers, progress=True)
+            # The folder has its settings: those that configuration files set are for new searches.
+            changes = {name: context.params[name] for name in ("web", "best") if is_from_command_line(context, name)}
+            done = searches.resume_search(resume, **changes, workers=workers, progress=True)
         else:
             done = searches.evolve(**api_arguments(context, "resume"), progress=True)
     except KeyboardInterrupt:

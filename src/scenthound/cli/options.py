@@ -1,13 +1,19 @@
 """Options that several commands share, how help lays them out, and how they become arguments of the API."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from scenthound.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from scenthound.cli.configuration import Configuration, Setting
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -37,9 +43,109 @@ def _laid_out(command: Any, parameters: list[Any]) -> list[Any]:
     return parameters
 
 
+CONFIG_HELP = "Read this configuration file instead of scenthound.toml and the one of the user."
+PROFILE_HELP = "Use this profile of the configuration files."
+CONFIGURATION = "Configuration"
+_FLAG = re.compile(r"--[a-z][a-z0-9-]*")
+
+
+@cache
+def _configuration_options() -> tuple[Any, ...]:
+    """`--config` and `--profile`, which every command has. They are read first, and are no arguments of the command."""
+
+    def remember(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> None:
+        if value is not None:
+            context.meta[f"scenthound.{parameter.name}"] = value
+
+    def options(
+        config: Annotated[
+            Path | None,
+            typer.Option(metavar="FILE", help=CONFIG_HELP, is_eager=True, expose_value=False, callback=remember),
+        ] = None,
+        profile: Annotated[
+            str | None,
+            typer.Option(metavar="NAME", help=PROFILE_HELP, is_eager=True, expose_value=False, callback=remember),
+        ] = None,
+    ) -> None:
+        """Only its parameters are used."""
+
+    only = typer.Typer(add_completion=False)
+    only.command()(options)
+    return tuple(get_command(only).params)
+
+
 class Command(TyperCommand):
+    """A command with options that configuration files and environment variables may set (`configuration`)."""
+
     def get_params(self, ctx: Any) -> list[Any]:
-        return _laid_out(self, super().get_params(ctx))
+        *own, help_option = super().get_params(ctx)
+        common = _configuration_options()
+        parameters = _laid_out(self, [*own, help_option, *common])
+        for parameter in common:
+            parameter.rich_help_panel = CONFIGURATION
+        return parameters
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        commands = getattr(ctx.find_root().command, "configurable", None)
+        if commands is not None and not ctx.resilient_parsing:
+            ctx.default_map = _ConfiguredDefaults(ctx, commands)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Errors that name an option say where it comes from, if that is not the command line."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            if ctx.default_map is not None:
+                error.args = (error.message + ctx.default_map.origins_in(error.message), *error.args[1:])
+            raise
+
+
+class _ConfiguredDefaults:
+    """What configuration files and environment variables set, in the place of the defaults of a command. It is loaded
+    when a value is needed: after `--config` and `--profile` were read, and not for help."""
+
+    def __init__(self, context: Any, commands: Any) -> None:
+        self._context = context
+        self._commands = commands
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if self._context.resilient_parsing or name in ("config", "profile", "help"):
+            return default
+        setting = self.settings.get(name)
+        return default if setting is None else setting.value
+
+    @cached_property
+    def configuration(self) -> "Configuration":
+        from scenthound.cli.configuration import Configuration
+
+        context = self._context
+        chosen = context.find_root().params
+        config, profile = (context.meta.get(f"scenthound.{name}", chosen.get(name)) for name in ("config", "profile"))
+        configuration = Configuration.found(self._commands, config, profile)
+        for note in configuration.notes():
+            typer.echo(f"Note: {note}", err=True)
+        return configuration
+
+    @cached_property
+    def settings(self) -> "dict[str, Setting]":
+        return self.configuration.settings(tuple(self._context.command_path.split()[1:]))
+
+    def origins_in(self, message: str) -> str:
+        """Where options come from that a message names; empty for those of the command line."""
+        names = {flag: each.name for each in self._context.command.params for flag in each.opts}
+        lines = []
+        for flag in dict.fromkeys(_FLAG.findall(message)):
+            setting = self.settings.get(names.get(flag, ""))
+            if setting is not None and not is_from_command_line(self._context, names[flag]):
+                lines.append(f" {flag} is set by {setting.origin}.")
+        return "".join(lines)
+
+
+def is_from_command_line(context: typer.Context, name: str) -> bool:
+    """Whether the value of a parameter was written in the command, not configured and no default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 class Group(TyperGroup):
@@ -156,8 +262,7 @@ def refuse_settings(
     """UsageError for an option that would change the settings of a crawl or a search that is resumed or refreshed."""
     options = {each.name or "": "FILE" if each.name == "file" else each.opts[0] for each in context.command.params}
     for name, refused in options.items():
-        source = context.get_parameter_source(name)
-        if name not in (option, *allowed) and source is not None and source.name == "COMMANDLINE":
+        if name not in (option, *allowed) and is_from_command_line(context, name):
             *first, last = [options[each] for each in allowed]
             raise UsageError(
                 f"{refused} cannot be changed when a {what} is {option.removesuffix('e')}ed; {printable(folder)} has "

@@ -193,6 +193,10 @@ class Engine:
         """A task without a result."""
         return self._scheduler.outstanding[number][0] if number in self._scheduler.outstanding else None
 
+    def score_of(self, number: int) -> float | None:
+        """The score of the page that a task without a result requests, when the strategy returned it."""
+        return self._scheduler.outstanding[number][1].score if number in self._scheduler.outstanding else None
+
     def outstanding(self) -> list[Task]:
         """The tasks without a result, in order."""
         return [task for task, _ in self._scheduler.outstanding.values()]

@@ -104,6 +104,11 @@ def explain_visit(crawl: StoredCrawl, visit: int) -> Explanation:
     return _Explainer(crawl).with_parents(found, row.page)
 
 
+def explained_page(crawl: StoredCrawl, page: int, url: str) -> Explanation:
+    """Which visited pages link to a page that is queued, or was."""
+    return _Explainer(crawl).with_parents(Explanation(url, Outcome.QUEUED), page)
+
+
 class _Explainer:
     def __init__(self, crawl: StoredCrawl) -> None:
         self._crawl = crawl

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from scenthound.crawler.engine import Engine, Visited
 from scenthound.crawler.journal import Journal
+from scenthound.crawler.log import log_skipped, log_visit
 from scenthound.crawler.reader import PageFilter, Reader
 from scenthound.crawler.recall import CrawlRecall
 from scenthound.crawler.rendering import Rendering, RenderMemory
@@ -375,6 +376,7 @@ class LiveCrawl:
             self.harvest.add(visited.fetched.relevance, visited.job.score, visited.job.regret)
             self.recall.add(visited.fetched.relevance, visited.job.queue_size)
             self._note_page(visited.job.page, visited.fetched.url, facts.fingerprint)
+            log_visit(visited.fetched.url, visited.n_visit, visited.fetched.relevance, visited.job.score)
         elif isinstance(result, Failed):
             self.note_failure(task, result)
         self._store_skipped()
@@ -397,6 +399,7 @@ class LiveCrawl:
         for skipped in self.engine.take_skipped():
             self.reasons[skipped.reason] = self.reasons.get(skipped.reason, 0) + 1
             self._store.add(skipped)
+            log_skipped(skipped)
 
     def begin_commit(self) -> None:
         """Collect everything up to now, including the journal, for the next write."""

@@ -26,6 +26,7 @@ from scenthound.crawler.credentials import access_of, with_credentials
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.live_web import LiveWeb, StoredLinks
+from scenthound.crawler.log import LOGGER, ProgressLog, failures_logged, log_start, noted, values_text
 from scenthound.crawler.network import fetcher_of, loop_factory, plain_fetcher_of, resolver_of, signals_to
 from scenthound.crawler.page_checks import (
     CheckCounts,
@@ -109,7 +110,9 @@ class RefreshSummary:
 def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSummary:
     """Check the pages of a crawl again."""
     options = options or RefreshOptions()
+    options = replace(options, note=noted(options.note))
     with ExitStack() as cleanup:
+        cleanup.enter_context(failures_logged("refresh"))
         store = cleanup.enter_context(closing(CrawlStore.open(folder)))
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
         if not settings.offline:
@@ -145,8 +148,12 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
             clock=clock,
             ended_at_end=EndReason.FRONTIER if len(pages) == n_left else EndReason.BUDGET,
         )
+        log_start("refresh", settings, folder=folder, pages_to_check=len(pages))
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             ended, record, status = runner.run(run)
+        outcomes = {str(outcome): count for outcome, count in status.counts.outcomes.items()}
+        values = {"why": ended, "checked": status.counts.n_checked, **outcomes, "seconds": status.seconds}
+        LOGGER.info("refresh ended: %s", values_text(values))
         return RefreshSummary(
             folder,
             record.refresh,
@@ -206,11 +213,13 @@ async def _run(
     loop = asyncio.get_running_loop()
     resolver = resolver_of(settings, access, loop)
     last: list[RefreshStatus] = []
+    log_progress = ProgressLog("refresh")
     n_before = checks.acknowledged.n_checked
 
     def watch(status: CrawlStatus) -> None:
         last[:] = [_status(status, checks, n_pages, n_before)]
         options.watch(last[0])
+        log_progress(status)
 
     def stop_from_any_thread() -> None:
         # A run that has ended needs no stop.

@@ -57,13 +57,16 @@ class Beginning:
     is_exact: bool = True
 
 
-def started(settings: CrawlSettings, store: CrawlStore, progress: Progress = silent) -> tuple[CrawlParts, Replayed]:
-    """The parts of a crawl that has been started, or brought to the state of its last commit."""
+def started(
+    settings: CrawlSettings, store: CrawlStore, progress: Progress = silent, *, is_dry: bool = False
+) -> tuple[CrawlParts, Replayed]:
+    """The parts of a crawl that has been started, or brought to the state of its last commit. `is_dry`: nothing is
+    written, and the relevance model learns nothing, as no page will be scored."""
     reason: Exception | None = None
     for beginning in _beginnings(store):
         parts = CrawlParts(settings, store)
         try:
-            return parts, start_or_replay(parts, settings, store, progress, beginning)
+            return parts, start_or_replay(parts, settings, store, progress, beginning, is_dry=is_dry)
         except (_DivergedError, DamagedCheckpoint, PluginError, *_MISMATCH) as error:
             parts.close()
             reason = reason or error
@@ -96,6 +99,8 @@ def start_or_replay(
     store: CrawlStore,
     progress: Progress = silent,
     beginning: Beginning | None = None,
+    *,
+    is_dry: bool = False,
 ) -> Replayed:
     """Start the crawl, or bring it to the state of its last commit, on new parts."""
     beginning = beginning or next(_beginnings(store))
@@ -108,6 +113,8 @@ def start_or_replay(
         replayed = _Replay(crawl, store, beginning.position).run(progress)
     else:
         replayed = _caught_up(crawl, store, beginning.position)
+    if is_dry:
+        return replayed
     # Later ones are damaged, or their commits were lost: they must not be taken for those of commits to come.
     with suppress(OSError):
         _checkpoints(store).delete_after(beginning.checkpoint or 0)

@@ -15,6 +15,7 @@ from scenthound.crawler.control import Controller, ControlReader, record_relevan
 from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.journal import Resumed
+from scenthound.crawler.log import LOGGER, ProgressLog, failures_logged, log_start, noted, status_values, values_text
 from scenthound.crawler.network import fetcher_of, loop_factory, plain_fetcher_of, resolver_of, signals_to
 from scenthound.crawler.page_requests import PageRequests
 from scenthound.crawler.recent_requests import RecentRequests, hash_of, latest_requests
@@ -90,24 +91,32 @@ def crawl(
     settings: CrawlSettings, folder: Path, options: RunOptions | None = None, *, force: bool = False
 ) -> CrawlSummary:
     """Crawl into a new folder. `force` replaces an earlier crawl there."""
-    options = options or RunOptions()
+    options = _logged(options or RunOptions())
     conditions = StopConditions(options.page_budget, options.harvest_floor, options.until_recall)
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
-    settings = with_digests(with_relevance(settings))
-    check(settings)
+    settings = ready_settings(settings)
     browser = browser_of(settings)
     if not settings.offline:
         reserve_connections(settings.connections)
     access = access_of(settings)
     with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
         write_credentials(settings, folder)
-        return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
+        log_start("crawl", settings, folder=folder)
+        with failures_logged("crawl"):
+            return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
+
+
+def ready_settings(settings: CrawlSettings) -> CrawlSettings:
+    """The settings of a new crawl with what they imply. UsageError if they cannot work."""
+    settings = with_digests(with_relevance(settings))
+    check(settings)
+    return settings
 
 
 def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
     """Resume a crawl, however it was stopped. Options that are None have the values of the last run."""
     with closing(CrawlStore.open(folder)) as store:
-        options = options or RunOptions()
+        options = _logged(options or RunOptions())
         conditions = StopConditions.read(folder).updated(
             page_budget=options.page_budget,
             harvest_floor=options.harvest_floor,
@@ -117,7 +126,15 @@ def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
         if not settings.offline:
             reserve_connections(settings.connections, is_chosen=False)
         browser = browser_of(settings, options.note)
-        return _run_crawl(settings, store, options, conditions, access=access_of(settings), browser=browser)
+        access = access_of(settings)
+        log_start("crawl", settings, folder=folder, resumed_after=store.n_visits())
+        with failures_logged("crawl"):
+            return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
+
+
+def _logged(options: RunOptions) -> RunOptions:
+    """With a log of its notes."""
+    return replace(options, note=noted(options.note))
 
 
 def _run_crawl(
@@ -147,7 +164,7 @@ def _run_crawl(
         clock = crawl_clock(store.folder, max(replayed.now_s, store.last_time_s()), options.note)
         now_s = clock()
         if replayed.n_events:
-            parts.crawl.engine.resume(_resumed(parts.crawl.engine, store, replayed.now_s, now_s, clock.ahead_s))
+            parts.crawl.engine.resume(resumed_event(parts.crawl.engine, store, replayed.now_s, now_s, clock.ahead_s))
         row, samples = _record_start(store, retrained, conditions, now_s)
         run = _run(
             parts,
@@ -182,7 +199,7 @@ def _run_crawl(
         )
 
 
-def _resumed(engine: Engine, store: CrawlStore, since_s: float, now_s: float, ahead_s: float) -> Resumed:
+def resumed_event(engine: Engine, store: CrawlStore, since_s: float, now_s: float, ahead_s: float) -> Resumed:
     """What is known of the requests since the last event that is on disk, and of those without a result. The crawl's
     clock is `ahead_s` ahead of the uptime."""
     latest = latest_requests(store.folder / REQUESTS_FILE)
@@ -256,10 +273,12 @@ async def _run(
     loop = asyncio.get_running_loop()
     resolver = resolver_of(settings, access, loop)
     last: list[CrawlStatus] = []
+    log_progress = ProgressLog("crawl")
 
     def watch(status: CrawlStatus) -> None:
         last[:] = [status]
         options.watch(status)
+        log_progress(status)
         controller.poll()
 
     def stop_from_any_thread() -> None:
@@ -312,6 +331,7 @@ async def _run(
             resolver.close()
             requests.close()
     _record_end(store, row, ended, clock())
+    LOGGER.info("crawl ended: %s", values_text({"why": ended, **status_values(last[-1]), "seconds": last[-1].seconds}))
     return ended, last[-1]
 
 

@@ -258,11 +258,12 @@ class CrawlDatabase:
             run("INSERT OR REPLACE INTO status VALUES (1, ?)", (batch.status,))
 
 
-def reading_connection(path: Path) -> sqlite3.Connection:
+def reading_connection(path: Path, *, leaves_no_trace: bool = False) -> sqlite3.Connection:
     """A read-only connection, also to a running or killed crawl, and to one made by 0.6. InvalidInput if it lost
-    commits."""
+    commits. `leaves_no_trace`: SQLite makes no files of its own, unless the crawl was killed; no process may be writing
+    to it."""
     acknowledged = last_acknowledged(path)
-    connection = _connected(path)
+    connection = _connected(path, leaves_no_trace=leaves_no_trace)
     try:
         _check_version(path, connection)
         n_lost = acknowledged - _n_commits(connection)
@@ -282,10 +283,11 @@ def reading_connection(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connected(path: Path, *, leaves_no_trace: bool) -> sqlite3.Connection:
     _check_files(path)
     uri = path.absolute().as_uri()
-    for mode in ("mode=ro", "mode=ro&immutable=1"):
+    is_complete = leaves_no_trace and not path.with_name(f"{path.name}-wal").exists()
+    for mode in ("mode=ro&immutable=1",) if is_complete else ("mode=ro", "mode=ro&immutable=1"):
         connection = None
         try:
             connection = sqlite3.connect(f"{uri}?{mode}", uri=True, timeout=_READER_WAITS_S, check_same_thread=False)

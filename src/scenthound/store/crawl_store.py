@@ -74,12 +74,7 @@ class CrawlStore(StoredCrawl):
     reads_latest = False
 
     def __init__(self, folder: Path, about: CrawlAbout) -> None:
-        if about.version != VERSION:
-            raise InvalidInput(
-                f"{printable(folder)} was made by Scenthound 0.6 or earlier, and can be read but not resumed: start a "
-                f"new crawl that reuses its pages with --web {printable(repr(str(folder)))}, or resume it with "
-                "Scenthound 0.6."
-            )
+        self.check_version(folder, about)
         # SQLite would open the database for reading, and fail at the first commit.
         for path in (folder, folder / DATABASE_FILE, folder / ARCHIVE_FOLDER):
             if path.exists() and not os.access(path, os.W_OK):
@@ -107,6 +102,16 @@ class CrawlStore(StoredCrawl):
             self._next_visit = taken.visits
             self._is_broken, self._broken_by = False, ""
             self._closing = cleanup.pop_all()
+
+    @staticmethod
+    def check_version(folder: Path, about: CrawlAbout) -> None:
+        """InvalidInput for a crawl that cannot be resumed."""
+        if about.version != VERSION:
+            raise InvalidInput(
+                f"{printable(folder)} was made by Scenthound 0.6 or earlier, and can be read but not resumed: start a "
+                f"new crawl that reuses its pages with --web {printable(repr(str(folder)))}, or resume it with "
+                "Scenthound 0.6."
+            )
 
     @classmethod
     def create(

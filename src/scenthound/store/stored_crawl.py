@@ -87,12 +87,14 @@ class StoredCrawl:
 
     #: Whether pages are read in their latest version.
     reads_latest = True
+    #: Whether SQLite makes no files of its own (`reading_connection`).
+    leaves_no_trace = False
 
     def __init__(self, folder: Path, about: CrawlAbout) -> None:
         self.folder = folder
         self.about = about
         self.archive = ArchiveReader(folder / ARCHIVE_FOLDER)
-        self._connection = reading_connection(folder / DATABASE_FILE)
+        self._connection = reading_connection(folder / DATABASE_FILE, leaves_no_trace=self.leaves_no_trace)
         self._has_versions = False
 
     @classmethod

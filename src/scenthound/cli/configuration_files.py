@@ -1,0 +1,113 @@
+"""Configuration files: where they are, and what they contain.
+
+- They are TOML: `scenthound.toml` in the current folder or the nearest one above it, up to a repository or the home
+  folder, and `~/.config/scenthound/scenthound.toml`, which the first overrides.
+- A file of another user in a folder above the current one is not read.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scenthound.errors import InvalidInput, printable
+from scenthound.files import machine_fault, regular_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE_NAME = "scenthound.toml"
+PROFILES = "profile"
+MAX_FILE_BYTES = 1_000_000
+#: Files that mark the root of a repository.
+REPOSITORY_MARKS = (".git", ".hg", ".svn")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationFile:
+    path: Path
+    tables: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def profiles(self) -> Mapping[str, Any]:
+        profiles = self.tables.get(PROFILES, {})
+        check_table(profiles, f"[{PROFILES}]", self.path)
+        return dict(profiles)
+
+
+def read_file(path: Path) -> ConfigurationFile:
+    """InvalidInput if it cannot be read, or is not TOML."""
+    import tomllib
+
+    try:
+        content = b"" if path == Path(os.devnull) else regular_bytes(path, MAX_FILE_BYTES)
+        return ConfigurationFile(path, tomllib.loads(content.decode()))
+    except FileNotFoundError:
+        raise InvalidInput(f"There is no configuration file {printable(path)}.") from None
+    except (OSError, InvalidInput) as reason:
+        fault = machine_fault(path, reason) or f"Cannot read {printable(path)}: {printable(reason)}"
+        raise InvalidInput(fault) from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{printable(shown(path))} is not TOML: it is not UTF-8.") from None
+    except tomllib.TOMLDecodeError as reason:
+        raise InvalidInput(f"{printable(shown(path))} is not TOML: {printable(reason, 200)}.") from None
+
+
+def found_files() -> tuple[list[Path], list[str]]:
+    """The files to read, the most important first, and notes on one that is not read."""
+    notes: list[str] = []
+    paths = [path for path in (_project_file(notes), user_file()) if path is not None and path.is_file()]
+    return list(dict.fromkeys(paths)), notes
+
+
+def user_file() -> Path | None:
+    """None without a home folder."""
+    if folder := os.environ.get("XDG_CONFIG_HOME"):
+        return Path(folder) / "scenthound" / FILE_NAME
+    with suppress(RuntimeError):
+        return Path.home() / ".config" / "scenthound" / FILE_NAME
+    return None
+
+
+def _project_file(notes: list[str]) -> Path | None:
+    try:
+        current = Path.cwd()
+    except OSError:
+        return None
+    home = None
+    with suppress(RuntimeError, OSError):
+        home = Path.home().resolve()
+    for folder in (current, *current.parents):
+        file = folder / FILE_NAME
+        if file.is_file():
+            if folder == current or _is_trusted(file):
+                return file
+            notes.append(
+                f"{printable(file)} belongs to another user, and is not read: name it with --config to use it."
+            )
+        if folder == home or any((folder / mark).exists() for mark in REPOSITORY_MARKS):
+            break
+    return None
+
+
+def _is_trusted(file: Path) -> bool:
+    return not hasattr(os, "geteuid") or file.stat().st_uid in (0, os.geteuid())
+
+
+def shown(path: Path) -> str:
+    """A path as a user would write it: relative if it is below the current folder."""
+    with suppress(ValueError, OSError):
+        return str(path.relative_to(Path.cwd()))
+    with suppress(ValueError, RuntimeError):
+        return str("~" / path.relative_to(Path.home()))
+    return str(path)
+
+
+def check_table(value: object, title: str, where: object) -> None:
+    if not isinstance(value, dict):
+        raise InvalidInput(
+            f"{title.strip('[]')} in {printable(where)} should be a table: write {title}, and options below it."
+        )

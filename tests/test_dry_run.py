@@ -1,0 +1,141 @@
+"""`scenthound crawl --dry-run` and `scenthound.plan`: what a crawl would request first, without a request."""
+
+import json
+import os
+
+import pytest
+
+import scenthound as sh
+from live_site import live_site
+from ring_web import url
+from scenthound.crawler.tasks import Kind
+from scenthound.errors import InvalidInput, InvalidParameter, UsageError
+from scenthound.reasons import SkipReason
+
+SEEDS = ["a.test", "https://b.test/x", "a.test/2", "http://127.0.0.1/", "a.test", "http://[::1]:8080/"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def site(tmp_path):
+    with live_site(tmp_path) as running:
+        yield running
+
+
+def contents(folder):
+    """All files with their bytes and times."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path): (path.read_bytes(), os.stat(path).st_mtime_ns) for path in files}
+
+
+def plan(scenthound, *arguments):
+    code, out, errors = scenthound(*arguments, "--dry-run", "--json")
+    assert code == 0, errors
+    return json.loads(out)
+
+
+def pages(printed):
+    return [each["url"] for each in printed["requests"] if each["kind"] in ("page", "recorded")]
+
+
+def test_robots_txt_comes_first_and_pages_of_a_host_keep_their_distance(here):
+    found = sh.plan(["balloon"], SEEDS, delay=2.5)
+    times = {request.url: (request.seconds, request.kind) for request in found.requests}
+    assert times["https://a.test/robots.txt"] == (0, Kind.ROBOTS)
+    assert sorted(times[url][0] for url in ("https://a.test/", "https://a.test/2")) == [2.5, 5]
+    assert times["https://b.test/x"] == (2.5, Kind.PAGE)
+    assert len(times) == len(found.start.requests) == 5
+    skipped = {row.url: row.reason for row in found.start.skipped}
+    assert skipped == dict.fromkeys(["http://127.0.0.1/", "http://[::1]:8080/"], SkipReason.ADDRESS_FORBIDDEN)
+    assert list(here.iterdir()) == []
+    assert "https://b.test/x" in repr(found)
+    assert "https://b.test/x" in found._repr_html_()
+
+
+def test_the_first_requests_of_a_plan_are_those_of_the_crawl(here, site, scenthound):
+    seeds = [word for page in (8, 4, 0, 12) for word in ("--seed", site.url(page))]
+    command = ["crawl", "--keywords", "balloon", *seeds, "--hosts", site.hosts, "--allow-private", "--delay", 0]
+    order = ["--strict-order", "--pages", 4]
+    planned = pages(plan(scenthound, *command, *order, "--out", "out"))
+    assert site.server.requests == {}
+    assert not (here / "out").exists()
+    assert scenthound(*command, *order, "--out", "out")[0] == 0
+    assert [row.url for row in sh.open_crawl("out").pages] == planned
+    assert len(planned) == 4
+
+
+def test_a_plan_to_resume_has_the_next_pages_with_reasons_and_changes_nothing(here, site, scenthound):
+    order = ["--strict-order", "--out", "out"]
+    assert scenthound(*site.crawl("--pages", 5, *order))[0] == 0
+    before, requested = contents(here / "out"), dict(site.server.requests)
+    printed = plan(scenthound, "crawl", "--resume", "out", "--pages", 8)
+    assert contents(here / "out") == before
+    assert site.server.requests == requested
+    assert (printed["new"], printed["n_visits"], printed["page_budget"]) == (False, 5, 8)
+    first = [each for each in printed["requests"] if each["kind"] == "page"]
+    assert len(first) == 3
+    assert all("linked" in each["why"] for each in first)
+    assert first[0]["score"] is not None
+    code, out, _ = scenthound("crawl", "--resume", "out", "--pages", 8, "--dry-run")
+    assert code == 0
+    assert first[0]["url"] in out
+    assert scenthound("crawl", "--resume", "out", "--pages", 6)[0] == 0
+    assert [row.url for row in sh.open_crawl("out").pages][5] == first[0]["url"]
+    assert len(sh.open_crawl("out").plan(pages=7).requests) >= 1
+
+
+def test_an_offline_plan_shows_the_first_pages_of_the_recording(here, web_path, scenthound):
+    arguments = ["crawl", "--keywords", "balloon", "--seed", url(0), "--web", web_path, "--offline"]
+    printed = plan(scenthound, *arguments, "--pages", 7, "--out", "out")
+    assert list(here.iterdir()) == []
+    assert scenthound(*arguments, "--pages", 7, "--out", "out")[0] == 0
+    assert pages(printed) == [row.url for row in sh.open_crawl("out").pages]
+    assert {each["kind"] for each in printed["requests"]} == {"recorded"}
+
+
+def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound):
+    with pytest.raises(InvalidParameter):
+        sh.plan(["balloon"], "a.test", delay=-1)
+    with pytest.raises(UsageError):
+        sh.plan(["balloon"], "a.test", allow_domain="b.test")
+    with pytest.raises(UsageError):
+        sh.plan(["balloon"], "a.test", relevance="svm")
+    assert scenthound(*site.crawl("--pages", 1, "--out", "out"))[0] == 0
+    with pytest.raises(InvalidInput):
+        sh.plan(["balloon"], "a.test", out="out")
+    assert sh.plan(["balloon"], "a.test", out="out", force=True).requests
+    code, _, errors = scenthound("crawl", "--refresh", "out", "--dry-run")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert scenthound("crawl", "--resume", "no-such-folder", "--dry-run")[0] == 2
+
+
+def test_options_are_shown_with_where_they_come_from(here, scenthound, monkeypatch):
+    (here / "scenthound.toml").write_text('[crawl]\ndelay = 3\nheader = "Authorization: secret"\n')
+    monkeypatch.setenv("SCENTHOUND_CRAWL_CONTACT", "me@example.org")
+    arguments = ["crawl", "--keywords", "balloon", "--seed", "a.test", "--connections", 3]
+    printed = plan(scenthound, *arguments)
+    options = {each["option"]: (each["value"], each["set_by"]) for each in printed["options"]}
+    assert options["delay"] == (3.0, "scenthound.toml, [crawl]")
+    assert options["contact"] == ("me@example.org", "SCENTHOUND_CRAWL_CONTACT")
+    assert options["connections"] == (3, "command line")
+    assert options["header"][0] == ["Authorization: ***"]
+    assert printed["user_agent"].endswith("(+me@example.org)")
+    code, out, errors = scenthound(*arguments, "--dry-run")
+    assert code == 0
+    assert "secret" not in out + errors
+    assert "SCENTHOUND_CRAWL_CONTACT" in out
+
+
+def test_configured_settings_of_new_crawls_do_not_change_one_that_is_resumed(here, site, scenthound):
+    assert scenthound(*site.crawl("--pages", 6, "--out", "out"))[0] == 0
+    (here / "scenthound.toml").write_text("[crawl]\npages = 2\ndelay = 9\nstrategy = 'breadth_first'\n")
+    printed = plan(scenthound, "crawl", "--resume", "out")
+    assert (printed["page_budget"], printed["options"]) == (6, [])
+    assert printed["settings"]["politeness"]["delay_s"] == 0
+    code, out, _ = scenthound("crawl", "--resume", "out", "--json")
+    assert (code, json.loads(out)["page_budget"]) == (0, 6)
