@@ -1,6 +1,7 @@
 """DuckDB and polars query exports of a crawl and of a run, in an environment without Scenthound."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,33 +15,36 @@ from scenthound.corpus.export import export
 from scenthound.experiments.runs import RunFolder
 from scenthound.topics.files import write_topics
 
-#: Prints a line of JSON for each query: `read` of polars, and SQL of DuckDB, on the files in the current folder.
-QUERIES = """
-import json, importlib.util
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+#: Prints a line of JSON for each table: what polars reads, what DuckDB selects, and what the examples select.
+READING = """
+import json, importlib.util, sys
 import duckdb, polars
 
 assert importlib.util.find_spec("scenthound") is None
 
-def show(frame):
-    print(json.dumps(frame.to_dicts(), default=str))
+def show(rows):
+    json.dump(rows, sys.stdout, default=str)
+    print()
 
 def sql(query):
     found = duckdb.sql(query)
-    print(json.dumps([dict(zip(found.columns, row)) for row in found.fetchall()], default=str))
+    show([dict(zip(found.columns, row)) for row in found.fetchall()])
 
-show(polars.read_ndjson("balloons.jsonl"))
-show(polars.read_parquet("balloons.parquet"))
-sql("SELECT * FROM 'balloons.jsonl' ORDER BY metadata.visit")
-sql("SELECT * FROM 'balloons.parquet' ORDER BY metadata.visit")
-sql("SELECT language, count(*) FROM 'balloons.parquet' GROUP BY language ORDER BY language")
-sql("SELECT count(*) AS n FROM 'balloons.jsonl.zst'")
-by_language = polars.scan_parquet("balloons.parquet").group_by("language").agg(polars.len(), polars.sum("n_words"))
-show(by_language.sort("language").collect())
-sql("SELECT strategy, count(*) AS visits, avg(relevance) AS harvest FROM 'run/traces.parquet' "
-    "WHERE step > 10 GROUP BY strategy ORDER BY strategy")
-traces = polars.scan_parquet("run/traces.parquet").filter(polars.col("step") > 10)
-show(traces.group_by(polars.col("strategy").cast(str)).agg(polars.mean("relevance")).sort("strategy").collect())
+show(polars.read_ndjson("balloons.jsonl").to_dicts())
+show(polars.read_parquet("balloons.parquet").to_dicts())
+for file in ("balloons.jsonl", "balloons.jsonl.zst", "balloons.parquet"):
+    sql(f"SELECT * FROM '{file}' ORDER BY metadata.visit")
+for query in json.loads(sys.argv[1]):
+    sql(query)
+exec(sys.argv[2], {"print": lambda frame: show(frame.to_dicts())})
 """
+
+
+def examples(document: str, language: str) -> list[str]:
+    """The code blocks of a document."""
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / document).read_text("utf-8"), re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +78,9 @@ def answers(folder: Path, documents: list[dict[str, Any]], harvest: dict[str, fl
     assert documents
     assert harvest
     python = environment(*ANALYSIS) / "bin" / "python"
-    command = [str(python), "-W", "error", "-c", QUERIES]
+    queries = [*examples("corpus.md", "sql"), *examples("interoperability.md", "sql")]
+    (script,) = [text for text in examples("interoperability.md", "python") if "import polars" in text]
+    command = [str(python), "-W", "error", "-c", READING, json.dumps(queries), script]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -86,7 +92,7 @@ def test_duckdb_and_polars_read_every_value(
     expected = [comparable(row) for row in documents]
     assert [row["language"] for row in expected] == ["en", "de", "en"]
     assert expected[2]["duplicate_of"] == expected[0]["url"]
-    for rows in answers[:4]:
+    for rows in answers[:5]:
         assert [comparable(row) for row in rows] == expected
 
 
@@ -99,21 +105,20 @@ def comparable(row: dict[str, Any]) -> dict[str, Any]:
     return {**values, **times, "metadata": {name: value for name, value in known.items() if "time" not in name}}
 
 
-def test_duckdb_and_polars_aggregate_documents(
-    answers: list[list[dict[str, Any]]], documents: list[dict[str, Any]]
-) -> None:
-    by_language, compressed, lazy = answers[4:7]
+def test_the_examples_count_documents(answers: list[list[dict[str, Any]]], documents: list[dict[str, Any]]) -> None:
+    by_language, sums, _, lazy, _ = answers[5:]
     assert by_language == [{"language": "de", "count_star()": 1}, {"language": "en", "count_star()": 2}]
-    assert compressed == [{"n": 3}]
-    words = {"de": documents[1]["n_words"], "en": documents[0]["n_words"] + documents[2]["n_words"]}
-    assert lazy == [{"language": name, "len": n, "n_words": words[name]} for name, n in (("de", 1), ("en", 2))]
+    # The third document is a duplicate.
+    words = {"de": documents[1]["n_words"], "en": documents[0]["n_words"]}
+    assert sums == [{"language": name, "documents": 1, "words": words[name]} for name in ("de", "en")]
+    assert lazy == [{"language": name, "len": 1, "n_words": words[name]} for name in ("de", "en")]
 
 
-def test_duckdb_and_polars_aggregate_the_traces_of_a_run(
+def test_the_examples_average_the_traces_of_a_run(
     answers: list[list[dict[str, Any]]], harvest: dict[str, float]
 ) -> None:
-    sql, lazy = answers[7:]
-    assert [row["visits"] for row in sql] == [40, 40]
+    _, _, traces, _, lazy = answers[5:]
+    assert [row["visits"] for row in traces] == [40, 40]
     assert harvest["best_first"] != harvest["breadth_first"]
-    assert {row["strategy"]: row["harvest"] for row in sql} == pytest.approx(harvest)
-    assert {row["strategy"]: row["relevance"] for row in lazy} == pytest.approx(harvest)
+    for rows in (traces, lazy):
+        assert {row["strategy"]: row["relevance"] for row in rows} == pytest.approx(harvest)

@@ -1,11 +1,9 @@
-"""trec_eval and ir_measures read an exported run, and agree with our metrics to more than six digits.
-
-trec_eval prints four digits. As standard scores (`-Z`), with means of 0 and standard deviations of 0.00001, it prints
-the same values with nine.
-"""
+"""trec_eval and ir_measures read an exported run, and agree with our metrics to eight digits."""
 
 import json
 import platform
+import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -13,34 +11,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.trec_agreement import MEASURES, Values, ir_measures_values, our_values, trec_eval_values
 
 import scenthound as sh
 from environments import ANALYSIS, environment, missing, program_of_wheel
-from scenthound.experiments.ground_truth import TopicGroundTruth
 from scenthound.experiments.runs import RunFolder
-from scenthound.experiments.trec import topic_field
-from scenthound.metrics.base import METRICS
 from scenthound.model import Topic
 from scenthound.store.record import record
 from scenthound.web.urls import MAX_URL_BYTES
 
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "interoperability.md"
 #: This package has the program, compiled for several systems.
 TREC_EVAL_FROM = ("pyserini==0.25.0", "*-fatjar.jar", "trec_eval/trec_eval-linux-amd64")
 
-STRATEGIES = ("breadth_first", "best_n_first:n=4")
+STRATEGIES = ("best_first", "best_n_first:n=4")
+RUNS = {f"{strategy}.run": strategy for strategy in STRATEGIES}
 #: Before, at and after the end of crawls; the page budget is the last.
 CUT_OFFS = (1, 5, 10, 17, 40)
-#: By file of judgements: our metric, and the measures of trec_eval and ir_measures.
-MEASURES = {
-    "precision.qrels": ("precision", "P", "P"),
-    "recall.qrels": ("recall", "recall", "R"),
-    "target_recall.qrels": ("target_recall", "recall", "R"),
-}
-STANDARD_DEVIATION = 1e-5
 TOLERANCE = 1e-8
 
-#: (judgements, run file, cut-off) to values by topic of TREC; "all" is their mean.
-Values = dict[tuple[str, str, int], dict[str, float]]
 Address = Callable[[int], str]
 
 
@@ -97,34 +86,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> sh.Run:
 def exported(run: sh.Run) -> Path:
     out = run.folder.with_name("trec")
     summary = run.export("trec", out)
-    assert summary.unjudged == dict.fromkeys(MEASURES, 3)
+    assert summary.runs == RUNS
+    assert summary.unjudged == {f"{metric}.qrels": 3 for metric in MEASURES}
     return out
 
 
 @pytest.fixture(scope="module")
 def ours(run: sh.Run) -> Values:
-    """Each start by itself."""
-    opened = RunFolder.open(run.folder)
-    truths = {topic.id: TopicGroundTruth(opened.web, topic, ()) for topic in opened.topics()}
-    starts = {(start.topic, start.seed): start for start in opened.starts()}
-    values: Values = {}
-    for trace in opened.traces():
-        truth = truths[trace.topic].ground_truth(starts[trace.topic, trace.seed])
-        for judgements, (metric, _, _) in MEASURES.items():
-            for step in CUT_OFFS:
-                value = (METRICS.make(metric) @ step)(trace, truth)
-                if trace.topic != "unknown":
-                    found = values.setdefault((judgements, f"{trace.strategy}.run", step), {})
-                    found[topic_field(trace.topic, trace.seed)] = value
-    return values
-
-
-@pytest.fixture(scope="module")
-def our_means(run: sh.Run) -> Values:
-    """The table that `scenthound evaluate` prints."""
-    metrics = {metric: judgements for judgements, (metric, _, _) in MEASURES.items()}
-    scores = run.evaluate(list(metrics), at=CUT_OFFS).scores
-    return {(metrics[row.metric], f"{row.strategy}.run", row.pages): {"all": row.mean} for row in scores}
+    return our_values(RunFolder.open(run.folder), CUT_OFFS)
 
 
 def output_of(*command: object) -> list[list[str]]:
@@ -141,21 +110,20 @@ def trec_eval() -> str | Path:
     return program_of_wheel(*TREC_EVAL_FROM)
 
 
-def test_trec_eval_agrees_to_nine_digits(exported: Path, tmp_path: Path, ours: Values, our_means: Values) -> None:
-    program = trec_eval()
-    cut_offs = ",".join(map(str, CUT_OFFS))
-    found: Values = {}
-    for judgements, (_, measure, _) in MEASURES.items():
-        ids = sorted({line.split()[0] for line in (exported / judgements).read_text().splitlines()})
-        scales = tmp_path / f"{judgements}.scales"
-        scales.write_text("".join(f"{i} {measure}_{k} 0 {STANDARD_DEVIATION}\n" for i in ids for k in CUT_OFFS))
-        for strategy in STRATEGIES:
-            file = f"{strategy}.run"
-            options = ("-q", "-c", "-m", f"{measure}.{cut_offs}", "-Z", scales)
-            for name, topic, value in output_of(program, *options, exported / judgements, exported / file):
-                step = int(name.removeprefix(f"Z{measure}_"))
-                found.setdefault((judgements, file, step), {})[topic] = float(value) * STANDARD_DEVIATION
-    check_agreement(found, ours, our_means)
+def test_trec_eval_agrees_to_eight_digits(exported: Path, ours: Values) -> None:
+    check_agreement(trec_eval_values(trec_eval(), exported, RUNS, CUT_OFFS), ours)
+
+
+def test_ir_measures_agrees_to_eight_digits(exported: Path, ours: Values) -> None:
+    program = environment(*ANALYSIS) / "bin" / "ir_measures"
+    check_agreement(ir_measures_values(program, exported, RUNS, CUT_OFFS), ours)
+
+
+def check_agreement(found: Values, ours: Values) -> None:
+    """Of every start, and the means."""
+    n_starts = 3 * 3  # of the topics with known pages
+    assert len(ours) == len(MEASURES) * len(STRATEGIES) * len(CUT_OFFS) * (n_starts + 1)
+    assert found == pytest.approx(ours, rel=0, abs=TOLERANCE)
 
 
 def test_trec_eval_agrees_on_the_precision_among_visited_pages(run: sh.Run, exported: Path) -> None:
@@ -168,36 +136,47 @@ def test_trec_eval_agrees_on_the_precision_among_visited_pages(run: sh.Run, expo
         assert float(value) == pytest.approx(row.mean, abs=0.5e-4)
 
 
-def test_ir_measures_agrees_to_ten_digits(exported: Path, ours: Values, our_means: Values) -> None:
-    program = environment(*ANALYSIS) / "bin" / "ir_measures"
-    found: Values = {}
-    for judgements, (_, _, measure) in MEASURES.items():
-        for strategy in STRATEGIES:
-            file = f"{strategy}.run"
-            files = (exported / judgements, exported / file)
-            rows = output_of(program, "--by_query", "--places", 10, *files, *(f"{measure}@{k}" for k in CUT_OFFS))
-            for topic, name, value in rows:
-                found.setdefault((judgements, file, int(name.partition("@")[2])), {})[topic] = float(value)
-    check_agreement(found, ours, our_means)
+def test_the_examples_of_the_documentation_run(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = {"trec_eval": trec_eval(), "ir_measures": environment(*ANALYSIS) / "bin" / "ir_measures"}
+    found, text = [], DOCUMENT.read_text("utf-8")
+    for line in text.splitlines():
+        name, _, arguments = line.partition(" ")
+        if name in programs and arguments.startswith(("-", "trec/")):
+            command = [programs[name], *shlex.split(arguments)]
+            done = subprocess.run(command, cwd=exported.parent, capture_output=True, text=True, check=True, timeout=120)
+            found.append((name, len(done.stdout.splitlines())))
+    (script,) = [text for text in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "open_run" in text]
+    monkeypatch.chdir(exported.parent)
+    exec(script, {"print": lambda runs: runs == RUNS or pytest.fail(str(runs))})
+    assert found == [("ir_measures", 4), ("ir_measures", 1), ("trec_eval", 2), ("trec_eval", 2)]
 
 
-def check_agreement(found: Values, ours: Values, our_means: Values) -> None:
-    means = {key: {"all": values.pop("all")} for key, values in found.items()}
-    for theirs, expected in ((found, ours), (means, our_means)):
-        assert theirs.keys() == expected.keys()
-        for key, values in expected.items():
-            assert theirs[key] == pytest.approx(values, rel=0, abs=TOLERANCE), key
+def test_crawls_without_pages_count_in_means(exported: Path, tmp_path: Path) -> None:
+    lines = (exported / "best_first.run").read_text().splitlines(keepends=True)
+    (tmp_path / "some.run").write_text("".join(line for line in lines if not line.startswith("island.")))
+    judgements, some = exported / "precision.qrels", tmp_path / "some.run"
+    means = {
+        "with all": output_of(trec_eval(), "-c", "-m", "P.5", judgements, some)[0][2],
+        "without": output_of(trec_eval(), "-m", "P.5", judgements, some)[0][2],
+        "ir_measures": output_of(environment(*ANALYSIS) / "bin" / "ir_measures", judgements, some, "P@5")[0][1],
+    }
+    # Three of nine starts are left out.
+    assert float(means["with all"]) == pytest.approx(float(means["without"]) * 6 / 9, abs=1e-4)
+    assert means["ir_measures"] == means["with all"] != "0.0000"
 
 
 def test_the_crawls_that_are_compared_are_not_trivial(run: sh.Run, exported: Path, ours: Values) -> None:
     """Some end early, known pages stay unvisited, repeats and strategies differ, and URLs are odd and long."""
     lengths = {row.topic: row.pages for row in run.crawls}
     assert lengths["island"] <= 8 < CUT_OFFS[2]
-    last = {key[1]: values for key, values in ours.items() if key[0] == "recall.qrels" and key[2] == CUT_OFFS[-1]}
-    assert all(0 < value < 1 for values in last.values() for value in values.values())
-    assert len({*last["breadth_first.run"].values()}) > 3
-    assert last["breadth_first.run"] != last["best_n_first:n=4.run"]
-    docnos = [line.split(" ")[2] for line in (exported / "breadth_first.run").read_text("ascii").splitlines()]
+    last = [
+        [value for key, value in ours.items() if key[:2] == ("recall", strategy) and key[3] == CUT_OFFS[-1]]
+        for strategy in STRATEGIES
+    ]
+    assert all(0 < value < 1 for values in last for value in values)
+    assert len({*last[0]}) > 3
+    assert last[0] != last[1]
+    docnos = [line.split(" ")[2] for line in (exported / "best_first.run").read_text("ascii").splitlines()]
     assert max(map(len, docnos)) > MAX_URL_BYTES - 200
     assert any("%20" in docno for docno in docnos)
     assert any("%E6%97%A5" in docno for docno in docnos)

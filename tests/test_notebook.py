@@ -15,8 +15,11 @@ from typing import Any
 import pytest
 
 from environments import environment
+from timing import WAIT_S
 
 JUPYTER = "nbconvert==7.17.2"
+KERNEL = "scenthound"
+COMMAND = ("nbconvert", "--to", "notebook", "--execute", f"--ExecutePreprocessor.kernel_name={KERNEL}")
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 NOTEBOOKS = sorted(path.name for path in DOCS.glob("*.ipynb"))
 
@@ -28,31 +31,26 @@ def code_cells(notebook: Path) -> list[dict[str, Any]]:
     return [cell for cell in cells if cell["cell_type"] == "code"]
 
 
-def add_kernel(folder: Path) -> None:
-    """Let the kernel `python3` of Jupyter be this Python."""
-    specification = {
-        "argv": [sys.executable, "-W", "ignore", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    kernel = folder / "kernels" / "python3" / "kernel.json"
-    kernel.parent.mkdir(parents=True)
-    kernel.write_text(json.dumps(specification))
+def add_kernel(folder: Path) -> Path:
+    """Make this Python a kernel of Jupyter; its data folder."""
+    command = [sys.executable, "-m", "ipykernel", "install", "--prefix", str(folder), "--name", KERNEL]
+    subprocess.run(command, check=True, capture_output=True, timeout=WAIT_S)
+    return folder / "share" / "jupyter"
 
 
 def executed(name: str, folder: Path) -> list[Output]:
     """The outputs of all cells, executed in this folder."""
     jupyter = environment(JUPYTER) / "bin" / "jupyter"
-    add_kernel(folder / "share")
+    kernels = add_kernel(folder)
     shutil.copy(DOCS / name, folder)
     where = {each: str(folder) for each in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "MPLCONFIGDIR")}
     done = subprocess.run(
-        [jupyter, "nbconvert", "--to", "notebook", "--execute", "--output-dir", "executed", name],
+        [jupyter, *COMMAND, "--output-dir", "executed", name],
         # Jupyter looks for its subcommands on the path.
         env={
             **os.environ,
             **where,
-            "JUPYTER_PATH": str(folder / "share"),
+            "JUPYTER_PATH": str(kernels),
             "JUPYTER_PLATFORM_DIRS": "1",
             "PATH": f"{jupyter.parent}{os.pathsep}{os.environ['PATH']}",
         },
