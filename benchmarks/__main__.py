@@ -45,6 +45,7 @@ SEPARATE_NAMES = (
     "soak",
     "codebase",
     "beside",
+    "trec_agreement",
 )
 
 

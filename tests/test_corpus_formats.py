@@ -49,24 +49,6 @@ def test_pandas_reads_exports(exports: Path, kind: str) -> None:
     checked(read(exports / f"pages.{kind}").to_dict("records"))
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_polars_reads_exports(exports: Path, kind: str) -> None:
-    polars = pytest.importorskip("polars")
-    read = {"jsonl": polars.read_ndjson, "parquet": polars.read_parquet}[kind]
-    checked(read(exports / f"pages.{kind}").to_dicts())
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_duckdb_queries_exports(exports: Path, kind: str) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    file = exports / f"pages.{kind}"
-    with duckdb.connect() as database:
-        found = database.sql(f"SELECT * FROM '{file}' ORDER BY metadata.visit")
-        checked([dict(zip(found.columns, row, strict=True)) for row in found.fetchall()])
-        sql = f"SELECT language, sum(n_words)::INT FROM '{file}' WHERE duplicate_of IS NULL GROUP BY ALL ORDER BY 1"
-        assert [language for language, _ in database.sql(sql).fetchall()] == ["de", "en"]
-
-
 @pytest.mark.parametrize(("kind", "loader"), [("jsonl", "json"), ("parquet", "parquet")])
 def test_datasets_loads_exports(
     exports: Path, tmp_path: Path, kind: str, loader: str, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scenthound.api.arguments import (
     FolderLike,
@@ -36,6 +36,7 @@ from scenthound.model import Progress
 from scenthound.records import columns_of
 
 if TYPE_CHECKING:
+    from scenthound.api.laboratory import Run
     from scenthound.api.plans import CrawlPlan
     from scenthound.corpus.documents import Document, DocumentSettings, Selection
     from scenthound.corpus.export import ExportSummary
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import CrawlSummary, RunOptions
     from scenthound.crawler.state import Ending
+    from scenthound.experiments.trec import TrecSummary
     from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate
     from scenthound.reasons import EndReason
     from scenthound.store.crawl_records import (
@@ -693,7 +695,7 @@ class Crawl(Result):
 
     def export(self, to: str, out: PathLike, **options: Any) -> ExportSummary:
         """Write the pages for other programs; see `scenthound.export`."""
-        return export(self, to, out, **options)
+        return cast("ExportSummary", export(self, to, out, **options))
 
     def _headline(self) -> str:
         from scenthound.ui.endings import ending_text
@@ -724,7 +726,7 @@ def open_crawl(folder: FolderLike) -> Crawl:
 
 @public
 def export(
-    crawl: Crawl | PathLike,
+    crawl: Crawl | Run | PathLike,
     to: str,
     out: PathLike,
     *,
@@ -739,20 +741,26 @@ def export(
     markdown: bool = True,
     escalate: bool | None = None,
     workers: int | None = None,
+    web: Any = None,
     force: bool = False,
     progress: ProgressLike = None,
-) -> ExportSummary:
-    """Write a crawl for other programs to `out`, a path or a URL such as `s3://bucket/name`.
+) -> ExportSummary | TrecSummary:
+    """Write a crawl or a run for other programs to `out`, a path or a URL such as `s3://bucket/name`.
 
     `to` is "jsonl", "parquet", "markdown" or "wet" for documents with their main text, "warc" for all responses, or
     "cdxj" for an index of them. Documents can be limited to pages that the relevance model finds `on_topic`, to a
     `min_relevance`, to languages, to a number of words, to pages that pass `quality_rules` (names, or "all"), and by
     `deduplicate` to one of several that are nearly the same. With `html` they include the HTML of pages. `escalate`
     extracts difficult pages with trafilatura (the extra `corpus`); by default if it is installed.
+
+    A run of `simulate` is exported to "trec": a folder with its crawls as rankings and the known relevant pages of its
+    topics, for trec_eval and ir_measures. `web` is where its recorded web is now, if that was moved.
     """
+    from scenthound.api.laboratory import export_run
+    from scenthound.corpus.documents import DocumentSettings, Selection
+    from scenthound.corpus.export import RUN_KIND
     from scenthound.corpus.export import export as write_export
 
-    folder = folder_of(crawl, "crawl")
     selection, settings = document_options(
         include_noindex=include_noindex,
         on_topic=on_topic,
@@ -766,10 +774,30 @@ def export(
         escalate=escalate,
         workers=workers,
     )
+    if to == RUN_KIND:
+        if selection != Selection() or settings != DocumentSettings():
+            raise UsageError("A trec export has all crawls of a run; options such as --on-topic are for other exports.")
+        return export_run(crawl, out, web=web, force=force, progress=progress)
+    if web is not None:
+        raise UsageError(f"--web is for {RUN_KIND} exports, which are of simulation runs.")
+    folder = _crawl_to_export(crawl)
     with show_progress("exporting", progress) as report:
         return write_export(
             folder, to, os.fspath(out), selection=selection, settings=settings, force=force, progress=report
         )
+
+
+def _crawl_to_export(crawl: Any) -> Path:
+    """The folder of a crawl; UsageError with what to do if it is that of a run."""
+    from scenthound.store.folder import is_kind
+
+    folder = folder_of(crawl)
+    if is_kind(folder, "run"):
+        raise UsageError(
+            f"{printable(folder)} is a simulation run, which has no texts of pages: export it with --to trec, or give "
+            "a crawl."
+        )
+    return folder_of(folder, "crawl")
 
 
 @public

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import shlex
 import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +13,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast
 
 from scenthound.api.arguments import (
     FolderLike,
@@ -30,7 +32,7 @@ from scenthound.api.arguments import (
 )
 from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
-from scenthound.errors import InvalidParameter
+from scenthound.errors import InvalidParameter, UsageError, printable
 from scenthound.model import Topic
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.statistics import MeanCurve
     from scenthound.experiments.study.study import FinishedStudy
+    from scenthound.experiments.trec import TrecSummary
     from scenthound.ui.document import Table as ShownTable
 
 
@@ -215,6 +218,12 @@ class Run(Result):
         by one or in a list. With none, by all that are cheap to compute."""
         return evaluate(self, *metrics, at=at)
 
+    def export(self, to: str, out: PathLike, *, force: bool = False, progress: ProgressLike = None) -> TrecSummary:
+        """Write the crawls for other programs: `to` is "trec", for trec_eval and ir_measures."""
+        from scenthound.api.crawls import export
+
+        return cast("TrecSummary", export(self, to, out, force=force, progress=progress))
+
     def _headline(self) -> str:
         from scenthound.ui.formats import counted
 
@@ -231,6 +240,22 @@ class Run(Result):
 
         saved = read_evaluation(self.folder)
         return Evaluation(self.folder, saved)._panels() if saved else []
+
+
+def export_run(run: Any, out: PathLike, *, web: Any, force: bool, progress: ProgressLike) -> TrecSummary:
+    """Write a run, or that of a folder, in the formats of TREC."""
+    from scenthound.experiments.trec import export_trec
+    from scenthound.store.folder import is_kind
+
+    folder = folder_of(run)
+    if is_kind(folder, "crawl"):
+        raise UsageError(
+            f"{printable(folder)} is a crawl, and a trec export is of a simulation run: simulate on its pages first, "
+            f"as in `scenthound simulate --web {shlex.quote(str(folder))} --topics FILE --strategy NAME --out run`."
+        )
+    opened = run if isinstance(run, Run) and web is None else Run(folder, web)
+    with show_progress("exporting", progress) as report:
+        return export_trec(opened._run, os.fspath(out), force=force, progress=report)
 
 
 @public

@@ -31,7 +31,7 @@ COMMANDS = {
         ),
         "dashboard": ("inspect", "Show crawls and experiments, running or finished, on a local web page."),
         "explain": ("inspect", "Explain why a crawl visited a page, or why it skipped it."),
-        "export": ("inspect", "Write the texts of a crawl, or its archive, for other programs."),
+        "export": ("inspect", "Write the texts of a crawl, its archive, or the crawls of a run for other programs."),
         "report": ("inspect", "Write a report: one HTML file that needs no network."),
         "demo": ("demo", "Crawl a small web on this machine, live, and compare the crawls with simulated ones."),
     },

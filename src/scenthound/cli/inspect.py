@@ -34,13 +34,16 @@ def explain(
 
 
 def export(
-    folder: CrawlFolder,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A crawl folder, finished or running; for trec the folder of a run.")
+    ],
     to: Annotated[
         str,
         typer.Option(
             metavar="KIND",
             help="jsonl or parquet: documents with text and metadata. markdown: a folder of Markdown files. wet: texts "
-            "as WARC records. warc: all responses. cdxj: an index of the archive.",
+            "as WARC records. warc: all responses. cdxj: an index of the archive. trec: a folder with the crawls of a "
+            "run as rankings and the relevant pages of its topics, for trec_eval and ir_measures.",
         ),
     ],
     out: Annotated[
@@ -87,14 +90,20 @@ def export(
         ),
     ] = None,
     workers: Workers = None,
+    web: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the recorded web of a run is (trec).", show_default="where it was"),
+    ] = None,
     force: ReplaceFile = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the texts of a crawl, or its archive, for other programs.
+    """Write the texts of a crawl, its archive, or the crawls of a run for other programs.
 
     scenthound export balloons --to jsonl --on-topic --language en --deduplicate --out balloons.jsonl.zst
 
     scenthound export balloons --to parquet --out s3://bucket/balloons.parquet
+
+    scenthound export run --to trec --out trec
     """
     from scenthound.api.crawls import export as write_export
     from scenthound.cli.results import print_export
@@ -114,6 +123,7 @@ def export(
         markdown=not no_markdown,
         escalate=escalate,
         workers=workers,
+        web=web,
         force=force,
         progress=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from scenthound.corpus.export import ExportSummary
     from scenthound.experiments.evaluate import Evaluation
     from scenthound.experiments.runs import Simulation
+    from scenthound.experiments.trec import TrecSummary
     from scenthound.registry import Parameter, Registry
     from scenthound.store.record import RecordSummary
 
@@ -84,11 +86,14 @@ _DROPPED = {
 }
 
 
-def print_export(summary: ExportSummary, out: str, as_json: bool) -> None:
-    from scenthound.corpus.export import RECORD_KINDS
+def print_export(summary: ExportSummary | TrecSummary, out: str, as_json: bool) -> None:
+    from scenthound.corpus.export import RECORD_KINDS, ExportSummary
 
     if as_json:
         print_json({"file": out, **asdict(summary)})
+        return
+    if not isinstance(summary, ExportSummary):
+        _print_trec(summary, out)
         return
     noun = "record" if summary.kind in RECORD_KINDS else "page"
     typer.echo(f"Wrote {counted(summary.written, noun)} to {printable(out)}.")
@@ -109,6 +114,24 @@ def print_export(summary: ExportSummary, out: str, as_json: bool) -> None:
             f"{summary.without_html:,} of these {have} no text: the crawl read {them} from a recording and did not "
             f"fetch {them}."
         )
+
+
+def _print_trec(summary: TrecSummary, out: str) -> None:
+    typer.echo(
+        f"Wrote {counted(summary.n_crawls, 'crawl')} with {counted(summary.written, 'page')} to {printable(out)}, in "
+        f"{counted(len(summary.runs), 'run file')}, one for each strategy."
+    )
+    for name, count in summary.judged.items():
+        typer.echo(f"{name}: {counted(count, 'relevant page')} for {counted(summary.n_starts, 'start')}.")
+    for name, count in summary.unjudged.items():
+        typer.echo(f"No relevant page is known for {counted(count, 'start')} in {name}, which evaluations leave out.")
+    if summary.n_empty:
+        typer.echo(f"{counted(summary.n_empty, 'crawl')} visited no page; trec_eval counts them with -c.")
+    if summary.judged:
+        judgements, run = [*summary.judged][-1], next(iter(summary.runs))
+        measure = f"{'P' if judgements.startswith('precision') else 'R'}@{summary.page_budget}"
+        files = " ".join(shlex.quote(f"{out}/{name}") for name in (judgements, run))
+        typer.echo(f"Next: ir_measures {files} {measure}")
 
 
 def _dropped_text(reason: str, count: int, summary: ExportSummary) -> str:

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
 from scenthound.files import part_file
-from scenthound.store.folder import ResultFolder, check_replaceable
+from scenthound.store.folder import ExportFolderKind, ResultFolder, check_replaceable
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 #: What to install for the file systems that are asked for most.
@@ -44,10 +44,10 @@ def local_path(out: str | os.PathLike[str]) -> Path:
     return Path(unquote(parts.path))
 
 
-def check_outside(out: str | os.PathLike[str], folder: Path) -> None:
-    """UsageError if an export would be written into the folder of the crawl."""
+def check_outside(out: str | os.PathLike[str], folder: Path, kind: str = "crawl") -> None:
+    """UsageError if an export would be written into the folder of the crawl, or of another kind."""
     if not is_remote(out) and Path(os.path.realpath(local_path(out))).is_relative_to(os.path.realpath(folder)):
-        raise UsageError(f"{printable(out)} is in the crawl folder: choose a path outside of it with --out.")
+        raise UsageError(f"{printable(out)} is in the {kind} folder: choose a path outside of it with --out.")
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def new_file(out: str | os.PathLike[str], *, force: bool) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def new_corpus_folder(out: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
+def new_export_folder(out: str | os.PathLike[str], kind: ExportFolderKind, *, force: bool) -> Iterator[Path]:
     """The same for a folder of files."""
     if is_remote(out):
         remote = _RemotePath(str(out))
@@ -87,7 +87,7 @@ def new_corpus_folder(out: str | os.PathLike[str], *, force: bool) -> Iterator[P
             files = sorted(path for path in folder.rglob("*") if path.is_file())
             remote.upload({f"/{path.relative_to(folder).as_posix()}": path for path in files})
         return
-    with _writing(out), ResultFolder.create(local_path(out), kind="corpus", force=force) as result:
+    with _writing(out), ResultFolder.create(local_path(out), kind=kind, force=force) as result:
         yield result.path
 
 

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
 from scenthound.corpus.archives import ArchiveExport, write_cdxj, write_warc
-from scenthound.corpus.destinations import check_outside, is_remote, new_corpus_folder, new_file
+from scenthound.corpus.destinations import check_outside, is_remote, new_export_folder, new_file
 from scenthound.corpus.documents import Documents, DocumentSettings, Selection
 from scenthound.corpus.formats import write_jsonl, write_markdown, write_parquet, write_wet
 from scenthound.errors import UnknownName, UsageError, printable
@@ -22,6 +22,8 @@ from scenthound.store.stored_crawl import StoredCrawl
 
 ExportKind = Literal["jsonl", "parquet", "wet", "markdown", "warc", "cdxj"]
 KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
+#: The export of simulation runs (`experiments/trec`); the others are of crawls.
+RUN_KIND = "trec"
 #: Exports of responses; the others are of documents.
 RECORD_KINDS = frozenset({"warc", "cdxj"})
 #: Exports of documents as tables, in which columns can be chosen.
@@ -61,7 +63,7 @@ def export(
 ) -> ExportSummary:
     """Write the crawl in a folder to `out`, a path or a URL, as one of `KINDS`."""
     if kind not in KINDS:
-        raise UnknownName.among("kind of export", kind, KINDS)
+        raise UnknownName.among("kind of export", kind, (*KINDS, RUN_KIND))
     _check_suffix(kind, out)
     selection, settings = selection or Selection(), settings or DocumentSettings()
     if kind in RECORD_KINDS and (selection.selects_pages or settings != DocumentSettings()):
@@ -79,7 +81,7 @@ def export(
                 return _write_records(ArchiveExport(crawl, file, _name(out), selection.include_noindex, progress), kind)
         documents = Documents(crawl, selection, settings, progress)
         if kind == "markdown":
-            with new_corpus_folder(out, force=force) as corpus:
+            with new_export_folder(out, "corpus", force=force) as corpus:
                 write_markdown(documents, corpus)
                 summary = _document_summary(kind, documents, crawl)
                 _write_about(corpus, summary)

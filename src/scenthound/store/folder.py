@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import machine_fault, regular_bytes, sync_file, sync_folder, write_atomic
@@ -35,7 +35,8 @@ from scenthound.store.locks import locked, locked_if_free, try_lock
 
 FolderKind = Literal["crawl", "run", "comparison", "study", "search", "validation", "web"]
 #: The folder of an export is for other programs: no command reads it.
-WrittenKind = FolderKind | Literal["corpus"]
+ExportFolderKind = Literal["corpus", "trec"]
+WrittenKind = FolderKind | ExportFolderKind
 Value = TypeVar("Value")
 
 #: Longest JSON file that is read.
@@ -69,7 +70,8 @@ KNOWN = (
     KnownFolder("web", "recorded web", "web.json", "scenthound recorded web", 1, "scenthound record"),
 )
 CORPUS = KnownFolder("corpus", "folder of an export", "corpus.json", "scenthound corpus", 1, "scenthound export")
-KNOWN_KINDS = {known.kind: known for known in (*KNOWN, CORPUS)}
+TREC = KnownFolder("trec", "folder of an export in TREC format", "trec.json", "scenthound trec", 1, "scenthound export")
+KNOWN_KINDS = {known.kind: known for known in (*KNOWN, CORPUS, TREC)}
 
 
 class ResultFolder:
@@ -179,7 +181,7 @@ def is_kind(path: Path, kind: FolderKind) -> bool:
 
 def _kind_of(folder: Path) -> FolderKind | None:
     kinds = (known.kind for known in KNOWN if _marker(folder, known) is not None)
-    return next((kind for kind in kinds if kind != "corpus"), None)
+    return cast("FolderKind | None", next(kinds, None))
 
 
 def _marker(folder: Path, known: KnownFolder) -> dict[str, Any] | None:
