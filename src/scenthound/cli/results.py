@@ -86,6 +86,7 @@ _DROPPED = {
 
 def print_export(summary: ExportSummary, out: str, as_json: bool) -> None:
     from scenthound.corpus.export import RECORD_KINDS
+    from scenthound.corpus.language import detects_languages
 
     if as_json:
         print_json({"file": out, **asdict(summary)})
@@ -109,6 +110,8 @@ def print_export(summary: ExportSummary, out: str, as_json: bool) -> None:
             f"{summary.without_html:,} of these {have} no text: the crawl read {them} from a recording and did not "
             f"fetch {them}."
         )
+    if summary.written and summary.kind not in RECORD_KINDS and not detects_languages():
+        typer.echo("Languages are unknown: pip install 'scenthound[language]' and export again.")
 
 
 def _dropped_text(reason: str, count: int, summary: ExportSummary) -> str:
