@@ -44,6 +44,7 @@ SEPARATE_NAMES = (
     "rendering",
     "soak",
     "codebase",
+    "installation",
     "beside",
     "trec_agreement",
 )

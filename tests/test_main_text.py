@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.corpus import escalation
+from scenthound.corpus import escalation, language
+from scenthound.corpus.documents import Selection
 from scenthound.corpus.escalation import FirstTry, second_try
 from scenthound.corpus.language import detect_language
 from scenthound.corpus.main_text import MainText, count_words, extract
@@ -281,9 +282,9 @@ def test_languages_and_their_share(code: str) -> None:
 
 def test_the_score_is_the_share_of_a_mixed_text() -> None:
     mixed = f"{SENTENCES['en'] * 3} {SENTENCES['ru']} {SENTENCES['ru']}"
-    language = detect_language(mixed)
-    assert language is not None
-    assert 0.3 < language.share < 0.8
+    found = detect_language(mixed)
+    assert found is not None
+    assert 0.3 < found.share < 0.8
 
 
 @pytest.mark.parametrize("text", ["", "12345 67890", "\ud800", "xq"])
@@ -368,6 +369,15 @@ def test_escalation_needs_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtra, match=r"scenthound\[corpus\]"):
         extracted(PARAGRAPHS, escalate=True)
     assert extracted(PARAGRAPHS).text == TEXT
+
+
+def test_without_the_extra_no_language_is_known_and_none_can_be_selected(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert extracted(PARAGRAPHS).language == "en"
+    monkeypatch.setattr(language, "_cld2", lambda: None)
+    found = extracted(PARAGRAPHS)
+    assert (found.text, found.language, found.language_score) == (TEXT, None, None)
+    with pytest.raises(MissingExtra, match=r"scenthound\[language\]"):
+        Selection(languages=("en",))
 
 
 # Hostile pages

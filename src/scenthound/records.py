@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 
 from scenthound.errors import CorruptData
 
@@ -117,8 +118,8 @@ def _read(type_: Any, value: Any) -> Any:  # noqa: PLR0911 - one case for each k
     if origin in (dict, Mapping):
         content = _checked(value, isinstance(value, dict), type_)
         return {_read_key(arguments[0], key): _read(arguments[1], each) for key, each in content.items()}
-    if origin is np.ndarray:
-        return np.array(value, get_args(arguments[1])[0])
+    if item_type := array_item_type(type_):
+        return np.array(value, item_type)
     if is_dataclass(type_):
         return _read_record(type_, _checked(value, isinstance(value, dict | list), type_))
     if type_ is float:
@@ -128,6 +129,17 @@ def _read(type_: Any, value: Any) -> Any:  # noqa: PLR0911 - one case for each k
         return type_(value)
     is_exact = isinstance(value, type_) and (type_ is not int or not isinstance(value, bool))
     return _checked(value, is_exact, type_)
+
+
+def array_item_type(type_: Any) -> type[np.generic] | None:
+    """`np.int32` for `NDArray[np.int32]`; None if the type is not one of arrays."""
+    origin, arguments = get_origin(type_), get_args(type_)
+    item_type: type[np.generic] | None = None
+    if origin is np.ndarray:
+        item_type = get_args(arguments[1])[0]
+    elif origin is npt.NDArray:  # from numpy 2.5 on
+        item_type = arguments[0]
+    return item_type
 
 
 def _checked(value: Any, fits: bool, type_: Any) -> Any:

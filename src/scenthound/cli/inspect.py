@@ -63,7 +63,11 @@ def export(
     ] = None,
     language: Annotated[
         list[str] | None,
-        typer.Option(metavar="CODE", help="Only pages in this language, such as en. Repeatable.", show_default=False),
+        typer.Option(
+            metavar="CODE",
+            help="Only pages in this language, such as en (the extra language). Repeatable.",
+            show_default=False,
+        ),
     ] = None,
     min_words: Annotated[int, typer.Option(metavar="N", help="Only pages of at least this many words.")] = 0,
     quality_rule: Annotated[

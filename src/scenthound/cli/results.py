@@ -88,6 +88,7 @@ _DROPPED = {
 
 def print_export(summary: ExportSummary | TrecSummary, out: str, as_json: bool) -> None:
     from scenthound.corpus.export import RECORD_KINDS, ExportSummary
+    from scenthound.corpus.language import detects_languages
 
     if as_json:
         print_json({"file": out, **asdict(summary)})
@@ -114,6 +115,8 @@ def print_export(summary: ExportSummary | TrecSummary, out: str, as_json: bool) 
             f"{summary.without_html:,} of these {have} no text: the crawl read {them} from a recording and did not "
             f"fetch {them}."
         )
+    if summary.written and summary.kind not in RECORD_KINDS and not detects_languages():
+        typer.echo("Languages are unknown: pip install 'scenthound[language]' and export again.")
 
 
 def _print_trec(summary: TrecSummary, out: str) -> None:

@@ -1,7 +1,13 @@
-"""The language of a text, by CLD2 (`pycld2`)."""
+"""The language of a text, by CLD2 (`pycld2`, the extra `language`, which is large). Without it no language is known."""
 
 import re
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from scenthound.errors import MissingExtra
 
 _MAX_CHARACTERS = 2_000
 # What CLD2 refuses as invalid: control characters, surrogates and code points that are no characters.
@@ -25,9 +31,10 @@ class Language:
 
 
 def detect_language(text: str) -> Language | None:
-    """The language of the first 2,000 characters of a text; None if CLD2 does not find it reliably."""
-    import pycld2
-
+    """The language of the first 2,000 characters of a text; None if CLD2 does not find it reliably, or is missing."""
+    pycld2 = _cld2()
+    if pycld2 is None:
+        return None
     try:
         reliable, _, languages = pycld2.detect(_INVALID.sub(" ", text[:_MAX_CHARACTERS]))
     except (pycld2.error, ValueError):  # what else it may find invalid
@@ -38,9 +45,19 @@ def detect_language(text: str) -> Language | None:
     return Language(_ISO_639_1.get(code, code), percent / 100)
 
 
-def known_languages() -> frozenset[str]:
-    """The codes that `detect_language` may return."""
-    import pycld2
+def detects_languages() -> bool:
+    return _cld2() is not None
 
+
+def known_languages() -> frozenset[str]:
+    """The codes that `detect_language` may return; MissingExtra without CLD2."""
+    pycld2 = _cld2()
+    if pycld2 is None:
+        raise MissingExtra.named("language", "Detecting languages (--language)")
     detected = frozenset(pycld2.DETECTED_LANGUAGES)
     return frozenset(_ISO_639_1.get(code, code) for name, code in pycld2.LANGUAGES if name in detected)
+
+
+@cache
+def _cld2() -> Any | None:
+    return import_module("pycld2") if find_spec("pycld2") else None

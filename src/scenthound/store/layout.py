@@ -23,6 +23,7 @@ import numpy.typing as npt
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import machine_fault
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+from scenthound.records import array_item_type
 
 ABOUT_FILE = "web.json"
 
@@ -67,9 +68,12 @@ class WebArrays:
 
 #: Type and unit of each array.
 LAYOUT: dict[str, tuple[type[np.generic], str]] = {
-    name: (get_args(get_args(get_args(hint)[0])[1])[0], get_args(hint)[1])
+    name: (item_type, unit)
     for name, hint in get_type_hints(WebArrays, include_extras=True).items()
+    for array, unit in [get_args(hint)]
+    if (item_type := array_item_type(array))
 }
+assert LAYOUT.keys() == WebArrays.__annotations__.keys()
 #: The array that each array of offsets divides.
 DIVIDED_BY = {
     f"{base}_offset": next(name for name in (f"{base}_text", base, f"{base}_url") if name in LAYOUT)
