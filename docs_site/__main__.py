@@ -8,17 +8,18 @@ from pathlib import Path
 
 from docs_site.build import build_site
 from docs_site.links import broken_links, broken_markdown_links
-from docs_site.pages import ROOT, ProblemsFound
+from docs_site.pages import PAGES, ROOT, ProblemsFound
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs_site", description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "site", help="folder of the site (default: site)")
+    parser.add_argument("--pages", type=Path, default=PAGES, help="folder of the Markdown files (default: build/docs)")
     parser.add_argument("--no-notebooks", action="store_true", help="show notebooks without running them")
     arguments = parser.parse_args()
     started = time.monotonic()
     try:
-        n_pages = build_site(arguments.out.resolve(), run_notebooks=not arguments.no_notebooks)
+        n_pages = build_site(arguments.out.resolve(), arguments.pages, run_notebooks=not arguments.no_notebooks)
     except ProblemsFound as found:
         sys.exit(f"The site was not built:\n{found}")
     built_s = time.monotonic() - started

@@ -6,7 +6,7 @@ from pathlib import Path
 from docs_site.pages import ROOT, ProblemsFound, missing_in_navigation, navigation, write_pages
 
 
-def build_site(out: Path, *, run_notebooks: bool = True, pages: Path = ROOT / "build" / "docs") -> int:
+def build_site(out: Path, pages: Path, *, run_notebooks: bool = True) -> int:
     """Build the site in the folder `out`; the number of its pages. A warning of MkDocs is an error."""
     from mkdocs.commands.build import build
     from mkdocs.config import load_config

@@ -13,6 +13,8 @@ from docs_site.plugin_reference import codes_page, parameters_page
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+#: Where the pages are written to.
+PAGES = ROOT / "build" / "docs"
 #: The style sheet and the icon of the site.
 ASSETS = Path(__file__).resolve().parent / "assets"
 #: Documents of the root folder that are pages.

@@ -108,7 +108,12 @@ def test_the_web_is_served_for_crawls_of_the_user(
 
     def crawl_meanwhile() -> None:
         (port,) = re.findall(r"--seed http://socket\.test:(\d+)/", capsys.readouterr().out)
-        named = {"hosts": folder / "hosts", "allow_private": True, "delay": 0.0, "out": tmp_path / f"crawl{len(crawls)}"}
+        named = {
+            "hosts": folder / "hosts",
+            "allow_private": True,
+            "delay": 0.0,
+            "out": tmp_path / f"crawl{len(crawls)}",
+        }
         crawls.append(sh.crawl("compression", f"http://gzip.test:{port}/gzip.html", pages=5, **named))
 
     monkeypatch.setattr("scenthound.cli.demo.wait_for_interrupt", crawl_meanwhile)
@@ -118,7 +123,7 @@ def test_the_web_is_served_for_crawls_of_the_user(
     assert scenthound("demo", "--serve", "--out", folder)[0] == 0
     assert (folder / "web" / "web.json").stat().st_mtime_ns == recorded
     assert [len(crawl) for crawl in crawls] == [5, 5]
-    assert [document.title for document in crawls[0].documents()][0] == "Python: module gzip"
+    assert next(document.title for document in crawls[0].documents()) == "Python: module gzip"
     assert (folder / "topics.toml").exists()
 
 
