@@ -69,7 +69,7 @@ def codes_page() -> str:
     end_reasons = [[f"`{reason.value}`"] for reason in EndReason]
     exit_codes = [
         ["`0`", "success"],
-        [f"`{ScenthoundError.exit_code}`", "failure: an error below that is no `UsageError`, or one of the system"],
+        [f"`{ScenthoundError.exit_code}`", "failure: any other error below, or an error of the system"],
         [f"`{errors.UsageError.exit_code}`", "wrong usage or invalid input: `UsageError` and the errors below it"],
         [f"`{INTERRUPTED}`", "stopped with Ctrl-C"],
         ["`128 + n`", "ended by signal n"],
