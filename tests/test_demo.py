@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import scenthound as sh
 from scenthound.crawler.settings import DEFAULT_STRATEGY
 from scenthound.experiments.demo import run as demo_module
 from scenthound.experiments.demo.run import MARK, Demo, LiveMode
@@ -96,3 +97,36 @@ def test_the_demo_resolves_only_its_own_host_names(tmp_path: Path, monkeypatch: 
     # The pages link to modules that are not among them, on hosts that are not served.
     assert all(crawl.summary.reasons[SkipReason.DNS_NOT_FOUND] > 0 for crawl in result.crawls)
     assert resolved == []
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_the_web_is_served_for_crawls_of_the_user(
+    tmp_path: Path, scenthound: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "demo"
+    crawls: list[sh.Crawl] = []
+
+    def crawl_meanwhile() -> None:
+        (port,) = re.findall(r"--seed http://socket\.test:(\d+)/", capsys.readouterr().out)
+        named = {
+            "hosts": folder / "hosts",
+            "allow_private": True,
+            "delay": 0.0,
+            "out": tmp_path / f"crawl{len(crawls)}",
+        }
+        crawls.append(sh.crawl("compression", f"http://gzip.test:{port}/gzip.html", pages=5, **named))
+
+    monkeypatch.setattr("scenthound.cli.demo.wait_for_interrupt", crawl_meanwhile)
+    assert scenthound("demo", "--serve", "--out", folder)[0] == 0
+    recorded = (folder / "web" / "web.json").stat().st_mtime_ns
+    # The web is made once.
+    assert scenthound("demo", "--serve", "--out", folder)[0] == 0
+    assert (folder / "web" / "web.json").stat().st_mtime_ns == recorded
+    assert [len(crawl) for crawl in crawls] == [5, 5]
+    assert next(document.title for document in crawls[0].documents()) == "Python: module gzip"
+    assert (folder / "topics.toml").exists()
+
+
+def test_a_port_is_for_a_web_that_is_served(tmp_path: Path, scenthound: Call) -> None:
+    assert scenthound("demo", "--port", 8780, "--out", tmp_path / "demo")[0] == 2
+    assert not (tmp_path / "demo").exists()

@@ -286,12 +286,7 @@ def test_the_python_examples_run(document, tmp_path, monkeypatch):
 
 
 def test_every_python_example_of_the_documentation_is_run_by_a_test():
-    others = {
-        "interoperability",
-        "judging",
-        "plugins",
-        "statistics",
-        "validating",
-    }  # They run in the tests of their modules.
+    # Those of modules run in the tests of the modules.
+    others = {"getting_started", "interoperability", "judging", "plugins", "statistics", "validating"}
     with_examples = {file.stem for file in (ROOT / "docs").glob("*.md") if "```python" in file.read_text("utf-8")}
     assert with_examples == set(MADE) - {"README"} | others

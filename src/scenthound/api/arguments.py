@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
+#: The path of a file or folder: a text or a `Path`.
 PathLike = str | os.PathLike[str]
 #: A folder, or a result that is in one.
 FolderLike = Any

@@ -189,6 +189,7 @@ class Run(Result):
 
     @property
     def strategies(self) -> list[str]:
+        """The strategies that crawled, as they are written."""
         return self._run.strategies
 
     @property
@@ -291,10 +292,12 @@ class Evaluation(Result):
 
     @property
     def scores(self) -> Table[Score]:
+        """The mean of each metric and strategy at the checkpoints."""
         return Table.of(Score, self._scores(set(self.evaluated.checkpoints)), "scores")
 
     @property
     def curves(self) -> Table[Score]:
+        """The same after many numbers of pages."""
         return Table.of(Score, self._scores(), "curves")
 
     def _scores(self, steps: set[int] | None = None) -> list[Score]:
@@ -318,6 +321,7 @@ class Evaluation(Result):
 
     @property
     def table(self) -> Table[Any]:
+        """The scores."""
         return self.scores
 
     @property
@@ -469,6 +473,7 @@ class Comparison(Result):
 
     @property
     def ranking(self) -> Table[RankedStrategy]:
+        """The strategies, best first, each with its difference to the best."""
         nan = math.nan
         rows = [
             RankedStrategy(
@@ -570,6 +575,7 @@ class Study(Result):
 
     @property
     def findings(self) -> Table[Finding]:
+        """The findings of the paper, each with its verdict on this web."""
         columns = ["name", "says", "protocol", "verdict"]
         return Table(self.finished.findings, columns, f"findings of {self.finished.settings.study}")
 

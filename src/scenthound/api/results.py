@@ -83,6 +83,7 @@ class Table(Generic[Row]):
 
     @property
     def columns(self) -> list[str]:
+        """The names of the columns."""
         return list(self._columns)
 
     def __iter__(self) -> Iterator[Row]:
@@ -301,6 +302,7 @@ class Result:
 
     @property
     def table(self) -> Table[Any]:
+        """The table that data frames are made of."""
         return self._tables()[0]
 
     def to_pandas(self) -> pandas.DataFrame:

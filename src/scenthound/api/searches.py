@@ -55,10 +55,12 @@ class Evolution(Result):
 
     @property
     def strategy(self) -> str:
+        """The name under which the best rules crawl."""
         return f"evolved:file={self.finished.result}"
 
     @property
     def fitness(self) -> float:
+        """The fitness of the best individual."""
         return self.finished.best.fitness
 
     @property
@@ -209,6 +211,7 @@ class Validation(Result):
 
     @property
     def findings(self) -> Table[ValidatedFinding]:
+        """The findings of johnson2003, each with its verdict on this web."""
         columns = ["name", "says", "strategy", "topics", "verdict"]
         title = f"findings of johnson2003, against {self.finished.settings.against}"
         return Table(self.finished.findings, columns, title)
@@ -305,12 +308,14 @@ class ScentFit(Result):
 
     @property
     def strategy(self) -> str:
+        """The name under which the weights crawl."""
         from scenthound.strategies.evolved import choice_of
 
         return choice_of(self.file, "scent")
 
     @property
     def features(self) -> Table[FeatureWeight]:
+        """The features of a link, each with its weight."""
         from scenthound.strategies.link_evidence import FEATURES
 
         rows = []
@@ -447,10 +452,12 @@ class Threshold(Result):
 
     @property
     def value(self) -> float:
+        """The suggested threshold."""
         return self.suggestion.choice.row.threshold
 
     @property
     def thresholds(self) -> Table[ThresholdScores]:
+        """All thresholds that were tried, with precision, recall and F1."""
         chosen_row = self.suggestion.choice.row
         rows = [
             ThresholdScores(

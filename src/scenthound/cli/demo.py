@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scenthound.crawler.start import Watch
-    from scenthound.experiments.demo.run import DemoCrawl, DemoResult
+    from scenthound.experiments.demo.run import Demo, DemoCrawl, DemoResult
     from scenthound.experiments.evaluate import Evaluation
 
 #: The demo web has fewer.
@@ -26,19 +27,58 @@ MAX_PAGES = 10_000
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("scenthound-demo"),
     pages: Annotated[int, typer.Option(min=1, max=MAX_PAGES, help="Page budget of each crawl.")] = 150,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Make no crawls, but serve the small web for yours until Ctrl-C.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65_535, help="Port for --serve.", show_default="one that is free")
+    ] = None,
 ) -> None:
     """Crawl a small web on this machine, live, and compare the crawls with simulated ones.
 
     scenthound demo --out demo
+
+    scenthound demo --serve --out demo
     """
     from scenthound.cli import INTERRUPTED
+    from scenthound.errors import UsageError
     from scenthound.experiments.demo.run import Demo
 
-    result = Demo(out, say=say, show_progress=show_progress, show_crawl=_show_crawl).make(page_budget=pages)
+    made = Demo(out, say=say, show_progress=show_progress, show_crawl=_show_crawl)
+    if serve:
+        _serve(made, port or 0, out)
+        return
+    if port is not None:
+        raise UsageError("--port is the port of a web that is served: add --serve.")
+    result = made.make(page_budget=pages)
     if result.evaluation is None:
         typer.echo("Stopped. Run the demo again to see all results.")
         sys.exit(INTERRUPTED)
     _report(result, result.evaluation, out)
+
+
+def _serve(made: Demo, port: int, out: Path) -> None:
+    """Serve the demo web until Ctrl-C."""
+    from scenthound.cli.crawl_results import program
+
+    server = made.serve(port)
+    with server:
+        say(
+            f"Serving {len(server.pages)} pages of {len(server.hosts)} hosts on this machine, at port {server.port}. "
+            "Leave this running, and crawl them from another terminal:"
+        )
+        hosts = f"--hosts {out / 'hosts'} --allow-private --delay 0.05"
+        seed = server.url("http://socket.test/socket.html")
+        crawl = f"{program()} crawl --keywords socket --keywords network --seed {seed} {hosts} --pages 60 --out sockets"
+        print_commands({crawl: "a live crawl"})
+        say("Stop it with Ctrl-C.")
+        wait_for_interrupt()
+
+
+def wait_for_interrupt() -> None:
+    """Return on Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait()
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from scenthound.experiments.evaluate import Evaluation, chosen_metrics, evaluate
 from scenthound.experiments.runs import RunFolder, require_parquet, simulate_topics
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import Start, Starts, TopicChoice
+from scenthound.files import write_atomic
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Progress, Topic, Trace
 from scenthound.reasons import EndReason
@@ -187,6 +188,18 @@ class Demo:
         checkpoints = [pages for pages in CHECKPOINTS if pages < run.page_budget]
         n_alike = run.n_alike(DEFAULT_STRATEGY, LiveMode.STRICT)
         return DemoResult(crawls, evaluate(run, metrics, checkpoints), n_alike)
+
+    def serve(self, port: int = 0) -> DemoServer:
+        """A server of the demo web, to be entered: with a recorded web, topics and a file of host addresses in the
+        folder. A web that an earlier run has made is used again."""
+        self._prepare_folder()
+        if not (self._pages.exists() and self._web.exists()):
+            self._make_web()
+        write_topics(self._topics, load_demo_topics())
+        server = DemoServer(self._pages, port)
+        lines = (f"{address} {name}\n" for name, address in server.hosts.items())
+        write_atomic(self.folder / "hosts", "".join(lines).encode())
+        return server
 
     def _prepare_folder(self) -> None:
         if self.folder.exists() and not (self.folder / MARK).is_file():

@@ -202,11 +202,11 @@ def _bare_environment() -> dict[str, str]:
 class DemoServer(StaticServer):
     """Serves the demo web. `hosts` has the address of every host name, for the crawler's resolver."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, port: int = 0) -> None:
         self.pages = _load(file)
         names = sorted({host_of(url) for url in self.pages})
         self.hosts = dict(zip(names, _addresses(len(names)), strict=True))
-        super().__init__(self._served, sorted(set(self.hosts.values())))
+        super().__init__(self._served, sorted(set(self.hosts.values())), port)
 
     def _served(self, host: str, path: str) -> StaticPage | None:
         html = self.pages.get(f"http://{host}{path}")
