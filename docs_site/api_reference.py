@@ -17,7 +17,7 @@ from docs_site.text import definitions, escaped, table
 
 #: The pages, by file name: the title, and the modules whose public names are on it.
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "crawls.md": ("Crawls", ("scenthound.api.crawls",)),
+    "crawls.md": ("Crawls", ("scenthound.api.crawls", "scenthound.api.plans")),
     "webs.md": ("Recorded webs", ("scenthound.api.webs",)),
     "laboratory.md": ("Simulations and experiments", ("scenthound.api.laboratory",)),
     "searches.md": ("Searches, validation and thresholds", ("scenthound.api.searches",)),
@@ -29,11 +29,14 @@ BASE_CLASSES = "base_classes.md"
 #: The command whose options a function takes, where its name is another.
 COMMAND_OF = {
     "acrawl": "crawl",
+    "plan": "crawl",
     "resume": "crawl",
     "refresh": "crawl",
     "resume_search": "evolve",
     "pages_to_label": "threshold",
     "fit_scent": "fit-scent",
+    "new_strategy": "new-strategy",
+    "list_plugins": "plugins",
     "select_topics": "topics select",
     "import_topics": "topics import",
 }
@@ -54,7 +57,7 @@ COMMON_ARGUMENTS = {
 #: For arguments that only the docstring describes.
 ABOVE = "See above."
 #: Functions with the arguments of another one.
-SAME_ARGUMENTS = {"acrawl": "crawl"}
+SAME_ARGUMENTS = {"acrawl": "crawl", "plan": "crawl"}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 #: A line of a signature has at most so many characters.
 WIDTH = 88
