@@ -66,7 +66,7 @@ class EngineView:
 
     def __init__(self, crawler: Any) -> None:
         self._crawler = crawler
-        self._wakes_up = False
+        self._wakes_up = self._closes = False
 
     @property
     def _engine(self) -> Any:
@@ -130,13 +130,21 @@ class EngineView:
         _call_later(max(seconds, 0.05), wake_up)
 
     def close_spider(self, reason: str) -> None:
+        """Close the spider when the engine does nothing else; it may be called several times."""
+        if not self._closes:
+            self._closes = True
+            _call_later(0, lambda: self._close_spider(reason))
+
+    def _close_spider(self, reason: str) -> None:
         from scrapy.utils.defer import deferred_from_coro
 
         engine = self._engine
+        if engine.spider is None:
+            return
         if hasattr(engine, "close_spider_async"):
             deferred_from_coro(engine.close_spider_async(reason=reason))
         else:
-            engine.close_spider(self._crawler.spider, reason)
+            engine.close_spider(engine.spider, reason)
 
 
 def _call_later(seconds: float, function: Callable[[], None]) -> None:

@@ -43,7 +43,7 @@ class JobFolder:
                     f"JOBDIR {printable(self._jobdir)} was made by another scheduler: choose another folder for "
                     "scenthound.scrapy.Scheduler."
                 )
-            self._folder.mkdir(parents=True)
+            self._make()
             return None
         numbers = self._states.numbers()
         if not numbers:
@@ -61,6 +61,17 @@ class JobFolder:
         self._check_identity(state.get("identity", {}))
         return state
 
+    def _make(self) -> None:
+        try:
+            self._folder.mkdir(parents=True)
+        except OSError as reason:
+            raise self._unwritable(reason) from None
+
+    def _unwritable(self, reason: OSError) -> InvalidInput:
+        return InvalidInput(
+            f"Cannot write to JOBDIR {printable(self._jobdir)}: {reason.strerror}. Choose another folder, or make room."
+        )
+
     def _check_identity(self, saved: State) -> None:
         for name, value in self._identity.items():
             if saved.get(name) != value:
@@ -75,7 +86,10 @@ class JobFolder:
         self._states.delete_after(0)
 
     def save(self, state: State) -> None:
-        self._states.write({"identity": self._identity, **state})
+        try:
+            self._states.write({"identity": self._identity, **state})
+        except OSError as reason:
+            raise self._unwritable(reason) from None
 
 
 def packed(values: Iterable[Any]) -> npt.NDArray[np.uint8]:

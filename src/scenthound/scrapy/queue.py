@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse, Response, TextResponse
-from scrapy.utils.request import request_from_dict
 
 from scenthound.crawler.page_set import PageSet
 from scenthound.crawler.tasks import PageText
@@ -384,6 +383,8 @@ class RequestQueue:
         return saved
 
     def restore(self, state: State) -> None:
+        from scrapy.utils.request import request_from_dict  # Versions that are too old lack it.
+
         def loaded(values: Iterable[tuple[int, Any]]) -> list[tuple[int, Request]]:
             return [(page, request_from_dict(each, spider=self._spider)) for page, each in values]
 
