@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, MissingExtra, UnknownName, UsageError
+from scenthound.scrapy.job import JobFolder, packed, unpacked
 from scenthound.scrapy.order import CrawlOrder
 from scenthound.scrapy.page_file import PageFile
 from scenthound.scrapy.settings import START_PAGES, read_settings
@@ -142,3 +143,35 @@ def test_an_order_that_was_saved_continues(tmp_path: Path) -> None:
         read_again = again.read(1, PAGE, "http://a.test/near", None)
     assert read_again is not None
     assert read_again.relevance == read_page.relevance
+
+
+def job_of(folder: Path, **settings) -> JobFolder:
+    return JobFolder(str(folder), read(keywords="sea", **settings).identity())
+
+
+def test_a_job_is_resumed_with_the_settings_that_it_was_started_with(tmp_path: Path) -> None:
+    assert job_of(tmp_path / "job", strategy="otie").saved() is None
+    job_of(tmp_path / "job", strategy="otie").save({"queue": packed([{"url": b"x"}])})
+    saved = job_of(tmp_path / "job", strategy="otie").saved()
+    assert saved is not None
+    assert unpacked(saved["queue"]) == [{"url": b"x"}]
+    with pytest.raises(UsageError, match="SCENTHOUND_STRATEGY"):
+        job_of(tmp_path / "job", strategy="opic").saved()
+
+
+def test_a_job_that_was_killed_is_damaged_or_is_not_ours_is_refused(tmp_path: Path) -> None:
+    assert job_of(tmp_path / "killed").saved() is None
+    job_of(tmp_path / "killed").save({})
+    job_of(tmp_path / "killed").begin()
+    assert job_of(tmp_path / "damaged").saved() is None
+    job_of(tmp_path / "damaged").save({})
+    for file in (tmp_path / "damaged" / "scenthound" / "state").iterdir():
+        file.write_bytes(file.read_bytes()[:-20])
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "requests.seen").write_text("0123456789abcdef\n")
+    (tmp_path / "file").touch()
+    for name in ("killed", "damaged", "other", "file/job"):
+        with pytest.raises(InvalidInput) as raised:
+            job_of(tmp_path / name).saved()
+        assert "JOBDIR" in str(raised.value)
+        assert "\n" not in str(raised.value)

@@ -13,25 +13,23 @@ Rules
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from time import monotonic
 from typing import Any
 
-import numpy as np
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse, Response, TextResponse
 
 from scenthound.crawler.page_set import PageSet
-from scenthound.crawler.tasks import PageText
 from scenthound.frontier.base import ReadyHosts
 from scenthound.saved_state import State
 from scenthound.scrapy.engine import EngineView
 from scenthound.scrapy.job import packed, unpacked
+from scenthound.scrapy.open_page import Found, OpenPage, Tally, has_same_callback, url_of, without_text
 from scenthound.scrapy.order import CrawlOrder, ReadPage
 from scenthound.scrapy.settings import SchedulerSettings
 from scenthound.store.warc_format import charset_of
-from scenthound.web.urls import canonical, host_of
+from scenthound.web.urls import host_of
 
 #: Responses with these statuses have a page.
 PAGES = frozenset({200, 203})
@@ -40,40 +38,6 @@ QUIET_START_S = 5.0
 MAX_STARTS = 10_000
 #: Callbacks that take longer do not hold up the crawl.
 MAX_CALLBACK_S = 60.0
-#: Pages of `Tally.recent`.
-N_RECENT = 200
-
-
-@dataclass(slots=True, eq=False)
-class Found:
-    """A URL that the spider has requested from a page; without a request if that was filtered, or sent already."""
-
-    url: str
-    request: Request | None
-
-
-@dataclass(slots=True, eq=False)
-class OpenPage:
-    """A page whose request was sent, until its callback has finished."""
-
-    page: int
-    request: Request
-    #: Whether the strategy has asked for it.
-    was_asked: bool
-    response: Response | None = None
-    received_s: float = 0.0
-    read: ReadPage | None = None
-    found: list[Found] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Tally:
-    """What became of the pages so far."""
-
-    n_visited: int = 0
-    n_on_topic: int = 0
-    n_dropped: int = 0
-    recent: deque[float] = field(default_factory=lambda: deque(maxlen=N_RECENT))
 
 
 class RequestQueue:
@@ -131,7 +95,7 @@ class RequestQueue:
 
     def _add_link(self, request: Request, source: OpenPage) -> bool:
         is_filtered = self._filters(request)
-        found = Found(_url_of(request), None if is_filtered else request)
+        found = Found(url_of(request), None if is_filtered else request)
         source.found.append(found)
         if not is_filtered:
             self._incoming.setdefault(found.url, found)
@@ -148,12 +112,12 @@ class RequestQueue:
 
     def _add_start(self, request: Request) -> bool:
         """A request that comes from no response, after the start."""
-        known = self._order.table.find(_url_of(request))
+        known = self._order.table.find(url_of(request))
         if self._is_resumed and known is not None and self._order.is_seed(known) and self._engine.has_start_requests:
             return False  # The spider makes its start requests again when it is resumed.
         if self._filters(request):
             return False
-        page = self._order.add(self._own_url(_url_of(request)))
+        page = self._order.add(self._own_url(url_of(request)))
         self._requests[page] = request
         self._send_first(page, request)
         return True
@@ -174,9 +138,9 @@ class RequestQueue:
 
     def _takes_place(self, request: Request) -> bool:
         """Remove a queued request for the same URL with the same callback, if there is one."""
-        page = self._order.table.find(_url_of(request))
+        page = self._order.table.find(url_of(request))
         queued = None if page is None else self._requests.get(page)
-        if page is None or queued is None or not _has_same_callback(queued, request):
+        if page is None or queued is None or not has_same_callback(queued, request):
             return False
         del self._requests[page]
         self._sent.add(page)
@@ -233,7 +197,7 @@ class RequestQueue:
         requests, self._seeds = self._seeds, []
         request_of: dict[str, Request] = {}
         for request in requests:
-            url = _url_of(request)
+            url = url_of(request)
             request_of[f"{url}#{len(request_of)}" if url in request_of else url] = request
         pages = self._order.start(list(request_of))
         for page, request in zip(pages, request_of.values(), strict=True):
@@ -313,7 +277,7 @@ class RequestQueue:
         self._is_exhausted = False
         read = opened.read
         if read is None and opened.found and opened.response is not None:
-            read = self._read(opened.page, opened.response) or _without_text(opened.response.url)
+            read = self._read(opened.page, opened.response) or without_text(opened.response.url)
         if read is None:
             self._drop(opened.page)
             return
@@ -400,20 +364,3 @@ class RequestQueue:
         self._is_resumed = self._has_started
         self.tally.n_visited, self.tally.n_on_topic, self.tally.n_dropped = state["tally"]
         self.tally.recent.extend(state["recent"])
-
-
-def _url_of(request: Request) -> str:
-    """The canonical URL of a request; the URL itself if it is not one of the web."""
-    url: str = request.url
-    return canonical(url) or url
-
-
-def _has_same_callback(one: Request, other: Request) -> bool:
-    return bool(one.callback == other.callback and one.errback == other.errback and one.cb_kwargs == other.cb_kwargs)
-
-
-def _without_text(url: str) -> ReadPage:
-    """A response that cannot be parsed."""
-    nothing = np.zeros(0, np.int32)
-    none = np.zeros(0)
-    return ReadPage(canonical(url) or url, 0.0, PageText(nothing, nothing, nothing), [], none, none)
