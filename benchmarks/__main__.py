@@ -42,6 +42,7 @@ SEPARATE_NAMES = (
     "live_kills",
     "live_large",
     "rendering",
+    "scrapy_order",
     "soak",
     "codebase",
     "installation",

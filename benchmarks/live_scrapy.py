@@ -24,18 +24,18 @@ class ScrapyEnvironment:
     def __init__(self) -> None:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         folder = Path(tempfile.gettempdir()) / f"scenthound-live-scrapy-{version}-{os.getuid()}"
-        self._python = folder / "bin" / "python"
+        self.python = folder / "bin" / "python"
         stamp = folder / "packages.txt"
         if not stamp.is_file() or stamp.read_text().split() != list(PACKAGES):
             print(f"  installing {', '.join(PACKAGES)} into {folder}", flush=True)
             shutil.rmtree(folder, ignore_errors=True)
             _run([sys.executable, "-m", "venv", str(folder)])
-            _run([str(self._python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES])
+            _run([str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES])
             stamp.write_text("\n".join(PACKAGES))
 
     def versions(self) -> str:
         code = "import sys, importlib.metadata as m; print(', '.join(f'{p} {m.version(p)}' for p in sys.argv[1:]))"
-        return _run([str(self._python), "-c", code, *PACKAGES]).strip()
+        return _run([str(self.python), "-c", code, *PACKAGES]).strip()
 
     def crawl(
         self, site: Site, n_pages: int, concurrency: int, *, links: str = "quick", zlib: str = "default"
@@ -51,7 +51,7 @@ class ScrapyEnvironment:
                 "zlib": zlib,
                 "folder": folder,
             }
-            return measure_crawl([str(self._python), str(SPIDER), json.dumps(task)], "Scrapy")
+            return measure_crawl([str(self.python), str(SPIDER), json.dumps(task)], "Scrapy")
 
 
 def _run(command: list[str]) -> str:

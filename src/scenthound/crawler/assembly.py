@@ -21,7 +21,7 @@ from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, opened
 from scenthound.frontier.url_table import new_url_table
-from scenthound.model import Progress
+from scenthound.model import Progress, Topic
 from scenthound.relevance.base import RELEVANCE, Relevance, accepts_training, on_topic_from, trains
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.crawl_store import CrawlStore
@@ -50,7 +50,7 @@ def with_digests(settings: CrawlSettings) -> CrawlSettings:
         web = open_recording(settings.web)
         settings = replace(settings, web=str(Path(settings.web).resolve()), web_fingerprint=web.fingerprint)
     if settings.train_from is not None:
-        _check_trains(settings)
+        check_trains(relevance_model_of(settings), settings.strategy)
         folder = Path(settings.train_from).resolve()
         settings = replace(settings, train_from=str(folder), train_digest=training_digest(folder))
     if (file := strategy_file(settings.strategy)) is not None:
@@ -90,12 +90,12 @@ def file_digest(file: Path) -> str:
             ) from None
 
 
-def _check_trains(settings: CrawlSettings) -> None:
-    model = relevance_model_of(settings)
+def check_trains(model: str, strategy: str) -> None:
+    """UsageError if the relevance model of a crawl does not use training pages."""
     if not accepts_training(RELEVANCE.make(model)):
         raise UsageError(
-            f"--train-from has no effect: {model}, the relevance model of {printable(settings.strategy)}, is not "
-            "trained. Remove the option, or choose a model that is, for example --relevance svm."
+            f"--train-from has no effect: {model}, the relevance model of {printable(strategy)}, is not trained. "
+            "Remove the option, or choose a model that is, for example --relevance svm."
         )
 
 
@@ -205,12 +205,18 @@ def scanner_of(store: CrawlStore, recorded: RecordedWeb | None) -> WordScanner:
 def with_relevance(settings: CrawlSettings) -> CrawlSettings:
     """The settings of a new crawl with the name of its relevance model: that of the strategy, if none was chosen, or
     the default one, if that needs training pages and there are none."""
-    name = settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
-    if trains(RELEVANCE.make(name)) and settings.train_from is None:
-        if settings.relevance is not None:
+    name = chosen_model(settings.relevance, settings.strategy, is_trained=settings.train_from is not None)
+    return replace(settings, relevance=name, on_topic_from=on_topic_from(RELEVANCE.make(name)))
+
+
+def chosen_model(relevance: str | None, strategy: str, *, is_trained: bool) -> str:
+    """The relevance model of a new crawl; InvalidTopic if the chosen one needs training pages and there are none."""
+    name = relevance or STRATEGIES.make(strategy).relevance_model
+    if trains(RELEVANCE.make(name)) and not is_trained:
+        if relevance is not None:
             raise InvalidTopic(f"Relevance model {name} needs training pages: name their folder with --train-from.")
         name = Strategy.relevance_model
-    return replace(settings, relevance=name, on_topic_from=on_topic_from(RELEVANCE.make(name)))
+    return name
 
 
 def relevance_model_of(settings: CrawlSettings) -> str:
@@ -223,10 +229,15 @@ def relevance_model_of(settings: CrawlSettings) -> str:
 
 
 def relevance_of(settings: CrawlSettings, words: WordScanner) -> Relevance:
-    model = RELEVANCE.make(relevance_model_of(settings))
-    if not accepts_training(model) or settings.train_from is None:
-        return model.for_topic(settings.topic, words)
-    return model.for_topic(settings.topic, words, read_training(Path(settings.train_from), words))
+    return made_relevance(relevance_model_of(settings), settings.topic, settings.train_from, words)
+
+
+def made_relevance(name: str, topic: Topic, train_from: str | None, words: WordScanner) -> Relevance:
+    """A relevance model for a topic, trained on the pages of a folder if there is one and the model uses them."""
+    model = RELEVANCE.make(name)
+    if not accepts_training(model) or train_from is None:
+        return model.for_topic(topic, words)
+    return model.for_topic(topic, words, read_training(Path(train_from), words))
 
 
 def check(settings: CrawlSettings) -> None:

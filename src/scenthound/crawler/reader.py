@@ -166,6 +166,11 @@ class PageScorer:
         return False
 
     @property
+    def is_saved(self) -> bool:
+        """Whether `state` has all that the model has learned."""
+        return self._learning is None or isinstance(self._learning, SavedRelevance)
+
+    @property
     def max_learned_pages(self) -> int:
         """How many pages of a crawl decide about the scores of later ones."""
         return self._learning.max_learned_pages if self._learning is not None else 0
