@@ -4,8 +4,8 @@ The same spider, which follows all links, crawls them from the same start pages 
 by default and breadth-first, with `scenthound.scrapy.Scheduler` in strict order, and with 16 requests at a time. It
 reaches the pages through a proxy on the loopback interface. Recall is the share of the topic's other examples that are
 among the visited pages, as a mean over topics. CPU is that of the Scrapy process per page, without that of a crawl of a
-few pages; that of our scheduler alone, which reads and scores the page and asks the strategy, is measured without
-Scrapy. The last lines show the first pages of one topic side by side.
+few pages; that of the scheduler, with its filter of duplicates, is a part of it. The last lines show the first pages of
+one topic side by side.
 """
 
 import os
@@ -17,10 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from math import inf
 from pathlib import Path
 from threading import Thread
-from time import process_time
 
 import orjson
 
@@ -31,9 +29,6 @@ from benchmarks.live_scrapy import ScrapyEnvironment
 from scenthound.errors import Failure
 from scenthound.files import opened
 from scenthound.model import Topic
-from scenthound.scrapy.order import CrawlOrder
-from scenthound.scrapy.page_file import PageFile
-from scenthound.scrapy.settings import SchedulerSettings
 from scenthound.store.batches import RawPage
 from scenthound.store.sources.records import ReadOptions, record_of
 from scenthound.topics.files import read_topics, write_topics
@@ -68,15 +63,53 @@ class Follow(scrapy.Spider):
             print(response.url, file=file)
         yield from response.follow_all(self.links.extract_links(response))
 """
+#: Schedulers that write their CPU time to a file.
+_TIMED = """
+from time import thread_time
+
+from scrapy.core.scheduler import Scheduler as ScrapyScheduler
+
+from scenthound.scrapy import Scheduler
+
+spent_s = 0.0
+
+def timed(method):
+    def call(*arguments):
+        global spent_s
+        before_s = thread_time()
+        try:
+            return method(*arguments)
+        finally:
+            spent_s += thread_time() - before_s
+    return call
+
+class Written:
+    def close(self, reason):
+        with open("scheduler_s.txt", "w") as file:
+            print(spent_s, file=file)
+        return super().close(reason)
+
+class Scrapys(Written, ScrapyScheduler):
+    pass
+
+class Ours(Written, Scheduler):
+    def _response_received(self, response, request):
+        timed(super()._response_received)(response, request)
+
+for each in (Scrapys, Ours):
+    for name in ("enqueue_request", "next_request", "has_pending_requests"):
+        setattr(each, name, timed(getattr(each, name)))
+"""
 _SETTINGS = """
 SPIDER_MODULES = ["project"]
 ROBOTSTXT_OBEY = False
 TELNETCONSOLE_ENABLED = False
 DOWNLOAD_DELAY = 0
 LOG_LEVEL = "WARNING"
+SCHEDULER = "project.timed.Scrapys"
 """
 _OURS = {
-    "SCHEDULER": "scenthound.scrapy.Scheduler",
+    "SCHEDULER": "project.timed.Ours",
     "SCENTHOUND_STRATEGY": STRATEGY,
     "SCENTHOUND_TOPICS": "topics.jsonl",
 }
@@ -102,6 +135,8 @@ SIMULATED = "scenthound simulate"
 class Measured:
     visited: list[str]
     cpu_s: float
+    #: Of the scheduler.
+    scheduler_s: float
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,20 +161,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name, settings in CRAWLS.items()
         }
         starts = {name: _crawl(python, proxy, topics[0], settings, N_FIRST) for name, settings in CRAWLS.items()}
-    print(f"{'':38} {'recall':>7} {'CPU ms/page':>12} {'as simulated':>14}")
+    print(f"{'':38} {'recall':>7} {'CPU ms/page':>12} {'scheduler':>10} {'as simulated':>14}")
     for name, by_topic in crawls.items():
         recall = _mean([_recall(topic, by_topic[topic.id].visited) for topic in topics])
         start = starts[name]
         cpu_ms = _mean(
             [1000 * (each.cpu_s - start.cpu_s) / (len(each.visited) - len(start.visited)) for each in by_topic.values()]
         )
+        scheduler_ms = _mean([1000 * each.scheduler_s / len(each.visited) for each in by_topic.values()])
         same = sum(_n_same(each.visited, simulated[topic]) for topic, each in by_topic.items())
         total = sum(map(len, simulated.values()))
-        print(f"{name:38} {recall:7.1%} {cpu_ms:12.1f} {f'{same} of {total}':>14}")
+        print(f"{name:38} {recall:7.1%} {cpu_ms:12.1f} {scheduler_ms:10.1f} {f'{same} of {total}':>14}")
     recall = _mean([_recall(topic, simulated[topic.id]) for topic in topics])
     print(f"{SIMULATED:38} {recall:7.1%}")
-    own_ms = _mean([_own_cpu_ms(topic, pages, options.pages) for topic in topics])
-    print(f"{'our scheduler, without Scrapy':38} {'':7} {own_ms:12.1f}")
     _print_beside(topics[0], crawls[STRICT][topics[0].id].visited, simulated[topics[0].id])
     return 0
 
@@ -211,6 +245,7 @@ def _crawl(python: Path, proxy: str, topic: Topic, settings: Mapping[str, str], 
         (folder / "project" / "__init__.py").touch()
         (folder / "project" / "settings.py").write_text(_SETTINGS)
         (folder / "project" / "spider.py").write_text(_SPIDER)
+        (folder / "project" / "timed.py").write_text(_TIMED)
         write_topics(folder / "topics.jsonl", [topic])
         # Scrapy's own packages come first, then this checkout and the packages of this Python.
         paths = [str(Path(sh.__file__).parents[1]), sysconfig.get_path("purelib"), *sys.path]
@@ -225,26 +260,8 @@ def _crawl(python: Path, proxy: str, topic: Topic, settings: Mapping[str, str], 
         if not (folder / "visited.txt").exists():
             raise Failure(f"Scrapy visited no page: {ended.stderr.strip()[-500:]}")
         cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
-        return Measured((folder / "visited.txt").read_text().split(), cpu_s)
-
-
-def _own_cpu_ms(topic: Topic, pages: Mapping[str, bytes], n_pages: int) -> float:
-    """CPU time per page of the same crawl in this process."""
-    settings = SchedulerSettings(topic, STRATEGY, "rocchio", None, 0, strict_order=True, max_better=inf)
-    order, n_visited, before_s = CrawlOrder(settings, PageFile()), 0, process_time()
-    order.start([canonical(url) or url for url in topic.seeds])
-    while n_visited < n_pages and (page := order.ask()) is not None:
-        url = order.table.url(page)
-        content = pages.get(url, b"")
-        is_page = content and not content.startswith(b"Location: ")
-        read = order.read(page, content, url, "utf-8") if is_page else None
-        if read is None:
-            order.drop(page)
-            continue
-        order.visit(page, read, read.links)
-        n_visited += 1
-    order.close()
-    return 1000 * (process_time() - before_s) / n_visited
+        scheduler_s = float((folder / "scheduler_s.txt").read_text())
+        return Measured((folder / "visited.txt").read_text().split(), cpu_s, scheduler_s)
 
 
 def _recall(topic: Topic, visited: Sequence[str]) -> float:
