@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def test_every_page_that_is_left_out_is_counted_by_its_reason(
 
 def test_a_copy_of_a_page_that_is_left_out_is_kept(tmp_path: Path) -> None:
     folder = crawl_of(tmp_path / "crawl", [page(3 * ENGLISH), page(3 * ENGLISH)])
-    with sqlite3.connect(folder / "crawl.sqlite") as database:
+    with closing(sqlite3.connect(folder / "crawl.sqlite")) as database, database:
         database.execute("UPDATE visit SET relevance = 0.1 WHERE visit = 0")
     (copy,), counts = documents_of(folder, Selection(min_relevance=0.5, deduplicate=True))
     assert (copy.url, copy.duplicate_of) == ("http://a.test/1", None)
@@ -99,7 +100,7 @@ def test_without_a_cache_texts_are_extracted_all_the_same(tmp_path: Path, obstac
     elif obstacle == "a link":
         cache.symlink_to(elsewhere)
     elif obstacle == "another database":
-        with sqlite3.connect(cache) as database:
+        with closing(sqlite3.connect(cache)) as database, database:
             database.execute("CREATE TABLE mine (x)")
     else:
         cache.write_text("mine" * 1000)
@@ -112,10 +113,10 @@ def test_without_a_cache_texts_are_extracted_all_the_same(tmp_path: Path, obstac
 def test_texts_of_other_versions_are_extracted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = crawl_of(tmp_path / "crawl", [page(ENGLISH)])
     documents_of(folder)
-    with sqlite3.connect(folder / CACHE_FILE) as cache:
+    with closing(sqlite3.connect(folder / CACHE_FILE)) as cache, cache:
         cache.execute("UPDATE text SET way = 'older'")
     documents_of(folder)
-    with sqlite3.connect(folder / CACHE_FILE) as cache:
+    with closing(sqlite3.connect(folder / CACHE_FILE)) as cache, cache:
         assert "older" not in [way for (way,) in cache.execute("SELECT way FROM text")]
         assert cache.execute("SELECT count(*) FROM text").fetchone() == (1,)
 
@@ -195,7 +196,7 @@ def test_a_page_that_took_too_long_is_not_tried_again(tmp_path: Path, monkeypatc
 def test_damaged_texts_of_the_cache_are_extracted_again(tmp_path: Path, damage: str) -> None:
     folder = crawl_of(tmp_path / "crawl", [page(ENGLISH)])
     first, _ = documents_of(folder)
-    with sqlite3.connect(folder / CACHE_FILE) as cache:
+    with closing(sqlite3.connect(folder / CACHE_FILE)) as cache, cache:
         cache.execute(f"UPDATE text SET {damage}")
     assert documents_of(folder)[0] == first
 
@@ -207,7 +208,7 @@ def test_the_text_of_another_response_at_the_same_location_is_not_used(tmp_path:
     crawl_of(other, [page(GERMAN)])
     (other / CACHE_FILE).write_bytes(cache)
     assert [document.language for document in documents_of(other)[0]] == ["de"]
-    with sqlite3.connect(other / CACHE_FILE) as database:
+    with closing(sqlite3.connect(other / CACHE_FILE)) as database, database:
         # A visit at another time, of the same length.
         database.execute("UPDATE text SET packed = (SELECT packed FROM text), time_s = time_s + 1")
     assert [document.language for document in documents_of(other)[0]] == ["de"]

@@ -223,7 +223,9 @@ def _value_type(hint: Any) -> str:
 
 
 def _type_name(kind: type[Any]) -> str:
-    return next((each.__name__ for each in (bool, int, float, str) if issubclass(kind, each)), "")
+    # A generic type such as `tuple[str, ...]` is no class.
+    of_class = get_origin(kind) or kind
+    return next((each.__name__ for each in (bool, int, float, str) if issubclass(of_class, each)), "")
 
 
 def _plain(value: Any) -> Any:

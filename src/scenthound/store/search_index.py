@@ -22,6 +22,7 @@ import sqlite3
 import stat
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -97,6 +98,10 @@ class PageSearch:
         self._writer, self._writing = _connected(self.file), threading.Lock()
         # The connection may have to wait for a process that closes the index, but not for one that indexes.
         self._writer.execute("PRAGMA busy_timeout = 0")
+        # A dashboard keeps its indexes open until it is collected itself: no thread uses them then. At the end of the
+        # process one may.
+        for connection in (self._reader, self._writer):
+            weakref.finalize(self, connection.close).atexit = False
 
     @classmethod
     def open(cls, crawl: StoredCrawl) -> "PageSearch":

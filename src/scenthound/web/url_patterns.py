@@ -19,6 +19,8 @@ REGULAR_EXPRESSION = "re:"
 MAX_PATTERN_CHARACTERS = 1_000
 #: States of an automaton; `{m,n}` multiplies them.
 MAX_STATES = 1_000
+#: The parser calls itself for each nested group.
+MAX_GROUPS = 100
 #: Sets of states that are remembered. When there are more, all are forgotten.
 MAX_REMEMBERED = 1_000
 
@@ -82,6 +84,8 @@ class Automaton:
         self._condition: list[str | None] = []
         self._pattern = pattern
         self._final = self._state()
+        if pattern.count("(") > MAX_GROUPS:
+            raise _invalid(pattern, f"it has more than {MAX_GROUPS} groups")
         try:
             parsed = _parser.parse(pattern)
             self._begin = self._sequence(parsed, self._final, int(parsed.state.flags))
