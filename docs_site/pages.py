@@ -22,6 +22,7 @@ ROOT_DOCUMENTS = {
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
 }
 #: Generated pages, by folder.
 REFERENCE: dict[str, Callable[[], dict[str, str]]] = {
