@@ -267,6 +267,10 @@ class PageSearch:
 
 def _connected(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-    # A power cut may lose the last pages, but not the index.
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        # A power cut may lose the last pages, but not the index.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
