@@ -167,6 +167,55 @@ def test_every_request_of_a_spider_is_sent_as_scrapy_would(version: str, strict_
         assert site.requests["http://a.test/retry"] == 2
 
 
+REPEATS = """
+    import scrapy
+
+    class Follow(scrapy.Spider):
+        name = "follow"
+
+        async def start(self):
+            yield scrapy.Request("http://a.test/", dont_filter=True)
+            for number in range(6):
+                yield scrapy.Request("http://b.test/form", method="POST", body=f"q={number}", callback=self.search)
+
+        def note(self, response):
+            with open("visited.txt", "a") as file:
+                print(response.url, file=file)
+
+        def parse(self, response):
+            self.note(response)
+            yield from response.follow_all(css="a", callback=self.linked, priority=1)
+
+        def search(self, response):
+            self.note(response)
+            body = response.request.body.decode() + "&page=2"
+            yield scrapy.Request("http://b.test/form", method="POST", body=body, callback=self.note)
+
+        def linked(self, response):
+            self.note(response)
+            yield from response.follow_all(css="a", callback=self.parse)
+            yield from response.follow_all(css="a", callback=self.note)
+"""
+
+
+@pytest.mark.parametrize("strict_order", [True, False])
+def test_requests_for_one_url_are_all_sent_and_a_start_page_again_for_another_callback(
+    strict_order: bool, tmp_path: Path
+) -> None:
+    pages = {
+        "http://a.test/": "<title>sea</title><a href='/page'>page</a>",
+        "http://a.test/page": "<title>sea</title><p>waves <a href='/'>home</a>",
+        "http://b.test/form": "<title>sea</title>",
+    }
+    project = ScrapyProject(tmp_path / "project", REPEATS)
+    with served(VirtualSite(pages)) as proxy:
+        crawl = project.crawl(proxy, [], keywords="sea,wave", strict_order=strict_order)
+    # The first of the two links back to the start page has the callback of the start request.
+    assert Counter(project.visited()) == {"http://a.test/": 2, "http://a.test/page": 1, "http://b.test/form": 12}
+    assert (crawl.stats["scheduler/enqueued"], crawl.stats["scheduler/dequeued"]) == (15, 15)
+    assert (crawl.stats["scenthound/queue_size"], crawl.stats["scenthound/pages_dropped"]) == (0, 0)
+
+
 PAUSING = """
     import scrapy
 

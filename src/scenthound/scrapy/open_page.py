@@ -57,6 +57,11 @@ def has_same_callback(one: Request, other: Request) -> bool:
     return bool(one.callback == other.callback and one.errback == other.errback and one.cb_kwargs == other.cb_kwargs)
 
 
+def callback_name(request: Request) -> str:
+    """The name of the method that receives the response."""
+    return "parse" if request.callback is None else str(getattr(request.callback, "__name__", request.callback))
+
+
 def without_text(url: str) -> ReadPage:
     """A response that cannot be parsed."""
     nothing = np.zeros(0, np.int32)

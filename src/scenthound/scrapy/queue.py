@@ -7,8 +7,8 @@ Rules
   like any other duplicate.
 - What a callback has requested is known to the strategy when it has finished. Until then it can only be sent if the
   strategy knows the URL from another page.
-- Start requests are noted by the filter of duplicates, although Scrapy does not ask it about them: a link back to a
-  start page is not sent again.
+- A link back to a start page is a duplicate if its callback is that of a start request, although Scrapy's filter of
+  duplicates does not know start requests. With another callback, as the rules of a CrawlSpider have, it is sent.
 """
 
 from collections import deque
@@ -25,7 +25,15 @@ from scenthound.frontier.base import ReadyHosts
 from scenthound.saved_state import State
 from scenthound.scrapy.engine import EngineView
 from scenthound.scrapy.job import packed, unpacked
-from scenthound.scrapy.open_page import Found, OpenPage, Tally, has_same_callback, url_of, without_text
+from scenthound.scrapy.open_page import (
+    Found,
+    OpenPage,
+    Tally,
+    callback_name,
+    has_same_callback,
+    url_of,
+    without_text,
+)
 from scenthound.scrapy.order import CrawlOrder, ReadPage
 from scenthound.scrapy.settings import SchedulerSettings
 from scenthound.store.warc_format import charset_of
@@ -54,6 +62,8 @@ class RequestQueue:
         self._spider = spider
         self._seeds: list[Request] = []
         self._last_seed_s = 0.0
+        #: The URLs of start pages, also of those that they redirect to, with the names of their callbacks.
+        self._starts: set[tuple[str, str]] = set()
         self._has_started = self._is_resumed = False
         #: The requests of pages that were not sent yet.
         self._requests: dict[int, Request] = {}
@@ -102,13 +112,17 @@ class RequestQueue:
         return not is_filtered
 
     def _add_seed(self, request: Request) -> bool:
-        is_seen = self._dupefilter.request_seen(request)
-        if is_seen and not request.dont_filter:
+        if not request.dont_filter and self._dupefilter.request_seen(request):
             self._dupefilter.log(request, self._spider)
             return False
+        self._note_start(request)
         self._seeds.append(request)
         self._last_seed_s = monotonic()
         return True
+
+    def _note_start(self, request: Request) -> None:
+        if request.method == "GET":
+            self._starts.add((url_of(request), callback_name(request)))
 
     def _add_start(self, request: Request) -> bool:
         """A request that comes from no response, after the start."""
@@ -127,8 +141,8 @@ class RequestQueue:
         del self._open[opened.request]
         if request.dont_filter:
             if self._order.is_seed(opened.page):
-                self._dupefilter.request_seen(request)
-        elif self._dupefilter.request_seen(request) and not self._takes_place(request):
+                self._note_start(request)
+        elif self._is_seen(request) and not self._takes_place(request):
             self._dupefilter.log(request, self._spider)
             self._drop(opened.page)
             return False
@@ -147,18 +161,27 @@ class RequestQueue:
         return True
 
     def _filters(self, request: Request) -> bool:
-        if request.dont_filter or not self._dupefilter.request_seen(request):
+        if request.dont_filter or not self._is_seen(request):
             return False
         self._dupefilter.log(request, self._spider)
         return True
+
+    def _is_seen(self, request: Request) -> bool:
+        """Whether a request repeats an earlier one; otherwise it is noted."""
+        is_start = request.method == "GET" and (url_of(request), callback_name(request)) in self._starts
+        return is_start or bool(self._dupefilter.request_seen(request))
 
     def _own_url(self, url: str) -> str:
         """The URL for a page that has no request yet."""
         page = self._order.table.find(url)
         if url in self._incoming or (page is not None and (page in self._requests or page in self._sent)):
-            self._n_numbered += 1
-            return f"{url}#{self._n_numbered}"
+            return self._numbered(url)
         return url
+
+    def _numbered(self, url: str) -> str:
+        """A URL that no page has. All numbers come from here, so that none is used twice."""
+        self._n_numbered += 1
+        return f"{url}#{self._n_numbered}"
 
     def _send_first(self, page: int, request: Request) -> None:
         self._n_numbered += 1
@@ -198,7 +221,7 @@ class RequestQueue:
         request_of: dict[str, Request] = {}
         for request in requests:
             url = url_of(request)
-            request_of[f"{url}#{len(request_of)}" if url in request_of else url] = request
+            request_of[self._numbered(url) if url in request_of else url] = request
         pages = self._order.start(list(request_of))
         for page, request in zip(pages, request_of.values(), strict=True):
             self._queue(page, request)
@@ -214,8 +237,11 @@ class RequestQueue:
             request = self._requests.pop(page, None) or self._take_incoming(page)
             if request is not None:
                 return self._send_page(page, request, was_asked=True)
-            # Its only request was filtered or sent for another page, such as one that has redirected to it.
-            self._drop(page)
+            # Its only request was filtered, or it was sent before, for its priority or a page that redirects to it.
+            self._order.drop(page)
+            if page not in self._sent:
+                self._sent.add(page)
+                self.tally.n_dropped += 1
         self._is_exhausted = not self._open
         return None
 
@@ -296,8 +322,7 @@ class RequestQueue:
             if each.request is not None:
                 each.url = self._own_url(each.url)
                 if each.url in taken:
-                    self._n_numbered += 1
-                    each.url = f"{each.url}#{self._n_numbered}"
+                    each.url = self._numbered(each.url)
                 taken.add(each.url)
         return [each.url for each in found]
 
@@ -331,6 +356,7 @@ class RequestQueue:
             "first": [list(entry) for entry in self._first],
             "n_numbered": self._n_numbered,
             "has_started": self._has_started,
+            "starts": sorted(map(list, self._starts)),
             "tally": [self.tally.n_visited, self.tally.n_on_topic, self.tally.n_dropped],
             "recent": list(self.tally.recent),
         }
@@ -362,5 +388,6 @@ class RequestQueue:
         self._first = [(priority, number, page) for priority, number, page in state["first"]]
         self._n_numbered, self._has_started = state["n_numbered"], state["has_started"]
         self._is_resumed = self._has_started
+        self._starts = {(url, callback) for url, callback in state["starts"]}
         self.tally.n_visited, self.tally.n_on_topic, self.tally.n_dropped = state["tally"]
         self.tally.recent.extend(state["recent"])

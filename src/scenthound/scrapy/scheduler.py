@@ -112,16 +112,23 @@ class Scheduler:
 
     def close(self, reason: str) -> Any:
         with self._logged_errors():
-            self._save()
+            self._save(is_finished=reason == "finished")
         if self._order is not None:
             self._order.close()
         return None if self._dupefilter is None else self._dupefilter.close(reason)
 
-    def _save(self) -> None:
+    def _save(self, *, is_finished: bool) -> None:
         if self._queue is None or self._order is None:
             return
         self._queue.finish()
         self._count()
+        if is_finished and len(self._queue):
+            logger.info(
+                "%d requests were never sent: the strategy has discarded their pages, as those with a limited depth or "
+                "buffer do.",
+                len(self._queue),
+                extra={"spider": self._crawler.spider},
+            )
         if self._job is None:
             return
         state, n_unsaved = self._queue.state()

@@ -89,10 +89,7 @@ def read_settings(project: ProjectSettings) -> SchedulerSettings:
     with naming_settings():
         _check_names(project)
         if project.get("DEPTH_PRIORITY"):
-            raise UsageError(
-                f"DEPTH_PRIORITY = {printable(project.get('DEPTH_PRIORITY'), 40)} has no effect, because the strategy "
-                f"decides the order of requests: remove it, or choose another strategy with --strategy."
-            )
+            raise UsageError("DEPTH_PRIORITY cannot be used, because the strategy decides the order: remove it.")
         train_from = _text(project, "TRAIN_FROM")
         strategy = str(STRATEGIES.resolve(project.get(f"{PREFIX}STRATEGY") or DEFAULT_STRATEGY))
         chosen = project.get(f"{PREFIX}RELEVANCE")
