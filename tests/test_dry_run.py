@@ -89,6 +89,16 @@ def test_a_plan_to_resume_has_the_next_pages_with_reasons_and_changes_nothing(he
     assert len(sh.open_crawl("out").plan(pages=7).requests) >= 1
 
 
+def test_a_plan_to_resume_says_why_nothing_would_be_requested(here, site, scenthound):
+    assert scenthound(*site.crawl("--pages", 4, "--out", "out"))[0] == 0
+    assert plan(scenthound, "crawl", "--resume", "out")["requests"] == []
+    code, out, _ = scenthound("crawl", "--resume", "out", "--dry-run")
+    assert code == 0
+    assert "4 of 4 pages" in out
+    assert "--pages" in out
+    assert "resumes" in out.splitlines()[-1]
+
+
 def test_an_offline_plan_shows_the_first_pages_of_the_recording(here, web_path, scenthound):
     arguments = ["crawl", "--keywords", "balloon", "--seed", url(0), "--web", web_path, "--offline"]
     printed = plan(scenthound, *arguments, "--pages", 7, "--out", "out")
