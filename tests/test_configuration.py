@@ -182,6 +182,25 @@ def test_files_that_cannot_be_read_and_unknown_profiles_are_one_line(folder, sce
     assert "'polite'" in errors
 
 
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "dangling", "large"])
+def test_what_has_the_name_of_a_file_but_cannot_be_read_is_one_line(folder, scenthound, kind):
+    file = folder / "scenthound.toml"
+    make = {
+        "folder": file.mkdir,
+        "pipe": lambda: os.mkfifo(file),
+        "loop": lambda: file.symlink_to(file.name),
+        "dangling": lambda: file.symlink_to("missing"),
+        "large": lambda: file.write_text("#" * (configuration_files.MAX_FILE_BYTES + 1)),
+    }
+    make[kind]()
+    for arguments in ((), ("--config", file)):
+        code, _, errors = scenthound("config", *arguments)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "scenthound.toml" in errors
+        assert "Errno" not in errors
+        assert (f"{configuration_files.MAX_FILE_BYTES:,}" in errors) == (kind == "large")
+
+
 def test_help_and_the_version_need_no_valid_file(folder, scenthound):
     (folder / "scenthound.toml").write_text("[crawl\n")
     assert scenthound("crawl", "--help")[0] == 0
