@@ -108,7 +108,7 @@ def test_an_offline_plan_shows_the_first_pages_of_the_recording(here, web_path, 
     assert {each["kind"] for each in printed["requests"]} == {"recorded"}
 
 
-def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound):
+def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound, monkeypatch):
     with pytest.raises(InvalidParameter):
         sh.plan(["balloon"], "a.test", delay=-1)
     with pytest.raises(UsageError):
@@ -122,6 +122,10 @@ def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound):
     code, _, errors = scenthound("crawl", "--refresh", "out", "--dry-run")
     assert (code, errors.count("\n")) == (2, 1)
     assert scenthound("crawl", "--resume", "no-such-folder", "--dry-run")[0] == 2
+    monkeypatch.setenv("SCENTHOUND_CRAWL_DRY_RUN", "true")
+    requested = dict(site.server.requests)
+    assert scenthound("crawl", "--refresh", "out")[0] == 2
+    assert site.server.requests == requested
 
 
 def test_options_are_shown_with_where_they_come_from(here, scenthound, monkeypatch):
