@@ -123,10 +123,33 @@ def test_installing_twice_changes_nothing_more_and_keeps_what_was_there(home, sh
     assert not any("up to date" in line for line in install(shell))
     contents = {path: path.read_text() for path in home.rglob("*") if path.is_file()}
     assert contents[start].startswith("alias a=b")
-    assert ("\nsource " in contents[start]) == (shell in START_FILES)
+    assert ("source " in contents[start]) == (shell in START_FILES)
     assert SCRIPTS[shell] in contents.values()
     install(shell)
     assert {path: path.read_text() for path in home.rglob("*") if path.is_file()} == contents
+
+
+@pytest.mark.parametrize("shell", list(START_FILES))
+def test_a_shell_starts_without_the_script_and_the_line_of_earlier_versions_is_enough(home, shell):
+    path, start = shell_path(shell), home / START_FILES[shell]
+    install(shell)
+    (script,) = home.rglob(f"completion.{shell}")
+    script.unlink()
+    call = [path, "-c", f"set -e; source {start}; echo done"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=WAIT_S)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+    start.write_text(f"source {script}\n")
+    install(shell)
+    assert start.read_text() == f"source {script}\n"
+
+
+@pytest.mark.parametrize(("shell", "taken"), [("bash", ".local"), ("zsh", ".local"), ("fish", ".config")])
+def test_a_folder_that_cannot_be_made_is_one_line_with_another_way(home, scenthound, shell, taken):
+    (home / taken).touch()
+    code, _, errors = scenthound("--install-completion", "--shell", shell)
+    assert (code, errors.count("\n")) == (2, 1)
+    assert f"--show-completion --shell {shell}" in errors
+    assert not (home / START_FILES.get(shell, ".unused")).exists()
 
 
 def test_the_shell_is_that_of_the_terminal_or_the_one_that_is_named(monkeypatch, scenthound):

@@ -147,7 +147,14 @@ def test_a_chosen_file_replaces_the_others(folder, user_file, scenthound):
         ("delay = 2\n", ["delay"], "[crawl]"),
         ("crawl = 2\n", ["crawl"], "[crawl]"),
         ("[crawl]\ndelay = 'fast'\n", ["delay", "fast"], "number"),
-        ("[crawl]\ndelay = true\n", ["delay"], "value"),
+        ("[crawl]\ndelay = true\n", ["delay", "true"], "a number"),
+        ("[crawl]\npages = true\n", ["pages", "true"], "a whole number"),
+        ("[crawl]\npages = 'x'\n", ["pages", "'x'"], "a whole number"),
+        ("[crawl]\npages = 5.5\n", ["pages", "5.5"], "a whole number"),
+        ("[crawl]\npages = 1979-05-27\n", ["pages", "1979-05-27"], "a whole number"),
+        ("[crawl]\nlog-file = 3\n", ["log-file", "3"], "text"),
+        ("[crawl]\nout = false\n", ["out", "false"], "text"),
+        ("[crawl]\ndelay = nan\n", ["delay", "nan"], "0"),
         ("[crawl]\ndelay = [1, 2]\n", ["delay"], "list"),
         ("[crawl]\nconnections = 0\n", ["connections", "0"], "1"),
         ("[crawl]\nforce = 'always'\n", ["force"], "true or false"),
@@ -180,6 +187,25 @@ def test_files_that_cannot_be_read_and_unknown_profiles_are_one_line(folder, sce
     code, _, errors = scenthound("config", "--config", "one.toml", "--profile", "polit")
     assert code == 2
     assert "'polite'" in errors
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "dangling", "large"])
+def test_what_has_the_name_of_a_file_but_cannot_be_read_is_one_line(folder, scenthound, kind):
+    file = folder / "scenthound.toml"
+    make = {
+        "folder": file.mkdir,
+        "pipe": lambda: os.mkfifo(file),
+        "loop": lambda: file.symlink_to(file.name),
+        "dangling": lambda: file.symlink_to("missing"),
+        "large": lambda: file.write_text("#" * (configuration_files.MAX_FILE_BYTES + 1)),
+    }
+    make[kind]()
+    for arguments in ((), ("--config", file)):
+        code, _, errors = scenthound("config", *arguments)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "scenthound.toml" in errors
+        assert "Errno" not in errors
+        assert (f"{configuration_files.MAX_FILE_BYTES:,}" in errors) == (kind == "large")
 
 
 def test_help_and_the_version_need_no_valid_file(folder, scenthound):

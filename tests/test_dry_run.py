@@ -89,6 +89,16 @@ def test_a_plan_to_resume_has_the_next_pages_with_reasons_and_changes_nothing(he
     assert len(sh.open_crawl("out").plan(pages=7).requests) >= 1
 
 
+def test_a_plan_to_resume_says_why_nothing_would_be_requested(here, site, scenthound):
+    assert scenthound(*site.crawl("--pages", 4, "--out", "out"))[0] == 0
+    assert plan(scenthound, "crawl", "--resume", "out")["requests"] == []
+    code, out, _ = scenthound("crawl", "--resume", "out", "--dry-run")
+    assert code == 0
+    assert "4 of 4 pages" in out
+    assert "--pages" in out
+    assert "resumes" in out.splitlines()[-1]
+
+
 def test_an_offline_plan_shows_the_first_pages_of_the_recording(here, web_path, scenthound):
     arguments = ["crawl", "--keywords", "balloon", "--seed", url(0), "--web", web_path, "--offline"]
     printed = plan(scenthound, *arguments, "--pages", 7, "--out", "out")
@@ -98,7 +108,7 @@ def test_an_offline_plan_shows_the_first_pages_of_the_recording(here, web_path, 
     assert {each["kind"] for each in printed["requests"]} == {"recorded"}
 
 
-def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound):
+def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound, monkeypatch):
     with pytest.raises(InvalidParameter):
         sh.plan(["balloon"], "a.test", delay=-1)
     with pytest.raises(UsageError):
@@ -112,6 +122,10 @@ def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound):
     code, _, errors = scenthound("crawl", "--refresh", "out", "--dry-run")
     assert (code, errors.count("\n")) == (2, 1)
     assert scenthound("crawl", "--resume", "no-such-folder", "--dry-run")[0] == 2
+    monkeypatch.setenv("SCENTHOUND_CRAWL_DRY_RUN", "true")
+    requested = dict(site.server.requests)
+    assert scenthound("crawl", "--refresh", "out")[0] == 2
+    assert site.server.requests == requested
 
 
 def test_options_are_shown_with_where_they_come_from(here, scenthound, monkeypatch):

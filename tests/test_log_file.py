@@ -4,6 +4,7 @@ import json
 import logging
 import re
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from scenthound.crawler.log import ProgressLog, values_text
 from scenthound.errors import UnknownName
 from scenthound.store.crawl_records import CrawlStatus
 
+FULL_DISK = Path("/dev/full")
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (DEBUG|INFO|WARNING|ERROR) (.+)")
 
 
@@ -92,6 +94,23 @@ def test_a_moved_file_is_opened_anew_and_a_lost_one_is_noted_once(tmp_path, caps
     assert capsys.readouterr().err.count("\n") == 1
     assert logger.level == logging.NOTSET
     assert not any(isinstance(handler, logging.FileHandler) for handler in logger.handlers)
+
+
+@pytest.mark.skipif(not FULL_DISK.exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_noted_once_and_the_crawl_goes_on(site, tmp_path, scenthound):
+    folder = tmp_path / "out"
+    code, out, errors = scenthound(*site.crawl("--pages", 3, "--out", folder, "--log-file", FULL_DISK, "--json"))
+    assert (code, json.loads(out)["ended"], len(sh.open_crawl(folder).pages)) == (0, "budget", 3)
+    assert errors.count(str(FULL_DISK)) == 1
+
+
+@pytest.mark.parametrize("name", ["-", "", "."])
+def test_a_log_file_needs_a_name(site, tmp_path, scenthound, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    code, _, errors = scenthound(*site.crawl("--out", "out", "--contact", "me@a.test", "--log-file", name))
+    assert (code, "--log-file" in errors.splitlines()[-1]) == (2, True)
+    assert not (tmp_path / "-").exists()
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -12,7 +12,7 @@ from scenthound.errors import InvalidTopic
 from scenthound.reasons import SkipReason
 from scenthound.relevance.rocchio import Rocchio
 from scenthound.text.tokenizer import WordScanner
-from scenthound.ui.topic_notes import MAX_SKIPPED, note_texts
+from scenthound.ui.topic_notes import MAX_SKIPPED, ignored_keywords_text, note_texts
 from scenthound.web.static_server import StaticServer, pages_of
 
 Call = Callable[..., tuple[int, str, str]]
@@ -105,6 +105,13 @@ def test_a_crawl_without_problems_has_no_notes(server: StaticServer, tmp_path: P
 )
 def test_keywords_without_words_are_ignored(keywords: tuple[str, ...], ignored: tuple[str, ...]) -> None:
     assert ignored_keywords(sh.Topic("t", keywords=keywords)) == ignored
+
+
+@pytest.mark.parametrize(("keywords", "example"), [(["the"], '"the"'), (["C++", "to The"], '"to"'), (["C++"], "")])
+def test_the_example_of_a_stop_word_is_one_of_the_keywords(keywords: list[str], example: str) -> None:
+    _, such_as, rest = ignored_keywords_text(keywords).partition("stop words such as ")
+    assert bool(such_as) == bool(example)
+    assert rest.startswith(example)
 
 
 def test_start_pages_that_were_skipped_are_named(server: StaticServer, tmp_path: Path) -> None:

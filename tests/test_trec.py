@@ -158,6 +158,8 @@ def test_the_wrong_kind_of_folder_is_answered_with_what_to_do(run, tmp_path, sce
         assert advice in err
     assert not (tmp_path / "new").exists()
     with pytest.raises(UnknownName, match="'trec'"):
+        sh.export(run, "terc", tmp_path / "trec")
+    with pytest.raises(UnknownName, match="'trec'"):
         sh.export(crawl, "trex", tmp_path / "new")
 
 

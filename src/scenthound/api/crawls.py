@@ -758,9 +758,11 @@ def export(
     """
     from scenthound.api.laboratory import export_run
     from scenthound.corpus.documents import DocumentSettings, Selection
-    from scenthound.corpus.export import RUN_KIND
+    from scenthound.corpus.export import KINDS, RUN_KIND
     from scenthound.corpus.export import export as write_export
 
+    if to not in (*KINDS, RUN_KIND):  # Before the folder is looked at: those of runs have one kind only.
+        raise UnknownName.among("kind of export", printable(to, 40), (*KINDS, RUN_KIND))
     selection, settings = document_options(
         include_noindex=include_noindex,
         on_topic=on_topic,

@@ -167,7 +167,11 @@ def common(
     ] = False,
     shell: Annotated[
         str | None,
-        typer.Option(metavar="bash|zsh|fish", show_default="the one in use", help="The shell of the last two options."),
+        typer.Option(
+            metavar="bash|zsh|fish",
+            show_default="the one in use",
+            help="Shell for --install-completion and --show-completion.",
+        ),
     ] = None,
 ) -> None:
     if install_completion or show_completion:

@@ -11,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 from scenthound.cli.process import COMPLETE_VARIABLE
-from scenthound.errors import UnknownName, UsageError
+from scenthound.errors import InvalidInput, UnknownName, UsageError, printable
 
 if TYPE_CHECKING:
     from scenthound.cli.configuration import Commands
@@ -72,6 +73,7 @@ complete --command scenthound --no-files --arguments '(__scenthound_completion)'
 """
 
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+_START = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish"}
 
 
 class Value(NamedTuple):
@@ -295,18 +297,32 @@ def _parent_program() -> str:
 
 def install(shell: str) -> list[str]:
     """Install the completion for a shell; lines that say what was changed."""
-    home = Path.home()
+    try:
+        return _install(shell, Path.home())
+    except OSError as reason:
+        if reason.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # A full disk is no usage error.
+        where, why = printable(reason.filename or Path.home()), os.strerror(reason.errno or 0).lower()
+        raise InvalidInput(
+            f"Cannot write to {where}: {why}. Save the output of `scenthound --show-completion --shell {shell}` in "
+            f"another file, and source it from {_START[shell]}."
+        ) from None
+
+
+def _install(shell: str, home: Path) -> list[str]:
     if shell == "fish":
         folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "fish" / "completions"
         return [*_write(folder / "scenthound.fish", FISH), "Completion works in new terminals."]
     folder = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "scenthound"
     script = folder / f"completion.{shell}"
     start = home / ".bashrc" if shell == "bash" else Path(os.environ.get("ZDOTDIR") or home) / ".zshrc"
-    line = f"source {shlex.quote(str(script))}"
+    name = shlex.quote(str(script))
+    # Without the file, for example in a home folder that was copied, a shell starts without an error all the same.
+    line, unguarded = f"if [ -r {name} ]; then source {name}; fi", f"source {name}"
     return [
         *_write(script, SCRIPTS[shell]),
-        *_append(start, line),
-        f"Completion works in new terminals; in this one after `{line}`.",
+        *_append(start, line, unguarded),
+        f"Completion works in new terminals; in this one after `{unguarded}`.",
     ]
 
 
@@ -318,9 +334,10 @@ def _write(file: Path, content: str) -> list[str]:
     return [f"Wrote {file}."]
 
 
-def _append(file: Path, line: str) -> list[str]:
+def _append(file: Path, line: str, earlier: str) -> list[str]:
+    """Add a line, unless the file has it, or the one that an earlier version added."""
     content = file.read_text(errors="replace") if file.is_file() else ""
-    if line in content.splitlines():
+    if {line, earlier} & set(content.splitlines()):
         return [f"{file} has the line already."]
     separator = "" if not content or content.endswith("\n") else "\n"
     with file.open("a") as appended:

@@ -283,21 +283,54 @@ def _checked(parameter: Any, raw: Any, where: str, folder: Path | None = None) -
     try:
         return parameter.process_value(context, items if parameter.multiple else items[0])
     except typer.TyperException as error:
-        value = "..." if parameter.name in SECRETS else printable(raw, 40)
-        reason = error.format_message().rpartition(": ")[2].rstrip(".")
-        raise InvalidParameter(f"{where} cannot be {value}: {reason[:1].lower()}{reason[1:]}.") from None
+        raise InvalidParameter(f"{where} {_wrong(parameter, raw, kind, error.format_message())}.") from None
 
 
 def _item(value: Any, kind: type, where: str, folder: Path | None) -> Any:
     if folder is None:
         return value
-    if not isinstance(value, bool | int | float | str):
-        raise InvalidParameter(f"{where} should be text, a number, or true or false.")
-    if isinstance(value, bool) != (kind is bool):
-        needed = "true or false" if kind is bool else "a value, not true or false"
-        raise InvalidParameter(f"{where} should be {needed}.")
+    is_plain = isinstance(value, bool | int | float | str)
+    if not is_plain or isinstance(value, bool) != (kind is bool):
+        raise InvalidParameter(f"{where} should be {_needed(kind)}, not {_written(value)}.")
     if kind is str and isinstance(value, int | float):
         return str(value)
     if kind is Path and isinstance(value, str):
         return str(folder / Path(value).expanduser())
     return value
+
+
+def _wrong(parameter: Any, raw: Any, kind: type, reason: str) -> str:
+    """What is wrong with a value: its type, or else what the parameter says."""
+    items = raw if isinstance(raw, list) else [raw]
+    for each in items:
+        if not _has_type(each, kind):
+            return f"should be {_needed(kind)}, not {_written(each)}"
+    value = "this" if parameter.name in SECRETS else ", ".join(map(_written, items))
+    reason = reason.rpartition(": ")[2].rstrip(".")
+    if reason.startswith("Input should be "):
+        return f"should be {reason.removeprefix('Input should be ')}, not {value}"
+    return f"cannot be {value}: {reason[:1].lower()}{reason[1:]}"
+
+
+def _has_type(raw: Any, kind: type) -> bool:
+    """Whether a number, or the text of one, is what its parameter needs."""
+    if kind not in (int, float):
+        return kind is not bool and isinstance(raw, str)
+    try:
+        number = float(raw)
+        return kind is float or bool(int(raw) == number)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _needed(kind: type) -> str:
+    return {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "text")
+
+
+def _written(value: Any) -> str:
+    """A value as a file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "a table"
+    return printable(repr(value) if isinstance(value, str) else value, 40)

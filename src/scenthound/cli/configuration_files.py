@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,13 @@ PROFILES = "profile"
 MAX_FILE_BYTES = 1_000_000
 #: Files that mark the root of a repository.
 REPOSITORY_MARKS = (".git", ".hg", ".svn")
+#: What is wrong with something that has the name of a configuration file.
+_FAULTS = {
+    errno.EISDIR: "it is a folder, not a file",
+    errno.ELOOP: "it is a link to itself",
+    errno.EINVAL: "it is a pipe or a device, not a file",
+    errno.EFBIG: f"it has more than {MAX_FILE_BYTES:,} bytes, the limit of a configuration file",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +54,12 @@ def read_file(path: Path) -> ConfigurationFile:
         content = b"" if path == Path(os.devnull) else regular_bytes(path, MAX_FILE_BYTES)
         return ConfigurationFile(path, tomllib.loads(content.decode()))
     except FileNotFoundError:
-        raise InvalidInput(f"There is no configuration file {printable(path)}.") from None
-    except (OSError, InvalidInput) as reason:
-        fault = machine_fault(path, reason) or f"Cannot read {printable(path)}: {printable(reason)}"
-        raise InvalidInput(fault) from None
+        what = "no file behind the link" if path.is_symlink() else "no configuration file"
+        raise InvalidInput(f"There is {what} {printable(path)}.") from None
+    except OSError as reason:
+        why = _FAULTS.get(reason.errno or 0) or printable(reason.strerror or reason)
+        fault = f"Cannot read {printable(path)}: {why}. Name another file with --config."
+        raise InvalidInput(machine_fault(path, reason) or fault) from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{printable(shown(path))} is not TOML: it is not UTF-8.") from None
     except tomllib.TOMLDecodeError as reason:
@@ -59,7 +69,7 @@ def read_file(path: Path) -> ConfigurationFile:
 def found_files() -> tuple[list[Path], list[str]]:
     """The files to read, the most important first, and notes on one that is not read."""
     notes: list[str] = []
-    paths = [path for path in (_project_file(notes), user_file()) if path is not None and path.is_file()]
+    paths = [path for path in (_project_file(notes), user_file()) if path is not None and _exists(path)]
     return list(dict.fromkeys(paths)), notes
 
 
@@ -82,7 +92,7 @@ def _project_file(notes: list[str]) -> Path | None:
         home = Path.home().resolve()
     for folder in (current, *current.parents):
         file = folder / FILE_NAME
-        if file.is_file():
+        if _exists(file):
             if folder == current or _is_trusted(file):
                 return file
             notes.append(
@@ -93,8 +103,20 @@ def _project_file(notes: list[str]) -> Path | None:
     return None
 
 
+def _exists(file: Path) -> bool:
+    """Whether there is anything of this name: a folder or a broken link is an error when it is read, because options
+    that are meant to count would not."""
+    return os.path.lexists(file)
+
+
 def _is_trusted(file: Path) -> bool:
-    return not hasattr(os, "geteuid") or file.stat().st_uid in (0, os.geteuid())
+    if not hasattr(os, "geteuid"):
+        return True
+    try:
+        owner = file.stat().st_uid
+    except OSError:  # A link to nothing.
+        owner = file.lstat().st_uid
+    return owner in (0, os.geteuid())
 
 
 def shown(path: Path) -> str:

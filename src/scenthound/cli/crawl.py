@@ -298,6 +298,8 @@ def crawl(
     if refresh is not None:
         from scenthound.cli.refresh import refresh_crawl
 
+        if dry_run:
+            raise UsageError("--dry-run cannot be used with --refresh.")
         refuse_settings(context, "crawl", refresh, REFRESH_OPTIONS, option="refresh")
         pages = pages if is_from_command_line(context, "pages") else None
         with log_to(log_file, log_level):

@@ -18,7 +18,7 @@ from scenthound.ui.terminal import print_facts, print_rows, say
 
 if TYPE_CHECKING:
     from scenthound.api.plans import CrawlPlan
-    from scenthound.crawler.plan import PlannedRequest
+    from scenthound.crawler.plan import PlannedRequest, PlannedStart
     from scenthound.crawler.settings import CrawlSettings
 
 COMMAND_LINE = "command line"
@@ -53,7 +53,7 @@ def print_plan(plan: CrawlPlan, context: typer.Context, *, as_json: bool) -> Non
         rows = [[f"--{key}", text_of(value), origin] for key, value, origin in options]
         print_rows("Options that are set", ["option", "value", "set by"], rows, n_text_columns=3)
     _print_requests(plan)
-    typer.echo("The same command without --dry-run starts the crawl.")
+    typer.echo(f"The same command without --dry-run {'starts' if plan.is_new else 'resumes'} the crawl.")
 
 
 def _options(context: typer.Context) -> list[tuple[str, Any, str]]:
@@ -95,7 +95,7 @@ def _keywords(settings: CrawlSettings) -> str:
     if not words:
         return "none: the start pages say what the topic is"
     stems = dict.fromkeys(stems_of(" ".join(settings.topic.keywords)))
-    return f"{words}; compared as {', '.join(stems) or 'nothing'}"
+    return f"{words}; matched by stem: {', '.join(stems) or 'none'}"
 
 
 def _scope(settings: CrawlSettings) -> str:
@@ -141,13 +141,21 @@ def _print_requests(plan: CrawlPlan) -> None:
                 "what follows."
             )
     else:
-        typer.echo("Nothing would be requested.")
+        say(f"Nothing would be requested: {_why_nothing(start)}.")
     if start.skipped:
         rows = [[row.url, row.reason.text, row.detail] for row in start.skipped]
         print_rows("Skipped without a request", ["URL", "reason", "detail"], rows, n_text_columns=3)
     if start.waiting:
         rows = [[each.host, each.state, _seconds(each.seconds)] for each in start.waiting]
         print_rows("Hosts that have to wait", ["host", "state", "for"], rows, n_text_columns=2)
+
+
+def _why_nothing(start: PlannedStart) -> str:
+    if start.n_visits >= start.page_budget:
+        return f"{start.n_visits:,} of {counted(start.page_budget, 'page')} are visited; raise --pages to go on"
+    if not start.n_queued:
+        return "the queue is empty; start a new crawl with other start pages or a wider scope"
+    return "all pages of the queue are skipped, or their hosts are disabled"
 
 
 def _cells(request: PlannedRequest, *, is_timed: bool) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from scenthound.errors import InvalidInput, UnknownName, printable
+from scenthound.errors import InvalidInput, UnknownName, UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,7 @@ def log_to(file: Path | None, level: str = "info") -> Iterator[None]:
     if file is None:
         yield
         return
+    _check_name(file)
     logger, number = logging.getLogger("scenthound"), logging.getLevelName(level.upper())
     try:
         handler = _LogFile(file, encoding="utf-8", errors="backslashreplace")
@@ -48,6 +49,17 @@ def log_to(file: Path | None, level: str = "info") -> Iterator[None]:
         logger.setLevel(before)
         logger.removeHandler(handler)
         handler.close()
+
+
+def _check_name(file: Path) -> None:
+    """UsageError for `-`, which is not standard output here, and for an empty name, which is the current folder."""
+    if file.name == "-":
+        raise UsageError(
+            "--log-file - is not supported: name a file, such as crawl.log. --log-json prints the progress on standard "
+            "output."
+        )
+    if not file.name:
+        raise UsageError("--log-file needs the name of a file, such as crawl.log.")
 
 
 class _OneLine(logging.Formatter):
@@ -68,7 +80,16 @@ class _LogFile(WatchedFileHandler):
         except OSError:  # The file was moved, and no other can be opened in its place.
             self.handleError(record)
 
+    def close(self) -> None:
+        try:
+            super().close()
+        except OSError:  # What could not be written is written again, for example to a full disk.
+            self._note()
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - a method of logging
+        self._note()
+
+    def _note(self) -> None:
         if not self.is_broken:
             self.is_broken = True
             typer.echo(f"Note: cannot write to the log file {printable(self.baseFilename)} any more.", err=True)

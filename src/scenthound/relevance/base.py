@@ -9,6 +9,7 @@ Models do not know such words, but they are part of the page. So scores are iden
 prepared with the complete vocabulary.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -18,6 +19,7 @@ from scenthound.errors import InvalidTopic, printable
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.registry import Registry
 from scenthound.saved_state import State
+from scenthound.text.stop_words import STOP_WORDS
 
 
 class WordIndex(Protocol):
@@ -98,16 +100,23 @@ class SavedRelevance(LearningRelevance, Protocol):
 
 
 #: For messages about keywords without words.
-WORDS_THAT_COUNT = 'single letters or characters, signs and stop words such as "go" do not count as words'
 WHAT_TO_WRITE = (
     'Write words of two or more characters that pages about the topic have, as in "R programming language" or "緑茶"'
 )
 
 
+def words_that_count(text: str) -> str:
+    """What does not count as a word, with a stop word of the text as an example if it has one."""
+    stop_words = (word for word in re.findall(r"\w{2,}", text) if word.lower() in STOP_WORDS)
+    example = next((f' such as "{word}"' for word in stop_words), "")
+    return f"single letters or characters, signs and stop words{example} do not count as words"
+
+
 def no_words(topic: Topic, what: str, alternative: str = "") -> InvalidTopic:
     """The error for a topic whose keywords or description have no words."""
+    reason = words_that_count(" ".join((*topic.keywords, topic.description)))
     return InvalidTopic(
-        f"Topic {printable(topic.id, 80)!r}: no words in its {what}; {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}{alternative}."
+        f"Topic {printable(topic.id, 80)!r}: no words in its {what}; {reason}. {WHAT_TO_WRITE}{alternative}."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scenthound.crawler.topic_notes import SeedProblem, SkippedSeed, TopicNotes
 from scenthound.errors import printable
-from scenthound.relevance.base import WHAT_TO_WRITE, WORDS_THAT_COUNT
+from scenthound.relevance.base import WHAT_TO_WRITE, words_that_count
 from scenthound.ui.formats import counted
 
 MAX_KEYWORDS = 10
@@ -37,7 +37,7 @@ def ignored_keywords_text(keywords: Sequence[str]) -> str:
     listed = ", ".join(f'"{printable(keyword, 60)}"' for keyword in keywords[:MAX_KEYWORDS])
     more = f" and {len(keywords) - MAX_KEYWORDS:,} more" if len(keywords) > MAX_KEYWORDS else ""
     which = f"The keyword {listed} is" if len(keywords) == 1 else f"The keywords {listed}{more} are"
-    return f"{which} ignored: {WORDS_THAT_COUNT}. {WHAT_TO_WRITE}."
+    return f"{which} ignored: {words_that_count(' '.join(keywords))}. {WHAT_TO_WRITE}."
 
 
 def seed_texts(notes: TopicNotes) -> list[str]:
