@@ -46,7 +46,7 @@ compiled: install
 # Tests start hundreds of Python processes. Without cached bytecode each of them would compile the package.
 pytest: export PYTHONDONTWRITEBYTECODE =
 pytest: install
-	$(BIN)/pytest --numprocesses 3 --dist worksteal
+	$(BIN)/pytest --numprocesses 4 --dist worksteal
 
 bench: install
 	$(BIN)/python -m benchmarks

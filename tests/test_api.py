@@ -406,7 +406,8 @@ WRONG = {
     "unknown rule": (lambda web: sh.select_topics("topics.toml", rule="leafs"), UnknownName, "'leaves'"),
     "no pages": (lambda web: sh.simulate(web, BALLOON, "otie", pages=0), InvalidParameter, "pages is 0"),
     "nothing to report": (lambda web: sh.report(), UsageError, "report"),
-    "unknown export": (lambda web: sh.export("x", "html", "y"), InvalidInput, "'?x'?"),
+    "unknown export": (lambda web: sh.export("x", "html", "y"), UnknownName, "'html'"),
+    "export of no crawl": (lambda web: sh.export("x", "jsonl", "y"), InvalidInput, "'?x'?"),
 }
 
 
