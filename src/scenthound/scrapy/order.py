@@ -138,9 +138,9 @@ class CrawlOrder:
         anchors = _selected(read.anchors, is_kept, n_more, read.relevance)
         self._web.texts.add(page, text)
         redirected_to = None if read.url == self.table.url(page) else read.url
-        numbers, told = self._web.visit(page, redirected_to, links, (predicted, anchors))
+        numbers, visible_links = self._web.visit(page, redirected_to, links, (predicted, anchors))
         self._pages.append((numbers, predicted, anchors), text)
-        self._tell(Visit(page, read.relevance, told), was_asked=was_asked)
+        self._tell(Visit(page, read.relevance, visible_links), was_asked=was_asked)
         if not self.is_seed(page):
             self._scorer.learn(text.words, is_start=False)
         number_of = dict(zip(links, numbers.tolist(), strict=True))
