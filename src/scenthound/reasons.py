@@ -33,6 +33,7 @@ class SkipReason(StrEnum):
     NOT_RECORDED = "not-recorded", "not in the recording"
     MAX_DEPTH = "max-depth", "further from the seeds than the maximum depth"
     SITEMAP_ELSEWHERE = "sitemap-elsewhere", "sitemap on a third host"
+    OTHER_SHARD = "other-shard", "on a host of another shard"
     SITEMAP_REPEATED = "sitemap-repeated", "sitemap read often enough for other hosts"
 
     # The request failed.
@@ -54,6 +55,7 @@ class SkipReason(StrEnum):
 
     # The response was not a page.
     REDIRECT_LOOP = "redirect-loop", "too many redirects"
+    HANDED_ON = "handed-on", "redirects to a page of another shard"
     REDIRECT_FORBIDDEN = "redirect-forbidden", "redirect to a forbidden URL"
     OUT_OF_SCOPE = "out-of-scope", "URL out of scope"
     CLIENT_ERROR = "client-error", "client error (4xx)"

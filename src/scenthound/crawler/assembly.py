@@ -17,6 +17,7 @@ from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.shard import ShardMap
 from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, opened
@@ -164,7 +165,8 @@ class CrawlParts:
             scope=scope,
             recorded=recorded,
         )
-        engine = Engine(strategy, web, settings, scope, self._reader.is_recorded)
+        shards = ShardMap(settings.shards, settings.shard, table) if settings.shards > 1 else None
+        engine = Engine(strategy, web, settings, scope, self._reader.is_recorded, shards)
         self.crawl = LiveCrawl(engine, self._reader, page_filter, store, scanner)
 
     def set_relevance_model(self, settings: CrawlSettings) -> None:

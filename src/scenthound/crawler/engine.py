@@ -9,6 +9,7 @@ Rules
 - `now_s` never decreases.
 - Visited pages and pages in flight together never exceed the page budget.
 - No URL is requested by two jobs at a time.
+- In a shard (`shard`), what an event has for other shards is taken after the event (`take_outgoing`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,12 +18,13 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from random import Random
 
-from scenthound.crawler.journal import Journal, Resumed
+from scenthound.crawler.journal import Journal, ParcelArrived, Resumed, TokensAssigned
 from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.page_set import PageSet
 from scenthound.crawler.scheduler import Scheduler
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.shard import Outgoing, Parcel, ShardMap
 from scenthound.crawler.sitemap_links import SitemapLinks, with_sitemap_links
 from scenthound.crawler.tasks import (
     REQUESTS,
@@ -130,7 +132,7 @@ class Visited:
 class Engine:
     """`is_recorded` returns whether a URL is read from a recorded web; `journal` receives all inputs, if it is set."""
 
-    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open"
+    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open", "_hops"
 
     def __init__(
         self,
@@ -139,13 +141,18 @@ class Engine:
         settings: CrawlSettings,
         scope: ScopeFilter,
         is_recorded: Callable[[str], bool],
+        shards: ShardMap | None = None,
     ) -> None:
         self.strategy = strategy
+        self.shards = shards
         self.web = web
         self.settings = settings
+        if shards is not None:
+            with self._strategy_fails_in("split"):
+                strategy.split(shards.is_home)
         self.journal: Journal | None = None
         self._is_recorded = is_recorded
-        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail, web.robots)
+        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail, web.robots, shards)
         #: Whether the last turn ended at `MAX_REQUESTED`, not because nothing was left.
         self._has_more_to_ask = False
         self._skipped: list[SkippedRecord] = []
@@ -157,6 +164,9 @@ class Engine:
         self._n_open = 0
         #: Tasks that a stop left without a result, and when they are to be repeated.
         self.repeated: list[tuple[Task, float]] = []
+        #: Redirects that led to a page in other shards, until it is requested; and those of pages that are handed on.
+        self._hops: dict[int, int] = {}
+        self._hops_on: dict[int, int] = {}
         #: Pages that were visited or skipped without being requested by this engine (`take_over`).
         self._settled = PageSet()
 
@@ -172,6 +182,16 @@ class Engine:
     @property
     def n_in_flight(self) -> int:
         return len(self._scheduler.outstanding)
+
+    @property
+    def n_pages_issued(self) -> int:
+        """Pages in flight."""
+        return self._scheduler.n_pages_issued
+
+    @property
+    def n_waiting(self) -> int:
+        """Requested pages that are not in flight and will not wait for long."""
+        return max(0, self._n_open - self._scheduler.n_pages_issued - self._scheduler.n_waiting_long)
 
     @property
     def politeness(self) -> Politeness:
@@ -286,7 +306,47 @@ class Engine:
             self.journal.resumed(event)
         self.politeness.shift_waits(event.clock_step_s)
         self.politeness.resume(event.now_s, event.unrecorded)
-        self.repeated = self._tasks_to_repeat(event.now_s, event.received_s)
+        if self.shards is None:
+            self.repeated = self._tasks_to_repeat(event.now_s, event.received_s)
+        else:
+            # Addresses are shared with other shards, and tokens of them have to be assigned first.
+            self._scheduler.requeue(event.now_s)
+
+    def receive(self, event: ParcelArrived, parcel: Parcel) -> None:
+        """Take what another shard has sent."""
+        self._scheduler.now_s = event.now_s
+        if parcel.urls:
+            pages = self.web.table.add_all(list(parcel.urls))
+            hosts = self.web.table.hosts(pages)
+            for url, n_hops in parcel.hops.items():
+                page = self.web.table.find(url)
+                if page is not None and page not in self.web.visits:
+                    self._hops[page] = n_hops
+            with self._strategy_fails_in("receive"):
+                self.strategy.receive(pages, hosts, parcel.values)
+        for request in parcel.requests:
+            self._scheduler.request_robots_for(request)
+        for answer in parcel.answers:
+            self._scheduler.answered(answer)
+        if self.journal is not None:
+            self.journal.arrived(event)
+
+    def assign_tokens(self, event: TokensAssigned) -> None:
+        """Use so many of the connections that shards share (`frontier.politeness`)."""
+        self._scheduler.now_s = event.now_s
+        for address, tokens in event.tokens.items():
+            self.politeness.set_tokens(address, tokens, event.now_s)
+        if self.journal is not None:
+            self.journal.tokens(event)
+
+    def take_outgoing(self) -> Outgoing:
+        """What other shards are to know since the last call."""
+        scheduler = self._scheduler
+        with self._strategy_fails_in("take_departures"):
+            links = self.strategy.take_departures()
+        outgoing = Outgoing(links, self._hops_on, scheduler.robots_requests, scheduler.robots_answers)
+        self._hops_on, scheduler.robots_requests, scheduler.robots_answers = {}, [], []
+        return outgoing
 
     def _tasks_to_repeat(self, now_s: float, received_s: Mapping[int, float]) -> list[tuple[Task, float]]:
         """The tasks without a result, and when each is to be repeated: a crawl delay after the last request to its
@@ -394,7 +454,7 @@ class Engine:
     def _n_wanted(self, room: int, page_budget: int) -> int:
         # Pages that wait for their hosts count, except those that will wait for long.
         n_issued_pages = self._scheduler.n_pages_issued
-        queue_size = max(0, self._n_open - n_issued_pages - self._scheduler.n_waiting_long)
+        queue_size = self.n_waiting
         max_waiting = WAITING_PER_CONNECTION * self.settings.connections - queue_size
         in_budget = page_budget - self.n_visits - n_issued_pages - queue_size
         wanted = min(room - self._scheduler.n_issued, in_budget, max_waiting)
@@ -410,6 +470,8 @@ class Engine:
         url = self.web.table.url(page)
         job = Job(Kind.PAGE, url, self._scheduler.hosts.of_url(url), page, regret=regret, score=score)
         job.rank, job.queue_size = self._n_requested, len(self.strategy)
+        if self._hops:
+            job.n_hops = self._hops.pop(page, 0)
         self._n_requested += 1
         self._n_open += 1
         self._send(job, self.web.is_visited_elsewhere(page))
@@ -456,8 +518,19 @@ class Engine:
         detail = failure.detail if failure.like is None else f"like {self.web.table.url(failure.like)}"
         now_s = self._scheduler.now_s
         self._skipped.append(SkippedRecord(job.page, job.url, failure.reason, detail, now_s, failure.status))
+        if failure.reason is SkipReason.HANDED_ON:
+            self._hand_on(job, failure.detail.removeprefix("to "))
+            return
         with self._strategy_fails_in("drop"):
             self.strategy.drop(job.page)
+
+    def _hand_on(self, job: Job, url: str) -> None:
+        """A page redirects to a page of another shard."""
+        target = self.web.table.add_all([url])
+        host = self.web.table.hosts(target)
+        self._hops_on[int(target[0])] = len(job.passed) + job.n_hops
+        with self._strategy_fails_in("hand_on"):
+            self.strategy.hand_on(job.page, int(target[0]), int(host[0]))
 
 
 def _is_as_requested(job: Job, fetched: Fetched) -> bool:

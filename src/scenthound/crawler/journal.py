@@ -1,7 +1,7 @@
 """The journal: all inputs of the engine, in order, as lines that can be replayed.
 
 A line is a JSON list. Relevance and links of a page are in the record of its visit, and robots.txt files have records
-too, both in the order of the journal.
+too, both in the order of the journal. So do the parcels that other shards have sent.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,6 +26,8 @@ from scenthound.reasons import SkipReason
 
 TURN = "t"
 RESUMED = "u"
+ARRIVED = "p"
+TOKENS = "k"
 _RESULTS: dict[str, type[Any]] = {
     "a": AddressesResolved,
     "b": RobotsFetched,
@@ -77,7 +79,24 @@ class TaskCompleted:
     elapsed_s: float
 
 
-Event = Turn | TaskCompleted | Resumed
+@dataclass(frozen=True, slots=True)
+class ParcelArrived:
+    """The parcel of another shard's commit was received."""
+
+    now_s: float
+    source: int
+    commit: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokensAssigned:
+    """This shard has so many tokens of these addresses (`frontier.politeness`)."""
+
+    now_s: float
+    tokens: Mapping[str, int]
+
+
+Event = Turn | TaskCompleted | Resumed | ParcelArrived | TokensAssigned
 
 
 class Journal:
@@ -102,6 +121,12 @@ class Journal:
         line = [RESUMED, event.now_s, hosts, to_new_hosts, received_s, event.clock_step_s]
         self._lines.append(orjson.dumps(line))
 
+    def arrived(self, event: ParcelArrived) -> None:
+        self._lines.append(orjson.dumps([ARRIVED, event.now_s, event.source, event.commit]))
+
+    def tokens(self, event: TokensAssigned) -> None:
+        self._lines.append(orjson.dumps([TOKENS, event.now_s, dict(event.tokens)]))
+
     def take(self) -> bytes:
         """The lines since the last call."""
         lines, self._lines = self._lines, []
@@ -114,6 +139,10 @@ def read_journal(written: bytes) -> Iterator[Event]:
         letter, now_s, *rest = orjson.loads(line)
         if letter == TURN:
             yield Turn(now_s, *rest)
+        elif letter == ARRIVED:
+            yield ParcelArrived(now_s, *rest)
+        elif letter == TOKENS:
+            yield TokensAssigned(now_s, *rest)
         elif letter == RESUMED:
             # Lines of older journals end earlier.
             missing: list[Any] = [None, True, (), 0.0][len(rest) :]

@@ -4,32 +4,38 @@ Rules
 - A visit is complete when it is committed: its archive record, its row and the journal are on disk.
 - Each response is archived once, in the order in which the engine processed them.
 - Nothing here waits: the runner executes the tasks and passes the responses, on its own clock.
+- In a shard, what an event has for other shards is committed together with the event. Each parcel of another shard is
+  applied once, in the order of that shard's commits.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from math import inf, isfinite
 from threading import Lock
 from typing import NamedTuple
 
 from scenthound.crawler.engine import Engine, Visited
-from scenthound.crawler.journal import Journal
+from scenthound.crawler.journal import Journal, ParcelArrived, TokensAssigned
 from scenthound.crawler.log import log_skipped, log_visit
 from scenthound.crawler.reader import PageFilter, Reader
 from scenthound.crawler.recall import CrawlRecall
+from scenthound.crawler.robots_cache import robots_url
 from scenthound.crawler.rendering import Rendering, RenderMemory
+from scenthound.crawler.shard import Outgoing, Parcel, parcels_of
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
 from scenthound.frontier.politeness import Politeness
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.store.crawl_records import (
     ArchiveLocation,
+    ArrivalRecord,
     HostState,
     HostStatistics,
     PageFacts,
     RenderedRecord,
     RobotsRecord,
+    SentRecord,
     VisitRecord,
     share_given_up,
 )
@@ -286,6 +292,14 @@ class LiveCrawl:
         self._n_urls_stored, self._n_stems_stored = counts.urls, counts.stems
         self._n_events_before = 0
         self.after_turn = False  #: whether the last event was a turn
+        #: The commit of the last parcel from and for each other shard.
+        self.received = store.received()
+        self.sent = store.sent()
+        #: The commit of the last parcel for each other shard that is on disk.
+        self.sent_acknowledged = dict(self.sent)
+        self._outgoing: list[Outgoing] = []
+        #: Called when a commit with parcels is on disk, in the thread that wrote it.
+        self.on_parcels: Callable[[int, Mapping[int, bytes]], None] = lambda _number, _parcels: None
 
     @property
     def n_events(self) -> int:
@@ -332,8 +346,38 @@ class LiveCrawl:
         """The next tasks."""
         tasks = self.engine.turn(now_s, room, page_budget)
         self.after_turn = True
-        self._store_skipped()
+        self._after_event()
         return tasks
+
+    def receive(self, now_s: float, source: int, commit: int, content: bytes) -> bool:
+        """Apply a parcel of another shard, unless it was applied before; False if an earlier one is missing."""
+        if commit <= self.received.get(source, 0):
+            return True
+        parcel = Parcel.from_bytes(content)
+        if parcel.previous != self.received.get(source, 0):
+            return False
+        self.engine.receive(ParcelArrived(now_s, source, commit), parcel)
+        self.after_turn = False
+        self.received[source] = commit
+        for answer in parcel.answers:
+            if answer.failure is None:
+                # Its record has a number, like those of files that were requested here.
+                task = Task(-1, Kind.ROBOTS, robots_url(answer.origin), now_s)
+                result = RobotsFetched(answer.status, answer.body)
+                self._writer.add(CompletedTask(now_s, task, result, None, None, None))
+        self._store.add(ArrivalRecord(source, commit, content))
+        self._after_event()
+        return True
+
+    def assign_tokens(self, now_s: float, tokens: Mapping[str, int]) -> None:
+        """Use so many connections of addresses that several shards use."""
+        self.engine.assign_tokens(TokensAssigned(now_s, tokens))
+        self.after_turn = False
+
+    def _after_event(self) -> None:
+        self._store_skipped()
+        if self.engine.shards is not None and not (outgoing := self.engine.take_outgoing()).is_empty:
+            self._outgoing.append(outgoing)
 
     def complete(
         self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_completed: Callable[[], None]
@@ -379,7 +423,7 @@ class LiveCrawl:
             log_visit(visited.fetched.url, visited.n_visit, visited.fetched.relevance, visited.job.score)
         elif isinstance(result, Failed):
             self.note_failure(task, result)
-        self._store_skipped()
+        self._after_event()
 
     def note_visit(self, row: VisitRecord) -> None:
         """Apply a stored visit to everything but the engine, when a crawl is resumed."""
@@ -409,7 +453,24 @@ class LiveCrawl:
         self._store.add_stems(self._scanner.stems_from(self._n_stems_stored))
         self._n_urls_stored, self._n_stems_stored = len(table), self._scanner.n_words
         self._store.add_event_bytes(self._journal.take())
+        self._add_parcels()
         self._commits.append((self._writer.n_rows, self._store.take()))
+
+    @property
+    def has_uncommitted_parcels(self) -> bool:
+        """Whether something for other shards is not on disk yet."""
+        return bool(self._outgoing) or self.sent != self.sent_acknowledged
+
+    def _add_parcels(self) -> None:
+        shards, events = self.engine.shards, self._outgoing
+        if shards is None or not events:
+            return
+        self._outgoing = []
+        number = self._store.next_commit
+        for shard, parcel in parcels_of(events, shards, self.engine.web.table, self.sent).items():
+            self._store.add_parcel(shard, parcel.to_bytes())
+            self._store.add(SentRecord(shard, number))
+            self.sent[shard] = number
 
     def write_commits(self) -> None:
         """Write the collected commits to disk, in their order; from any thread."""
@@ -418,6 +479,9 @@ class LiveCrawl:
                 n_visits, commit = self._commits.popleft()
                 self._store.write(commit)
                 self.n_acknowledged = n_visits
+                if commit.parcels:
+                    self.sent_acknowledged.update(dict.fromkeys(commit.parcels, commit.number))
+                    self.on_parcels(commit.number, commit.parcels)
 
     def commit(self) -> None:
         self.begin_commit()

@@ -17,9 +17,18 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from scenthound.crawler.assembly import CrawlParts
-from scenthound.crawler.journal import Event, Resumed, Turn, checksum_of, read_journal
+from scenthound.crawler.journal import (
+    Event,
+    ParcelArrived,
+    Resumed,
+    TokensAssigned,
+    Turn,
+    checksum_of,
+    read_journal,
+)
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.shard import Parcel
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
 from scenthound.errors import InvalidInput, PluginError, printable
 from scenthound.model import Progress, silent
@@ -142,6 +151,7 @@ class _Replay:
         self._store = store
         self._position = position
         self._visits = store.visits(position.visits)
+        self._arrivals = store.arrivals(position.arrivals)
         self._n_robots = position.robots
 
     def run(self, progress: Progress) -> Replayed:
@@ -152,15 +162,29 @@ class _Replay:
                 replayed = Replayed(event.now_s, isinstance(event, Turn), replayed.n_events + 1)
                 self._apply(event)
                 self._crawl.note_replayed()
+            self._forget_outgoing()
             progress(self._engine.n_visits / n_visits, f"{self._engine.n_visits:,} pages restored")
         if self._engine.n_visits != self._store.n_visits():
             raise _DivergedError("it has other visits")
         self._engine.take_skipped()
         return replayed
 
+    def _forget_outgoing(self) -> None:
+        """What other shards are to know was committed with the events."""
+        if self._engine.shards is not None:
+            self._engine.take_outgoing()
+
     def _apply(self, event: Event) -> None:
         if isinstance(event, Resumed):
             self._engine.resume(event)
+            return
+        if isinstance(event, TokensAssigned):
+            self._engine.assign_tokens(event)
+            return
+        if isinstance(event, ParcelArrived):
+            parcel = Parcel.from_bytes(next(self._arrivals).content)
+            self._engine.receive(event, parcel)
+            self._n_robots += sum(answer.failure is None for answer in parcel.answers)
             return
         if isinstance(event, Turn):
             _, requested = self._engine.turn_and_pages(event.now_s, event.room, event.page_budget)
@@ -198,5 +222,11 @@ def _caught_up(crawl: LiveCrawl, store: CrawlStore, position: CrawlPosition) -> 
         crawl.engine.take_over(row)
         crawl.note_visit(row)
         now_s = max(now_s, row.time_s)
+    for arrival in store.arrivals(position.arrivals):
+        crawl.engine.receive(
+            ParcelArrived(now_s, arrival.source, arrival.commit_number), Parcel.from_bytes(arrival.content)
+        )
+    if crawl.engine.shards is not None:
+        crawl.engine.take_outgoing()
     crawl.engine.begin_anew(now_s, skipped, n_robots=store.position().robots)
     return Replayed(now_s, False, crawl.n_events + 1, crawl.engine.n_visits - n_before)

@@ -369,10 +369,8 @@ class LiveRun:
         tasks = self._crawl.turn(now_s, room, self._limits.page_budget)
         for task in tasks:
             self._execute(task)
-        if self._engine.n_visits >= self._limits.page_budget:
-            self.end(EndReason.BUDGET)
-        elif self._is_over(now_s):
-            self.end(EndReason.FRONTIER)
+        if (reason := self._end_reason(now_s)) is not None:
+            self.end(reason)
         elif self._engine.wants_turn:
             self._turn_in(0.0)
         elif len(tasks) < room:
@@ -389,10 +387,14 @@ class LiveRun:
         self._commits.begin()
         return True
 
-    def _is_over(self, now_s: float) -> bool:
+    def _end_reason(self, now_s: float) -> EndReason | None:
+        """Why the crawl is over after a turn; None if it is not."""
+        if self._engine.n_visits >= self._limits.page_budget:
+            return EndReason.BUDGET
         if not self._engine.is_idle():
-            return False
-        return len(self._engine.strategy) == 0 or self._engine.politeness.next_ready_s(now_s) is None
+            return None
+        is_over = len(self._engine.strategy) == 0 or self._engine.politeness.next_ready_s(now_s) is None
+        return EndReason.FRONTIER if is_over else None
 
     # Tasks and results
 

@@ -4,6 +4,7 @@ Rules
 - Jobs of a host are served first come, first served.
 - A page reserves a slot in the page limits when it is issued, and releases it if it is not visited in the end.
 - Page jobs that are dropped are reported to `on_failed`, with the reason.
+- In a shard, no job requests a host of another shard (`shard`).
 """
 
 from collections import Counter
@@ -14,9 +15,11 @@ from math import inf
 from scenthound.crawler.robots_cache import RobotsCache, origin_of, robots_url
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.shard import RobotsAnswer, RobotsRequest, ShardMap
 from scenthound.crawler.sitemap_links import SitemapLinks
 from scenthound.crawler.tasks import (
     NO_PAGE,
+    NO_SHARD,
     AddressesResolved,
     Failed,
     Hosts,
@@ -70,7 +73,8 @@ def out_of_scope(url: str, excluded_by: str, status: int | None = None) -> Faile
 
 
 class Scheduler:
-    """`on_failed` receives page jobs that failed for good; `load_robots` reads back a robots.txt file by its number."""
+    """`on_failed` receives page jobs that failed for good; `load_robots` reads back a robots.txt file by its number.
+    `shards` is set if other shards crawl other hosts."""
 
     _SAVED = (
         *("now_s", "_n_awaiting_robots", "_crawl_delays", "_resolving", "_n_tasks", "_last_issued_s"),
@@ -85,13 +89,18 @@ class Scheduler:
         hosts: Hosts,
         on_failed: Callable[[Job, Failed], None],
         load_robots: Callable[[int], RobotsRecord],
+        shards: ShardMap | None = None,
     ) -> None:
         self._settings = settings
         self._scope = scope
         self._on_failed = on_failed
+        self._shards = shards
         self.hosts = hosts
-        self.politeness = Politeness(settings.politeness)
-        self.sitemaps = SitemapLinks(hosts, scope)
+        self.politeness = Politeness(settings.politeness, needs_tokens=shards is not None)
+        self.sitemaps = SitemapLinks(hosts, scope, shards)
+        #: What other shards are to request, and answers to them, with the shard that they are for.
+        self.robots_requests: list[tuple[int, RobotsRequest]] = []
+        self.robots_answers: list[tuple[int, RobotsAnswer]] = []
         self.waiting = WaitingJobs()
         self.outstanding: dict[int, tuple[Task, Job]] = {}
         self.now_s = 0.0
@@ -171,6 +180,19 @@ class Scheduler:
         self.politeness.forget_requests(now_s)
         self._robots.skip_files(n_robots)
         return [job for job in jobs if job.page != NO_PAGE]
+
+    def requeue(self, now_s: float) -> None:
+        """Let the jobs whose tasks have no result wait for their hosts again, in front of others."""
+        for task, job in reversed(self.outstanding.values()):
+            if task.kind is Kind.ADDRESS:
+                # The job is waiting already.
+                self._resolving.discard(job.host)
+            else:
+                self.n_pages_issued -= task.kind in PAGE_KINDS
+                self.waiting.add(job, first=True)
+        self.outstanding.clear()
+        self.has_new_jobs = True
+        self.politeness.forget_requests(now_s)
 
     @property
     def n_issued(self) -> int:
@@ -405,12 +427,15 @@ class Scheduler:
         if job.kind is Kind.ROBOTS:
             limit = max(limit, ROBOTS_REDIRECTS)
         host = self.hosts.of_url(redirect.url)
-        if len(job.passed) > limit or redirect.url in job.passed:
+        if len(job.passed) + job.n_hops > limit or redirect.url in job.passed:
             self.drop(job, Failed(SkipReason.REDIRECT_LOOP, f"to {redirect.url}", redirect.status))
             return False
         excluded_by = self._redirect_exclusion(job, redirect.url, host)
         if excluded_by is not None:
             self.drop(job, out_of_scope(redirect.url, excluded_by, redirect.status))
+            return False
+        if self._shards is not None and (shard := self._shards.of_url(redirect.url)) != self._shards.shard:
+            self._redirect_elsewhere(job, redirect, shard)
             return False
         self.settle(job, visited=False)
         if self._throttle is not None:
@@ -419,6 +444,34 @@ class Scheduler:
         if job.kind is not Kind.PAGE:
             self.waiting.add(job, first=True)
         return True
+
+    def _redirect_elsewhere(self, job: Job, redirect: Redirected, shard: int) -> None:
+        """A job is redirected to a host of another shard."""
+        if job.kind is not Kind.ROBOTS:
+            reason = SkipReason.HANDED_ON if job.kind is Kind.PAGE else SkipReason.OTHER_SHARD
+            self.drop(job, Failed(reason, f"to {redirect.url}", redirect.status))
+            return
+        assert self._shards is not None
+        asker = self._shards.shard if job.asker == NO_SHARD else job.asker
+        request = RobotsRequest(job.origin, redirect.url, len(job.passed) + job.n_hops, asker)
+        self.robots_requests.append((shard, request))
+
+    def request_robots_for(self, request: RobotsRequest) -> None:
+        """Request a robots.txt file that redirects to a host of this shard."""
+        assert self._shards is not None
+        asker = NO_SHARD if request.asker == self._shards.shard else request.asker
+        job = Job(Kind.ROBOTS, request.url, self.hosts.of_url(request.url), origin=request.origin, asker=asker)
+        job.n_hops = request.n_redirects
+        self.waiting.add(job)
+        self.has_new_jobs = True
+
+    def answered(self, answer: RobotsAnswer) -> None:
+        """Another shard has requested a robots.txt file."""
+        if answer.failure is None:
+            self._apply_robots(answer.origin, answer.status, answer.body)
+        else:
+            self._robots.set_failed(answer.origin, self.now_s, answer.failure)
+            self._release(answer.origin)
 
     def _redirect_exclusion(self, job: Job, url: str, host: int) -> str | None:
         """The option that excludes the target of a redirect; None if it is in scope."""
@@ -441,7 +494,9 @@ class Scheduler:
         self.settle(job, visited=False)
         if self._throttle is not None:
             self._throttle.ended(job, failure.reason)
-        if job.kind is Kind.ROBOTS:
+        if job.kind is Kind.ROBOTS and job.asker != NO_SHARD:
+            self.robots_answers.append((job.asker, RobotsAnswer(job.origin, failure=failure.reason)))
+        elif job.kind is Kind.ROBOTS:
             self._robots.set_failed(job.origin, self.now_s, failure.reason)
             self._release(job.origin)
         elif job.kind is Kind.SITEMAP:
@@ -451,21 +506,29 @@ class Scheduler:
             self._on_failed(job, failure)
 
     def apply_robots(self, job: Job, fetched: RobotsFetched) -> None:
-        rules = self._robots.set_rules(job.origin, self.now_s, fetched.status, fetched.body)
-        host = self.hosts.of_url(job.origin + "/")
+        if job.asker == NO_SHARD:
+            self._apply_robots(job.origin, fetched.status, fetched.body)
+            return
+        # The file has a number, like its record.
+        self._robots.set_rules(job.origin, self.now_s, fetched.status, fetched.body)
+        self.robots_answers.append((job.asker, RobotsAnswer(job.origin, fetched.status, fetched.body)))
+
+    def _apply_robots(self, origin: str, status: int, body: bytes) -> None:
+        rules = self._robots.set_rules(origin, self.now_s, status, body)
+        host = self.hosts.of_url(origin + "/")
         # Origins of one host may demand different delays; the longest counts for all of them.
         delays = self._crawl_delays.get(host, {})
-        delays.pop(job.origin, None)
+        delays.pop(origin, None)
         if rules.crawl_delay_s is not None:
-            delays[job.origin] = rules.crawl_delay_s
+            delays[origin] = rules.crawl_delay_s
             self._crawl_delays[host] = delays
         self.politeness.set_crawl_delay(host, max(delays.values(), default=None))
         if self._settings.sitemaps:
-            self.sitemaps.name(host, robots_url(job.origin), rules.sitemaps)
+            self.sitemaps.name(host, robots_url(origin), rules.sitemaps)
             # A host that only has a sitemap of another host may have no page in this crawl.
-            if any(each.kind is Kind.PAGE or each.owner == host for each in self._awaiting_robots.get(job.origin, ())):
+            if any(each.kind is Kind.PAGE or each.owner == host for each in self._awaiting_robots.get(origin, ())):
                 self._request_sitemap(host)
-        self._release(job.origin)
+        self._release(origin)
 
     def note_sitemap(self, job: Job, fetched: SitemapFetched) -> None:
         self.sitemaps.completed(job, fetched)

@@ -115,6 +115,9 @@ class CrawlSettings:
     train_digest: str | None = None
     strategy_digest: str | None = None
     cookie_digest: str | None = None
+    #: How many shards crawl together (`shard`), and the number of this one.
+    shards: int = 1
+    shard: int = 0
     #: The version whose default parameters the strategy has; crawls before 0.8 lack it.
     strategy_defaults: str = "0.8"
 
@@ -170,7 +173,8 @@ class CrawlSettings:
         """The seed of all randomness of the crawl."""
         if isinstance(self.random_seed, str) or not self.random_as_simulated:
             return self.random_seed
-        return generator_seed(self.random_seed, self.topic.id)
+        name = self.topic.id if self.shards == 1 else f"{self.topic.id} {self.shard}"
+        return generator_seed(self.random_seed, name)
 
     @property
     def user_agent(self) -> str:

@@ -6,7 +6,7 @@ Rules
 - An index on the owner's host may list sitemaps on any host. One on another host may list those of that host and of the
   owner; nobody vouches for others.
 - A sitemap on another host is requested as a job of that host, with its robots.txt and its crawl delay, if the domains
-  of the scope include it. Many hosts may name the same one: it is requested `MAX_REPEATS` times at most.
+  of the scope include it and it belongs to this shard of the crawl. Many hosts may name the same one: it is requested `MAX_REPEATS` times at most.
 - A strategy learns of links from visits only. So the links of a host's sitemaps are appended to the links of the next
   pages that are visited on that host, a few to each. Sitemaps are requested one after the other, the next one when the
   links of the others are used up: most hosts list more than a crawl needs.
@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from scenthound.crawler.scope import ScopeFilter
+from scenthound.crawler.shard import ShardMap
 from scenthound.crawler.tasks import Fetched, Hosts, Job, Kind, PageText, SavedJobs, SitemapFetched
 from scenthound.model import FloatArray
 from scenthound.reasons import SkipReason
@@ -42,9 +43,10 @@ class SitemapLinks:
 
     _SAVED = "_n_named", "_to_request", "_n_for_others", "_links", "_n_links", "n_elsewhere"
 
-    def __init__(self, hosts: Hosts, scope: ScopeFilter) -> None:
+    def __init__(self, hosts: Hosts, scope: ScopeFilter, shards: ShardMap | None = None) -> None:
         self._hosts = hosts
         self._scope = scope
+        self._shards = shards
         self._n_named: dict[int, int] = {}
         self._to_request: dict[int, list[str]] = {}
         self._jobs: dict[int, Job] = {}
@@ -91,6 +93,9 @@ class SitemapLinks:
             return False
         if self._scope.domain_exclusion(url) is not None:
             self.skipped[SkipReason.OUT_OF_SCOPE] += 1
+            return False
+        if self._shards is not None and not self._shards.is_home_url(url):
+            self.skipped[SkipReason.OTHER_SHARD] += 1
             return False
         return True
 

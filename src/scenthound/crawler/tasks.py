@@ -17,7 +17,7 @@ from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.web.urls import host_of, registrable_domain
 
-NO_PAGE = NO_HOST = -1
+NO_PAGE = NO_HOST = NO_SHARD = -1
 
 
 class Kind(StrEnum):
@@ -141,6 +141,8 @@ class Job:
     page: int = NO_PAGE
     origin: str = ""  #: whose robots.txt this is for
     owner: int = NO_HOST  #: the host that a sitemap is read for
+    asker: int = NO_SHARD  #: the shard that a robots.txt file is requested for, if it is another one
+    n_hops: int = 0  #: redirects that were followed by other shards
     n_tries: int = 0
     passed: list[str] = field(default_factory=list)  #: the URLs that redirected
     n_followers: int = 0  #: jobs that wait for the outcome of this one

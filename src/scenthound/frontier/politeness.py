@@ -15,7 +15,9 @@ Rules
   further request.
 - **Per-address limits.** At most `address_connections` requests to one IP address are in flight, and two of them start
   at least the address delay apart, whatever their hosts.
-- **Restart.** After a restart every host waits for its delay once more.
+- **Tokens.** If several shards crawl together, an address has `address_connections` tokens, and a shard may use only
+  those that were assigned to it: each stands for one request at a time, and for its part of the address's rate.
+- **Restart.** After a restart every host waits for its delay once more, and tokens have to be assigned again.
 
 `started` raises an error for a host that is not `ready`, so no caller can break these rules by mistake.
 """
@@ -203,10 +205,16 @@ class Politeness:
     _SAVED = (
         *("_ready_at", "_ended_at", "_is_busy", "_is_disabled", "_new_hosts_ready_at", "_address_of"),
         *("_address_numbers", "_address_ready_at", "_address_started_at", "_address_in_flight", "_address_hosts"),
+        *("_tokens", "_new_addresses"),
     )
 
-    def __init__(self, settings: PolitenessSettings | None = None) -> None:
+    def __init__(self, settings: PolitenessSettings | None = None, *, needs_tokens: bool = False) -> None:
         self.settings = settings or PolitenessSettings()
+        self._needs_tokens = needs_tokens
+        #: By the number of an address; only with `needs_tokens`.
+        self._tokens: dict[int, int] = {}
+        #: Addresses that have become known since they were taken (`take_new_addresses`).
+        self._new_addresses: list[str] = []
         self._delays = _HostDelays(self.settings)
         self._ready_at: list[float] = []
         self._ended_at: list[float] = []
@@ -286,8 +294,10 @@ class Politeness:
             raise PluginError(f"Address of host {host} changed while a request is in flight. Wait for the response.")
         number = self._address_numbers.setdefault(address, len(self._address_ready_at))
         if number == len(self._address_ready_at):
-            self._address_ready_at.append(ALWAYS)
+            self._address_ready_at.append(NEVER if self._needs_tokens else ALWAYS)
             self._address_started_at.append(ALWAYS)
+            if self._needs_tokens:
+                self._new_addresses.append(address)
             self._address_in_flight.append(0)
             self._address_hosts.append(0)
         if number == self._address_of[host]:
@@ -297,6 +307,37 @@ class Politeness:
         self._address_of[host] = number
         if ALWAYS < self._address_ready_at[number] < NEVER:
             heappush(self._ends, (self._address_ready_at[number], ~number))
+
+    def set_tokens(self, address: str, tokens: int, now_s: float) -> None:
+        """Assign tokens of a known address to this shard. If they are more than before, the address waits for its delay
+        first, because another shard may have used them last."""
+        number = self._address_numbers[address]
+        if tokens > self._tokens.get(number, 0):
+            self._address_started_at[number] = max(self._address_started_at[number], now_s)
+        self._tokens[number] = tokens
+        self._set_address_ready(number, now_s)
+        if now_s < self._address_ready_at[number] < NEVER:
+            heappush(self._ends, (self._address_ready_at[number], ~number))
+
+    def tokens_of(self, address: str) -> int | None:
+        """The tokens of an address that this shard has; None if it does not know the address."""
+        number = self._address_numbers.get(address)
+        return None if number is None else self._tokens.get(number, 0)
+
+    def tokens_in_use(self, address: str) -> int:
+        """The tokens of a known address that this shard has, or still uses for requests in flight."""
+        number = self._address_numbers[address]
+        return max(self._tokens.get(number, 0), self._address_in_flight[number])
+
+    @property
+    def awaits_tokens(self) -> bool:
+        """Whether an address may get tokens that it does not have now."""
+        return self._needs_tokens and any(not self._tokens.get(each, 0) for each in self._address_numbers.values())
+
+    def take_new_addresses(self) -> list[str]:
+        """The addresses that tokens are needed for, since the last call."""
+        new, self._new_addresses = self._new_addresses, []
+        return new
 
     def set_crawl_delay(self, host: int, delay_s: float | None) -> None:
         """Set the Crawl-delay of the host's robots.txt, None if there is none. It counts from the last response on."""
@@ -329,6 +370,10 @@ class Politeness:
         addresses; if these hosts are not known, all do."""
         # Requests that are repeated reserve their addresses anew: an earlier run may have ended before it sent them.
         reserved, self._reserved_at = self._reserved_at, {}
+        if self._needs_tokens:
+            self._tokens.clear()
+            self._new_addresses = list(self._address_numbers)
+            reserved = dict.fromkeys(self._address_numbers.values(), ALWAYS)
         for address in reserved:
             self._set_address_ready(address, now_s)
         if unrecorded is None or unrecorded.to_new_hosts:
@@ -424,10 +469,15 @@ class Politeness:
             self._delays.grow(host + 1)
 
     def _set_address_ready(self, address: int, now_s: float) -> None:
-        if self._address_in_flight[address] >= self.settings.address_connections:
+        connections, delay_s = self.settings.address_connections, self._address_delay_s
+        if self._needs_tokens:
+            tokens = self._tokens.get(address, 0)
+            delay_s *= connections / max(1, tokens)
+            connections = tokens
+        if self._address_in_flight[address] >= connections:
             self._address_ready_at[address] = NEVER
             return
-        self._address_ready_at[address] = ready_at = self._last_start_s(address) + self._address_delay_s
+        self._address_ready_at[address] = ready_at = self._last_start_s(address) + delay_s
         # The only host of an address is busy, or its own delay ends later.
         if ready_at > now_s and self._address_hosts[address] > 1:
             heappush(self._ends, (ready_at, ~address))

@@ -30,6 +30,7 @@ from scenthound.files import NO_LINK_NO_PIPE, regular_bytes
 from scenthound.reasons import CODES_OF_0_6
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_records import (
+    ArrivalRecord,
     CheckOutcome,
     CheckRecord,
     RefreshRecord,
@@ -38,6 +39,7 @@ from scenthound.store.crawl_records import (
     RobotsRecord,
     RunRecord,
     Sample,
+    SentRecord,
     SkippedRecord,
     VisitRecord,
     joined_arrays,
@@ -54,6 +56,9 @@ CHECKS: Table[CheckRecord] = Table("page_check", CheckRecord)
 REFRESHES: Table[RefreshRecord] = Table("refresh", RefreshRecord, "refresh", replaces=True)
 #: Made when it is needed.
 RENDERED: Table[RenderedRecord] = Table("rendered", RenderedRecord)
+#: What shards of a crawl have sent each other; made when they are needed.
+ARRIVALS: Table[ArrivalRecord] = Table("arrival", ArrivalRecord)
+SENT: Table[SentRecord] = Table("sent", SentRecord, "destination", replaces=True)
 #: The visits, with the latest version of each page.
 LATEST_VISITS = "latest_visit"
 

@@ -145,6 +145,23 @@ class RenderedRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrivalRecord:
+    """What another shard of the crawl has sent."""
+
+    source: int = column(help="number of the shard that sent it")
+    commit_number: int = column(help="number of the commit that it was sent with")
+    content: bytes = column(help="the parcel")
+
+
+@dataclass(frozen=True, slots=True)
+class SentRecord:
+    """The last parcel for another shard of the crawl."""
+
+    destination: int = column(help="number of the shard that it was sent to")
+    commit_number: int = column(help="number of the commit that it was sent with")
+
+
+@dataclass(frozen=True, slots=True)
 class SkippedRecord:
     """A requested page that was not visited. `status` is that of the response, if there was one."""
 
@@ -237,6 +254,7 @@ class CrawlPosition:
     stems: int = 0
     events: int = 0
     robots: int = 0
+    arrivals: int = 0
     mark: str = ""
 
     def is_within(self, other: "CrawlPosition") -> bool:

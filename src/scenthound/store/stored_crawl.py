@@ -24,6 +24,7 @@ from scenthound.reasons import SkipReason
 from scenthound.records import from_json
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
 from scenthound.store.crawl_database import (
+    ARRIVALS,
     CHECKS,
     LATEST_VISITS,
     LATEST_VISITS_SCHEMA,
@@ -32,6 +33,7 @@ from scenthound.store.crawl_database import (
     RENDERED,
     RUNS,
     SAMPLES,
+    SENT,
     SKIPPED,
     VISITS,
     is_busy,
@@ -43,6 +45,7 @@ from scenthound.store.crawl_database import (
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
 from scenthound.store.crawl_records import (
+    ArrivalRecord,
     CheckOutcome,
     CheckRecord,
     CrawlCounts,
@@ -135,7 +138,10 @@ class StoredCrawl:
         counts = self.counts()
         (robots,) = self._one("SELECT coalesce(max(number), 0) FROM robots")
         mark = self.end_of(counts.visits, counts.events).mark(self.about.crawl_id)
-        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots, mark)
+        arrivals = 0
+        if self._has(ARRIVALS.name):
+            (arrivals,) = self._one(f"SELECT coalesce(max(number), 0) FROM {ARRIVALS.name}")
+        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots, arrivals, mark)
 
     def end_of(self, visits: int, events: int) -> CrawlEnd:
         """The last visit and events of so many visits and commits with events."""
@@ -253,6 +259,26 @@ class StoredCrawl:
         """The events of each commit that had any, in order, without those of the first `after` commits."""
         for _, is_packed, stored in self._batches("event", "number", after=after):
             yield self._unpacked(is_packed, stored)
+
+    def arrivals(self, after: int = 0) -> Iterator[ArrivalRecord]:
+        """What other shards have sent, in order, without the first `after` parcels. Read one at a time: they can be
+        long."""
+        if self._has(ARRIVALS.name):
+            while found := self._select(ARRIVALS, "WHERE number = ?", after + 1):
+                yield from found
+                after += 1
+
+    def received(self) -> dict[int, int]:
+        """The commit of the last parcel of each other shard, by its number."""
+        if not self._has(ARRIVALS.name):
+            return {}
+        return dict(self._all(f"SELECT source, max(commit_number) FROM {ARRIVALS.name} GROUP BY source"))
+
+    def sent(self) -> dict[int, int]:
+        """The commit of the last parcel for each other shard, by its number."""
+        if not self._has(SENT.name):
+            return {}
+        return {each.destination: each.commit_number for each in self._select(SENT, "")}
 
     def runs(self) -> list[RunRecord]:
         """In order; empty for crawls made before 0.6."""

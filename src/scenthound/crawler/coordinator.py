@@ -1,0 +1,239 @@
+"""The coordinator of a crawl in shards: how many pages each shard may visit, which shards use an address, and when the
+crawl is over.
+
+It has no clock and no durable state: shards report, and it answers with grants. After its loss a new one learns
+everything from the reports of resumed shards.
+
+Rules
+- Visits and leases together never exceed the page budget. A lease that a shard does not use is taken back, and counts
+  until the shard has confirmed that.
+- Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
+  while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do not
+  compare get equal leases.
+- The tokens of an address are divided equally among the shards that have hosts there; if there are more shards than
+  tokens, they take turns. A token is assigned to a shard only after the one before has given it back.
+- What a lost shard had counts until its lease of time has ended.
+- The crawl is over if the page budget is reached, or if all shards are idle and every parcel that was sent was received,
+  in two rounds in a row with the same numbers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scenthound.reasons import EndReason
+from scenthound.store.crawl_records import CrawlStatus
+
+#: Pages of a shard's first lease.
+FIRST_PAGES = 4
+#: How many of the best queued scores a shard reports, which is also the most that one round can assign to it.
+N_BEST = 64
+#: How long a shard may use the tokens of an address for which there are more shards than tokens.
+TURN_S = 30.0
+#: A shard with so many parcels that wait halves the leases of all.
+BACKLOG = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a shard says of itself. `page_budget` is its lease, `n_pages` are visited pages, `n_issued` those in flight,
+    `n_waiting` those that wait for their hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen unless something
+    arrives, although its lease would allow it. `sent` and `received` have the commit of the last parcel for and from each
+    other shard. `addresses` are those that it needs tokens for since its last report, `in_use` the tokens that it has or
+    still uses, of the addresses of the last grant."""
+
+    shard: int
+    page_budget: int
+    n_pages: int
+    n_issued: int
+    n_waiting: int
+    n_queued: int
+    best: Sequence[float]
+    is_idle: bool
+    sent: Mapping[int, int] = field(default_factory=dict)
+    received: Mapping[int, int] = field(default_factory=dict)
+    backlog: int = 0
+    addresses: Sequence[str] = ()
+    in_use: Mapping[str, int] = field(default_factory=dict)
+    status: CrawlStatus | None = None
+
+    @property
+    def n_taken(self) -> int:
+        """Pages that have used up the lease, or may do so."""
+        return self.n_pages + self.n_issued
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a shard may do: visit so many pages in all, and use so many tokens of these addresses. `sent` are the commits
+    of the last parcels that other shards have for it."""
+
+    page_budget: int
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    sent: Mapping[int, int] = field(default_factory=dict)
+
+
+class AddressTokens:
+    """The tokens of all addresses: what each shard should have, and what it may still have."""
+
+    def __init__(self, n_tokens: int) -> None:
+        self._n_tokens = n_tokens
+        #: The shards that need an address, in the order of their claims.
+        self._claims: dict[str, list[int]] = {}
+        #: What a shard has, at most.
+        self._held: dict[str, dict[int, int]] = {}
+        #: Addresses whose assignment is not what it should be, or has to change with time.
+        self._unsettled: set[str] = set()
+
+    def claim(self, address: str, shard: int) -> None:
+        shards = self._claims.setdefault(address, [])
+        if shard not in shards:
+            shards.append(shard)
+        self._held.setdefault(address, {}).setdefault(shard, 0)
+        self._unsettled.add(address)
+
+    def confirm(self, shard: int, in_use: Mapping[str, int]) -> None:
+        """A shard has no more than these tokens."""
+        for address, tokens in in_use.items():
+            self._held[address][shard] = tokens
+
+    def release(self, shard: int) -> None:
+        """A shard is gone, and uses nothing any more."""
+        for address, shards in self._claims.items():
+            if shard in shards:
+                shards.remove(shard)
+                del self._held[address][shard]
+                self._unsettled.add(address)
+
+    def grant(self, shard: int, now_s: float) -> dict[str, int]:
+        """The tokens that the shard is to have from now on, where that changes."""
+        granted = {}
+        for address in sorted(self._unsettled):
+            held, wanted = self._held[address], self.wanted(address, now_s)
+            if held == wanted and len(wanted) <= self._n_tokens:
+                self._unsettled.discard(address)
+            if shard not in wanted:
+                continue
+            tokens = wanted[shard]
+            if tokens > held[shard]:
+                tokens = min(tokens, self._n_tokens - sum(held.values()) + held[shard])
+            if tokens != held[shard]:
+                granted[address] = tokens
+                held[shard] = max(held[shard], tokens)
+        return granted
+
+    def wanted(self, address: str, now_s: float) -> dict[int, int]:
+        """How the tokens should be divided now."""
+        shards, n = self._claims[address], self._n_tokens
+        if len(shards) > n:
+            first = int(now_s // TURN_S) * n % len(shards)
+            chosen = {shards[(first + i) % len(shards)] for i in range(n)}
+            return {shard: int(shard in chosen) for shard in shards}
+        return {shard: n // len(shards) + (i < n % len(shards)) for i, shard in enumerate(shards)}
+
+
+class Coordinator:
+    """One crawl. Each shard has one exchange at a time: it receives a grant, applies it, and reports. Times are those of
+    the coordinator's own clock."""
+
+    def __init__(self, n_shards: int, page_budget: int, address_connections: int) -> None:
+        self.n_shards = n_shards
+        self.page_budget = page_budget
+        #: Why the crawl is over; None if it is not.
+        self.ended: EndReason | None = None
+        self._tokens = AddressTokens(address_connections)
+        self._reports: dict[int, Report] = {}
+        #: Pages that each shard may visit in all, at most.
+        self._leases = dict.fromkeys(range(n_shards), 0)
+        self._round_size = FIRST_PAGES * n_shards
+        #: Shards that have reported in this round.
+        self._heard: set[int] = set()
+        self._last_numbers: list[object] | None = None
+
+    @property
+    def reports(self) -> Mapping[int, Report]:
+        """The latest of each shard."""
+        return self._reports
+
+    @property
+    def n_pages(self) -> int:
+        """Visited pages of the shards that have reported."""
+        return sum(report.n_pages for report in self._reports.values())
+
+    def note(self, report: Report) -> None:
+        """A shard has reported."""
+        shard = report.shard
+        for address in report.addresses:
+            self._tokens.claim(address, shard)
+        self._tokens.confirm(shard, report.in_use)
+        self._reports[shard] = report
+        self._leases[shard] = max(report.page_budget, report.n_taken)
+        self._heard.add(shard)
+        if len(self._heard) == self.n_shards:
+            self._heard.clear()
+            self._end_round([self._reports[each] for each in range(self.n_shards)])
+
+    def lose(self, shard: int) -> None:
+        """A shard is gone, and its lease of time has ended. Its pages and its lease of pages count until its successor
+        reports."""
+        self._tokens.release(shard)
+        self._reports.pop(shard, None)
+        self._heard.discard(shard)
+        self._last_numbers = None
+
+    def grant(self, shard: int, now_s: float) -> Grant:
+        """The next grant of a shard. One that has not reported may do nothing yet."""
+        report = self._reports.get(shard)
+        if report is None:
+            return Grant(0)
+        others = sum(lease for each, lease in self._leases.items() if each != shard)
+        room = max(0, self.page_budget - others)
+        lease = max(report.n_taken, min(report.n_taken + self._shares().get(shard, 0), room))
+        self._leases[shard] = max(self._leases[shard], lease)
+        sent = {each.shard: each.sent[shard] for each in self._reports.values() if shard in each.sent}
+        return Grant(lease, self._tokens.grant(shard, now_s), sent)
+
+    def _end_round(self, reports: Sequence[Report]) -> None:
+        if self.n_pages >= self.page_budget:
+            self.ended = EndReason.BUDGET
+        is_quiet = all(each.is_idle for each in reports) and _all_received(reports)
+        numbers = [(each.n_pages, dict(each.sent), dict(each.received)) for each in reports] if is_quiet else None
+        if is_quiet and numbers == self._last_numbers:
+            self.ended = self.ended or EndReason.FRONTIER
+        self._last_numbers = numbers
+        self._adapt(reports)
+
+    def _adapt(self, reports: Sequence[Report]) -> None:
+        """Change the size of the next round by how the last one was used."""
+        unused = sum(max(0, each.page_budget - each.n_taken) for each in reports)
+        if any(each.n_queued and each.n_taken + each.n_waiting >= each.page_budget for each in reports):
+            self._round_size *= 2
+        elif 2 * unused > self._round_size:
+            self._round_size //= 2
+        self._round_size = min(max(self._round_size, FIRST_PAGES * self.n_shards), N_BEST * self.n_shards)
+
+    def _shares(self) -> dict[int, int]:
+        """How many of the next pages each shard should visit."""
+        waiting = {shard: report for shard, report in self._reports.items() if report.n_queued}
+        shares = {shard: min(report.n_waiting, N_BEST) for shard, report in self._reports.items()}
+        if not waiting:
+            return shares
+        backlog = max(each.backlog for each in self._reports.values())
+        size = max(1, int(self._round_size / (1 + backlog / BACKLOG)))
+        if not all(len(report.best) for report in waiting.values()):
+            return {shard: n + -(-size // len(waiting)) * (shard in waiting) for shard, n in shares.items()}
+        scores = np.concatenate([np.asarray(report.best[:N_BEST], np.float64) for report in waiting.values()])
+        owners = np.concatenate([np.full(len(report.best[:N_BEST]), shard) for shard, report in waiting.items()])
+        best = owners[np.argsort(-scores, kind="stable")[:size]]
+        counts = np.bincount(best, minlength=self.n_shards).tolist()
+        return {shard: n + counts[shard] for shard, n in shares.items()}
+
+
+def _all_received(reports: Sequence[Report]) -> bool:
+    """Whether no parcel is on its way."""
+    return all(
+        reports[destination].received.get(report.shard, 0) == commit
+        for report in reports
+        for destination, commit in report.sent.items()
+    )

@@ -1,0 +1,95 @@
+"""A run of one shard on the real clock: it visits pages while its leases allow it.
+
+Rules
+- The run never ends by itself: the coordinator says when the crawl is over.
+- A lease of time begins when the shard has reported, not when the grant comes, so that the coordinator knows when it
+  has ended at the latest. It is checked before each turn and before each request, by a clock that also counts while the
+  machine sleeps or the process is stopped.
+- A shard whose lease has ended sends no request any more; the process that runs it must end.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from scenthound.crawler.coordinator import Grant, Report
+from scenthound.crawler.runner import LiveRun
+from scenthound.crawler.shard_member import ReadParcels, ShardMember
+from scenthound.crawler.tasks import Task
+from scenthound.errors import Failure
+from scenthound.reasons import EndReason
+
+#: How long a shard may go on after its last report that was answered.
+LEASE_S = 10.0
+
+
+def uptime_s() -> float:
+    """Seconds since the machine started, including those when it slept."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+class LeaseEnded(Failure):
+    """The shard has lost its coordinator."""
+
+
+class ShardRun(LiveRun):
+    """`read_parcels` reads the logs of other shards, in a thread. Grants and parcels come on the loop."""
+
+    def __init__(self, *args: Any, member: ShardMember, read_parcels: ReadParcels, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._member = member
+        self._read_parcels = read_parcels
+        self._reading: set[int] = set()
+        self._logs = ThreadPoolExecutor(1, "logs")
+        self._lease_ends_s = uptime_s() + LEASE_S
+
+    def exchange(self, grant: Grant, answered_s: float) -> Report:
+        """Apply a grant, which answers the report of that time, and report."""
+        self._lease_ends_s = max(self._lease_ends_s, answered_s + LEASE_S)
+        missing = self._member.apply(self._clock(), grant)
+        for source, (first, last) in missing.items():
+            if source not in self._reading:
+                self._reading.add(source)
+                reading = self._loop.run_in_executor(self._logs, self._read, source, first, last)
+                reading.add_done_callback(partial(self._has_read, source))
+        self.set_page_budget(grant.page_budget)
+        return self._member.report(self._clock())
+
+    def deliver(self, source: int, commit: int, content: bytes) -> None:
+        """Take a parcel of another shard."""
+        if not self._over.done():
+            self._member.inbox.deliver(self._clock(), source, commit, content)
+            self._turn_in(0.0)
+
+    def _read(self, source: int, first: int, last: int) -> list[tuple[int, bytes]]:
+        return list(self._read_parcels(source, first, last))
+
+    def _has_read(self, source: int, reading: Any) -> None:
+        self._reading.discard(source)
+        # What cannot be read now is missing at the next grant, too.
+        if not reading.cancelled() and reading.exception() is None:
+            for commit, content in reading.result():
+                self.deliver(source, commit, content)
+
+    def _end_reason(self, now_s: float) -> EndReason | None:
+        return None
+
+    def _turn(self) -> None:
+        self._check_lease()
+        super()._turn()
+
+    def _send(self, task: Task) -> None:
+        self._check_lease()
+        super()._send(task)
+
+    def _check_lease(self) -> None:
+        if uptime_s() > self._lease_ends_s:
+            raise LeaseEnded("The coordinator of the crawl has not answered in time. Resume the crawl.")
+
+    async def run(self) -> EndReason:
+        try:
+            return await super().run()
+        finally:
+            self._logs.shutdown(wait=False)
