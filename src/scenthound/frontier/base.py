@@ -255,6 +255,10 @@ class PriorityFrontier(ABC):
     def queued_pages(self) -> IntArray:
         """The queued pages, in any order."""
 
+    def best_scores(self, n: int) -> FloatArray:
+        """The n highest scores of queued pages, in descending order."""
+        return highest(self.scores(self.queued_pages()), n)
+
     @abstractmethod
     def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
         """Remove the n best pages on ready hosts, best first; None means that all hosts are ready.
@@ -306,6 +310,13 @@ class SavedPages(NamedTuple):
         scores, hosts, is_popped = columns["scores"], columns["hosts"], columns["is_popped"]
         pages = np.flatnonzero(~np.isnan(scores)).astype(np.int32)
         return cls(pages, hosts[pages], scores[pages], np.flatnonzero(is_popped).astype(np.int32))
+
+
+def highest(scores: FloatArray, n: int) -> FloatArray:
+    """The n highest scores, in descending order."""
+    if len(scores) > n:
+        scores = np.partition(scores, len(scores) - n)[len(scores) - n :]
+    return np.sort(scores)[::-1]
 
 
 def regret(best: float, own: float) -> float:

@@ -331,6 +331,9 @@ class UnboundedFrontier(PriorityFrontier):
     def queued_pages(self) -> IntArray:
         return self._frontier.queued_pages()
 
+    def best_scores(self, n: int) -> FloatArray:
+        return self._frontier.best_scores(n)
+
     def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
         return self._frontier.pop(n, ready)
 

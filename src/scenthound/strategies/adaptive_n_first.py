@@ -24,7 +24,7 @@ from scenthound.errors import InvalidParameter
 from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import Presets, SeenWeb, State
+from scenthound.strategies.base import Presets, SeenWeb, Sharding, State
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize
 from scenthound.strategies.kernels import FoundAgain
@@ -59,6 +59,10 @@ class AdaptiveNFirst(BestNFirst):
         self._start_n, self._least, self._largest_round = start_n, least, most
         self._memory = memory
         self._forget_rounds()
+
+    @property
+    def sharding(self) -> Sharding:
+        return self._in_shards("approximate", "each shard adjusts its own n; scores are exact")
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)

@@ -13,6 +13,13 @@ Rules, which `scenthound.testing.check_strategy` tests
 - The `ready` of a patient driver is a `ReadyHosts`. Frontiers heed its patience; a strategy without scores need not.
 - `restore(state())` on a new object continues the crawl. A checkpoint can store the state, which does not change later.
 - Memory stays within `memory_bound`.
+
+A crawl may be split into shards. Each is home to some of the pages and has its own strategy object, which knows only
+the pages that its shard has visited. `split` says so, before `start` or `restore`. From then on
+- `ask` returns pages at home only. `start` gets all seeds of the crawl, and queues those at home.
+- What is found for other shards departs: the driver takes it with `take_departures` after each `ask`, `tell`, `hand_on`
+  and `receive`, and passes it to `receive` of the home of each page. Nothing is lost and nothing departs twice.
+- `state` is called only when all departures were taken.
 """
 
 from abc import ABC, abstractmethod
@@ -21,8 +28,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Literal, Protocol, Self
 
+import numpy as np
+
+from scenthound.errors import PluginError
 from scenthound.frontier.base import Ready
-from scenthound.model import IntArray, Links, Seed, Visit
+from scenthound.frontier.shard_frontier import Departures, Home, no_departures
+from scenthound.model import FloatArray, IntArray, Links, Seed, Visit
 from scenthound.registry import Registry, Value, all_arguments, check_arguments
 from scenthound.strategies.kernels import Kernel
 
@@ -86,6 +97,24 @@ class MemoryBound:
     bytes_per_link: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Sharding:
+    """How crawls with a strategy are split into shards.
+
+    exact        if everything that departs arrives before the next visit, each queued URL has the score that it has in
+                 one crawl with the same visits
+    approximate  scores differ; `reason` says how
+    refused      there can be only one shard; `reason` says why
+    """
+
+    kind: Literal["exact", "approximate", "refused"]
+    reason: str
+
+
+#: Of strategies that do not say anything else.
+NOT_SPLIT = Sharding("refused", "does not say how it is split into shards")
+
+
 class Strategy(ABC):
     """The crawl order of one crawl. The constructor takes parameters only."""
 
@@ -119,6 +148,8 @@ class Strategy(ABC):
         super().__init_subclass__(**named)
         if "kernel" not in vars(cls):
             cls.kernel = Strategy.kernel  # type: ignore[method-assign]
+        if "sharding" not in vars(cls):
+            cls.sharding = Strategy.sharding  # type: ignore[method-assign]
 
     def kernel(self) -> Kernel | None:
         """The compiled crawl that visits the same pages in the same order, or None if there is none.
@@ -127,6 +158,18 @@ class Strategy(ABC):
         `kernel = BestNFirst.kernel`.
         """
         return None
+
+    @property
+    def sharding(self) -> Sharding:
+        """How crawls with this strategy are split into shards.
+
+        It is not inherited, like `kernel`. A strategy sets it as a class attribute, or overrides this property if it
+        depends on parameters."""
+        return NOT_SPLIT
+
+    def split(self, home: Home) -> None:
+        """Crawl one of several shards, the home of some of the pages. Called before `start` or `restore`."""
+        raise PluginError(f"{type(self).__name__} cannot be split into shards: {self.sharding.reason}.")
 
     @abstractmethod
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
@@ -172,6 +215,24 @@ class Strategy(ABC):
     @abstractmethod
     def drop(self, page: int) -> None:
         """Learn that there is no page at a requested URL: dead, refused, or visited under another URL."""
+
+    def take_departures(self) -> Departures:
+        """What was found for other shards since the last call, each page once."""
+        return no_departures()
+
+    def receive(self, _pages: IntArray, _hosts: IntArray, _values: FloatArray) -> None:
+        """Learn what another shard has found for this one: distinct pages, with rows as in `Departures.values`."""
+        raise PluginError(f"{type(self).__name__} cannot be split into shards: {self.sharding.reason}.")
+
+    def hand_on(self, page: int, _target: int, _host: int) -> None:
+        """Learn that a requested page redirects to a page of another shard: called instead of `drop`. The score or cash
+        of the page departs to the target."""
+        self.drop(page)
+
+    def best_queued(self, _n: int) -> FloatArray:
+        """The n highest scores of queued pages, in descending order; those of seeds may be infinite. Empty if the
+        scores of different shards do not compare."""
+        return np.zeros(0)
 
     @abstractmethod
     def __len__(self) -> int:

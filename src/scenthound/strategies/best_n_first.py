@@ -9,15 +9,25 @@ linked twice on one page has the better of both scores; under the other rules of
 one found later.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
+from scenthound.frontier.base import UpdateRule
 from scenthound.model import FloatArray, Visit
-from scenthound.strategies.base import BY_DESCRIPTION, Presets
+from scenthound.strategies.base import BY_DESCRIPTION, Presets, Sharding
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize
 from scenthound.strategies.kernels import BestFirstKernel, FoundAgain, Kernel
 from scenthound.strategies.per_url import PageWeight, Window, predicted_relevance
+
+UPDATE_RULES: Mapping[FoundAgain, UpdateRule] = {
+    "highest": UpdateRule.MAX,
+    "latest": UpdateRule.LATEST,
+    "first": UpdateRule.FIRST,
+}
+
+SHARDING = "the score of a link depends only on the page that it is on"
 
 
 class BestNFirst(FrontierStrategy):
@@ -41,24 +51,24 @@ class BestNFirst(FrontierStrategy):
     ) -> None:
         super().__init__(n, buffer)
         self._found_again = found_again
+        self.update_rule = UPDATE_RULES[found_again]
         if description:
             self.relevance_model = BY_DESCRIPTION
 
     def kernel(self) -> Kernel | None:
         return BestFirstKernel(self._found_again, self._n, self._buffer)
 
+    @property
+    def sharding(self) -> Sharding:
+        return self._in_shards("exact", SHARDING)
+
     def tell(self, visit: Visit) -> None:
+        super().tell(visit)
         self._enter(visit, np.full(len(visit.links), visit.relevance))
 
     def _enter(self, visit: Visit, scores: FloatArray) -> None:
         """Add the links of a page with these scores."""
-        pages, hosts = visit.links.pages, visit.links.hosts
-        if self._found_again == "highest":
-            self._frontier.push_max(pages, hosts, scores)
-        elif self._found_again == "latest":
-            self._frontier.push_latest(pages, hosts, scores)
-        else:
-            self._frontier.push_first(pages, hosts, scores)
+        self._frontier.push(visit.links.pages, visit.links.hosts, scores, self.update_rule)
 
 
 class BestFirst(BestNFirst):
@@ -70,6 +80,7 @@ class BestFirst(BestNFirst):
         "pant2002": {"buffer": 256},
     }
     kernel = BestNFirst.kernel
+    sharding = BestNFirst.sharding
 
     def __init__(self, buffer: Buffer = None, found_again: FoundAgain = "highest", description: bool = False) -> None:
         super().__init__(1, buffer, found_again, description)
@@ -81,6 +92,7 @@ class LinkContext(BestNFirst):
 
     summary = "the n links with the most relevant pages and surrounding words"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
+    sharding = BestNFirst.sharding
 
     def __init__(
         self,
@@ -98,4 +110,5 @@ class LinkContext(BestNFirst):
         return BestFirstKernel(self._found_again, self._n, self._buffer, self.context_words, self._page_weight)
 
     def tell(self, visit: Visit) -> None:
+        FrontierStrategy.tell(self, visit)
         self._enter(visit, predicted_relevance(visit.relevance, visit.links, self._page_weight))

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from scenthound.model import IntArray, Seed, Visit
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
-from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, seed_arrays
+from scenthound.frontier.base import UpdateRule
+from scenthound.model import FloatArray, IntArray, Seed, Visit
+from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, Sharding, State
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy
 from scenthound.strategies.kernels import BreadthFirstKernel, Kernel
 
 
@@ -23,6 +24,7 @@ class BreadthFirst(FrontierStrategy):
     summary = "links in the order they were found"
     presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}, "wang2009": {"buffer": None}}
     needs_relevance = False
+    update_rule = UpdateRule.FIRST
 
     def __init__(self, buffer: Buffer = None, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
         # The bound is enforced in `_append`: a bounded frontier would evict the newest links.
@@ -39,13 +41,34 @@ class BreadthFirst(FrontierStrategy):
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._begin(rng, seen)
-        self._append(*seed_arrays(seeds))
+        self._append(*self._home_seeds(seeds))
 
     def kernel(self) -> Kernel | None:
         return BreadthFirstKernel(self._queue_size, self._drops_new)
 
+    @property
+    def sharding(self) -> Sharding:
+        reason = "links of other shards are queued in the order of their arrival"
+        if self._queue_size is not None:
+            reason += "; each shard has its own queue"
+        return Sharding("approximate", reason)
+
     def tell(self, visit: Visit) -> None:
-        self._append(visit.links.pages, visit.links.hosts)
+        super().tell(visit)
+        pages, hosts = visit.links.pages, visit.links.hosts
+        if self._home is not None:
+            is_home = self._home(pages, hosts)
+            away = ~is_home
+            self._frontier.push_first(pages[away], hosts[away], np.zeros(np.count_nonzero(away)))
+            pages, hosts = pages[is_home], hosts[is_home]
+        self._append(pages, hosts)
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        self._append(pages, hosts)
+
+    def best_queued(self, n: int) -> FloatArray:
+        """Empty: the order in which shards found their links does not compare."""
+        return np.zeros(0)
 
     def _append(self, pages: IntArray, hosts: IntArray) -> None:
         if self._queue_size is not None and self._drops_new:

@@ -11,6 +11,8 @@ Rules
 - The cash of a page without links, and cash given to a dropped page, leaves circulation and is counted as `lost`. The
   sum of circulating and lost cash is constant.
 - No links are stored: each URL needs one number and one state.
+- In shards, the seeds share cash 1 over all shards, and cash for pages of other shards departs. So the sum over all
+  shards of circulating and lost cash, and of cash in transit, is constant.
 
 The revision and the topical sharing of cash (wang2009 Eq. 6-8) are used by OTIE and by the CASH score of the rank
 function. Compiled crawls must compute the same numbers, so sums go from left to right.
@@ -25,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.frontier.base import PoppedPage, ReadyHosts
+from scenthound.frontier.base import PoppedPage, ReadyHosts, UpdateRule
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.strategies.base import MemoryBound, SeenWeb, State
 from scenthound.strategies.frontier_strategy import FrontierStrategy, first_positions, seed_arrays
@@ -91,6 +93,8 @@ class CashStrategy(FrontierStrategy):
     """The common part of OPIC and OTIE: a frontier ordered by cash, and the cash of all other pages. Without
     `seeds_first` (SPEC section 2, common R) seeds are queued with their share like other pages."""
 
+    update_rule = UpdateRule.SUM
+
     _cash: HeldCash
 
     def __init__(self, n: int, seeds_first: bool) -> None:
@@ -108,6 +112,8 @@ class CashStrategy(FrontierStrategy):
         pages, hosts = pages[distinct], hosts[distinct]
         self._cash.make_room(pages)
         shares = np.ones(len(pages)) / len(pages)
+        is_home = self._are_home(pages, hosts)
+        pages, hosts, shares = pages[is_home], hosts[is_home], shares[is_home]
         if self._seeds_first:
             self._cash.hold(pages, shares)
             shares = np.full(len(pages), inf)
@@ -120,11 +126,22 @@ class CashStrategy(FrontierStrategy):
                 self._cash.hold(each.page, each.score)
         return popped
 
+    def _note_in_flight(self, pages: list[int], scores: list[float]) -> None:
+        """Nothing to do: pages in flight hold their cash."""
+
     @abstractmethod
     def tell(self, visit: Visit) -> None: ...
 
     def drop(self, page: int) -> None:
         self._cash.drop(page)
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        self._give(pages, hosts, values[:, 0])
+
+    def hand_on(self, page: int, target: int, host: int) -> None:
+        cash = self._cash.emptied(page)
+        self.drop(page)
+        self.receive(np.array([target], np.int32), np.array([host], np.int32), np.array([[cash]]))
 
     def put_last(self, pages: IntArray) -> None:
         """Pages that are requested hold their cash."""

@@ -21,6 +21,7 @@ class Evolved(RankFunction):
     summary = "the URL that ranks best by a formula from a file; without a file, by the one published in johnson2003"
     presets: ClassVar[Presets] = {}
     kernel = RankFunction.kernel
+    sharding = RankFunction.sharding
 
     def __init__(self, file: str | None = None, n: RoundSize = 1, buffer: Buffer = None) -> None:
         if file is None:

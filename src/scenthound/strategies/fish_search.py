@@ -23,9 +23,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from scenthound.frontier.shard_frontier import Departures
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, SeenWeb, State
+from scenthound.strategies.base import MemoryBound, SeenWeb, Sharding, State
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_positions, seed_arrays
 from scenthound.strategies.per_url import per_url, restored, saved, with_room
 
@@ -48,6 +49,10 @@ class DepthBoundSearch(FrontierStrategy):
 
     _depth: IntArray
 
+    @property
+    def sharding(self) -> Sharding:
+        return self._in_shards("exact", "what a link inherits from its page departs with it: its score and depth")
+
     def __init__(self, *, depth: int, threshold: float, revive: bool, n: int, buffer: int | None) -> None:
         super().__init__(n, buffer)
         self._greatest_depth = depth
@@ -64,6 +69,7 @@ class DepthBoundSearch(FrontierStrategy):
         self._deepen(pages, self._greatest_depth)
 
     def tell(self, visit: Visit) -> None:
+        super().tell(visit)
         depth = int(self._depth[visit.page])
         relevant = visit.relevance > self._threshold
         if depth == 0 and not (relevant and self._revive):
@@ -73,11 +79,29 @@ class DepthBoundSearch(FrontierStrategy):
         self._frontier.push_max(pages, hosts, scores)  # Fig. 1, step 3.2
         self._deepen(pages, self._greatest_depth if relevant else depth - 1)  # Fig. 1, step 3.3
 
+    def take_departures(self) -> Departures:
+        # What was found earlier may depart again: the highest counts.
+        departures = super().take_departures()
+        depths = self._depth[departures.pages].astype(np.float64)
+        values = np.column_stack((departures.values, depths, *self._inheritance(departures.pages)))
+        return replace(departures, values=values)
+
+    def _inheritance(self, _pages: IntArray) -> list[FloatArray]:
+        """What departs besides the score and the depth."""
+        return []
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        super().receive(pages, hosts, values)
+        self._deepen(pages, values[:, 1].astype(np.int32))
+
+    def _inherit(self, page: int, target: int) -> None:
+        self._deepen(np.array([target], np.int32), int(self._depth[page]))
+
     @abstractmethod
     def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
         """The indices of the distinct links of a page, and the score of each (Fig. 1, step 3.1)."""
 
-    def _deepen(self, pages: IntArray, depth: int) -> None:
+    def _deepen(self, pages: IntArray, depth: int | IntArray) -> None:
         self._depth = with_room(self._depth, pages, UNKNOWN)
         self._depth[pages] = np.maximum(self._depth[pages], depth)
 
@@ -98,6 +122,7 @@ class FishSearch(DepthBoundSearch):
     `threshold` and `revive` are described above. `n` links leave the frontier per round; `buffer` is the size of the
     frontier (both papers: 1, none)."""
 
+    sharding = DepthBoundSearch.sharding
     summary = "the first links of relevant pages, through at most a few consecutive irrelevant pages"
 
     def __init__(

@@ -10,16 +10,26 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from math import inf
 from random import Random
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from scenthound import native
-from scenthound.frontier.base import NO_HOST, PoppedPage, PriorityFrontier, Ready, ReadyHosts, regret
+from scenthound.frontier.base import (
+    NO_HOST,
+    PoppedPage,
+    PriorityFrontier,
+    Ready,
+    ReadyHosts,
+    UpdateRule,
+    highest,
+    regret,
+)
 from scenthound.frontier.priority import priority_frontier
-from scenthound.model import FloatArray, IntArray, Seed, Visit
+from scenthound.frontier.shard_frontier import Departures, Home, ShardFrontier, no_departures
+from scenthound.model import BoolArray, FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, SeenWeb, State, Strategy, restored_rng
+from scenthound.strategies.base import MemoryBound, SeenWeb, Sharding, State, Strategy, restored_rng
 
 
 class _Entry(NamedTuple):
@@ -126,6 +136,9 @@ class Round:
                 return best
         return -inf
 
+    def scores(self) -> list[float]:
+        return [entry.page.score for stack in self._stack_of.values() for entry in stack]
+
     def state(self) -> list[list[Any]]:
         """All pages, the next to leave last."""
         entries = sorted(entry for stack in self._stack_of.values() for entry in stack)
@@ -150,7 +163,13 @@ BYTES_PER_URL_BESIDE_BOUNDED = 200
 
 
 class FrontierStrategy(Strategy):
-    """A frontier, the current round, and the checkpoint of both."""
+    """A frontier, the current round, and the checkpoint of both.
+
+    In a shard, links to pages that are not at home depart with their scores. The scores of pages in flight are kept
+    until `tell`, `drop` or `hand_on`, so `tell` of a subclass calls this one."""
+
+    #: How the scores of a page that is found again are combined while it departs.
+    update_rule: UpdateRule = UpdateRule.MAX
 
     _rng: Random
     _seen: SeenWeb
@@ -164,10 +183,35 @@ class FrontierStrategy(Strategy):
         self._round = Round()
         self._regrets: list[float] = []
         self._last_scores: list[float] = []
+        self._home: Home | None = None
+        #: In a shard, the scores of pages in flight.
+        self._score_in_flight: dict[int, float] = {}
+
+    def _in_shards(self, kind: Literal["exact", "approximate"], reason: str) -> Sharding:
+        """The sharding of a strategy whose frontier may be bounded."""
+        if self._buffer is None:
+            return Sharding(kind, reason)
+        return Sharding("approximate", f"{reason}; each shard has its own buffer")
+
+    def split(self, home: Home) -> None:
+        if self.sharding.kind == "refused":
+            super().split(home)
+        self._home = home
+
+    def _are_home(self, pages: IntArray, hosts: IntArray) -> BoolArray:
+        return np.ones(len(pages), np.bool_) if self._home is None else self._home(pages, hosts)
+
+    def _home_seeds(self, seeds: Sequence[Seed]) -> tuple[IntArray, IntArray]:
+        """The pages and the hosts of the seeds that are at home."""
+        pages, hosts = seed_arrays(seeds)
+        if self._home is None:
+            return pages, hosts
+        is_home = self._home(pages, hosts)
+        return pages[is_home], hosts[is_home]
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._begin(rng, seen)
-        pages, hosts = seed_arrays(seeds)
+        pages, hosts = self._home_seeds(seeds)
         # SPEC section 2, common (R): seeds come before everything else.
         self._frontier.push_max(pages, hosts, np.full(len(pages), inf))
 
@@ -176,6 +220,9 @@ class FrontierStrategy(Strategy):
         self._rng = rng
         self._seen = seen
         self._frontier = priority_frontier(self._buffer, rng)
+        if self._home is not None:
+            self._frontier = ShardFrontier(self._frontier, self._home, self.update_rule)
+        self._score_in_flight = {}
         self._round = Round()
         self._regrets = []
         self._last_scores = []
@@ -191,7 +238,13 @@ class FrontierStrategy(Strategy):
                 popped += self._round.pop(n - len(popped), ready_hosts)
         self._regrets = [each.regret for each in popped]
         self._last_scores = [each.score for each in popped]
+        if self._home is not None:
+            self._note_in_flight([each.page for each in popped], self._last_scores)
         return [each.page for each in popped]
+
+    def _note_in_flight(self, pages: list[int], scores: list[float]) -> None:
+        """Keep the scores of requested pages of a shard."""
+        self._score_in_flight.update(zip(pages, scores, strict=True))
 
     @property
     def _pops_single_pages(self) -> bool:
@@ -228,13 +281,45 @@ class FrontierStrategy(Strategy):
         return self._frontier.n_evicted
 
     @abstractmethod
-    def tell(self, visit: Visit) -> None: ...
+    def tell(self, visit: Visit) -> None:
+        self._score_in_flight.pop(visit.page, None)
 
     def drop(self, page: int) -> None:
-        """Nothing to do: the page has left the frontier."""
+        """Nothing else to do: the page has left the frontier."""
+        self._score_in_flight.pop(page, None)
+
+    def take_departures(self) -> Departures:
+        if isinstance(self._frontier, ShardFrontier):
+            return self._frontier.take_departures()
+        return no_departures(self.update_rule)
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        self._frontier.push(pages, hosts, values[:, 0], self.update_rule)
+
+    def hand_on(self, page: int, target: int, host: int) -> None:
+        score = self._score_in_flight.get(page)
+        self.drop(page)
+        if score is not None:
+            self._inherit(page, target)
+            to_target = np.array([target], np.int32), np.array([host], np.int32)
+            self._frontier.push(*to_target, np.array([score]), self.update_rule)
+
+    def _inherit(self, page: int, target: int) -> None:
+        """Let the target of a redirect inherit what a subclass knows of the page besides its score."""
+
+    def best_queued(self, n: int) -> FloatArray:
+        in_frontier = self._frontier.best_scores(n)
+        if not len(self._round):
+            return in_frontier
+        return highest(np.concatenate((in_frontier, self._round.scores())), n)
 
     def put_last(self, pages: IntArray) -> None:
         """Give queued pages the lowest score, because another strategy has requested them."""
+        if self._home is not None:
+            scores = self._frontier.scores(pages)
+            # Others were requested before, or are no longer queued.
+            has_score = scores > -inf
+            self._note_in_flight(pages[has_score].tolist(), scores[has_score].tolist())
         self._frontier.rescore(pages, np.full(len(pages), -inf))
 
     def __len__(self) -> int:
@@ -245,13 +330,21 @@ class FrontierStrategy(Strategy):
             "frontier": self._frontier.state(),
             "round": self._round.state(),
             "rng": self._rng.getstate(),
+            **self._shard_state(),
             **self._own_state(),
         }
+
+    def _shard_state(self) -> dict[str, Any]:
+        if self._home is None:
+            return {}
+        return {"in_flight": [list(self._score_in_flight), list(self._score_in_flight.values())]}
 
     def restore(self, state: State, seen: SeenWeb) -> None:
         self._begin(restored_rng(state), seen)
         self._frontier.restore(state["frontier"])
         self._round = Round.restored(state["round"])
+        if self._home is not None:
+            self._score_in_flight = dict(zip(*state["in_flight"], strict=True))
         self._restore_own(state)
 
     def _own_state(self) -> dict[str, Any]:

@@ -25,10 +25,10 @@ import numpy as np
 
 from scenthound.model import FloatArray, IntArray
 from scenthound.registry import Bounds
-from scenthound.strategies.base import Presets
+from scenthound.strategies.base import Presets, Sharding
 from scenthound.strategies.cash import LOST, QUEUED, shares_of
 from scenthound.strategies.frontier_strategy import RoundSize
-from scenthound.strategies.otie import Flatness, Otie, Rounds, Strength, WhenHopeless
+from scenthound.strategies.otie import SHARDING, Flatness, Otie, Rounds, Strength, WhenHopeless
 from scenthound.strategies.per_url import PageWeight, Window
 
 
@@ -39,6 +39,7 @@ class HubOtie(Otie):
 
     summary = "like otie, but pages also collect cash from the pages they link to and share it among their links"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
+    sharding = Sharding("approximate", f"cash is collected from pages of the same shard only; {SHARDING}")
 
     def __init__(
         self,

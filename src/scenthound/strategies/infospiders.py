@@ -33,7 +33,16 @@ import numpy as np
 from scenthound.frontier.base import Ready, ReadyHosts
 from scenthound.model import IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State, Strategy, restored_rng
+from scenthound.strategies.base import (
+    BY_DESCRIPTION,
+    MemoryBound,
+    Presets,
+    SeenWeb,
+    Sharding,
+    State,
+    Strategy,
+    restored_rng,
+)
 from scenthound.strategies.frontier_strategy import Buffer
 from scenthound.strategies.spider import (
     BYTES_PER_AGENT,
@@ -175,6 +184,7 @@ class InfoSpiders(Strategy):
     is long if `max_pages` is large); none: unlimited.
     """
 
+    sharding = Sharding("refused", "agents follow links from page to page, and would have to change shards")
     summary = "agents that gain energy from relevant pages, follow links by nearby words, learn, reproduce and die"
     empty_advice = (
         "set max_pages to the page budget or lower of_average, so that agents live longer, or add start pages"

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from scenthound.model import FloatArray, IntArray, Visit
-from scenthound.strategies.base import Presets, SeenWeb
+from scenthound.strategies.base import Presets, SeenWeb, Sharding
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize
 from scenthound.strategies.pagerank import (
     BufferedPages,
@@ -56,6 +56,10 @@ class KeywordPageRank(PageRankStrategy):
     ) -> None:
         formula = PageRankFormula(gamma, tolerance, norm)
         super().__init__(n, buffer, pages, every, formula, other_domains=other_domains)
+
+    @property
+    def sharding(self) -> Sharding:
+        return self._in_shards("approximate", "ties are broken by PageRank in the graph of each shard")
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)

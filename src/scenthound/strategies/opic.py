@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from scenthound.model import FloatArray, Visit
-from scenthound.strategies.base import Presets, SeenWeb, State
+from scenthound.strategies.base import Presets, SeenWeb, Sharding, State
 from scenthound.strategies.cash import CashStrategy
 from scenthound.strategies.frontier_strategy import RoundSize, first_positions
 from scenthound.strategies.kernels import Kernel, OpicKernel
@@ -29,6 +29,7 @@ class Opic(CashStrategy):
     summary = "the n pages with the most cash, which each page shares equally among its links"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
     needs_relevance = False
+    sharding = Sharding("exact", "cash for pages of other shards is in transit until the next exchange")
 
     _history: FloatArray
 

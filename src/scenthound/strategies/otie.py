@@ -25,7 +25,7 @@ import numpy as np
 from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
+from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, Sharding, State
 from scenthound.strategies.cash import UNVISITED, CashStrategy, expected_relevance, revised_cash, shares_of
 from scenthound.strategies.frontier_strategy import RoundSize, best_of_repeats
 from scenthound.strategies.kernels import Kernel, OtieKernel
@@ -102,6 +102,8 @@ WhenHopeless = Literal["equally", "keep"]
 #: The number of rounds after which the visited page with the most cash shares again; none: never.
 Rounds = Annotated[int | None, Bounds(1)]
 
+SHARDING = "visited pages of other shards count by their predicted relevance, and each shard shares again on its own"
+
 
 class Otie(CashStrategy):
     """`a` and `d` are the strength and the flatness of the revision (Eq. 8: 0.85 and 3; any d > 0 is valid, because the
@@ -113,6 +115,7 @@ class Otie(CashStrategy):
 
     summary = "the n pages with the most cash, which each page shares among its links by their expected relevance"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
+    sharding = Sharding("approximate", SHARDING)
 
     _relevance: FloatArray
     _max_cash_heap: MaxCashHeap
@@ -212,6 +215,10 @@ class Otie(CashStrategy):
     def _give(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
         super()._give(pages, hosts, amounts)
         self._max_cash_heap.note(pages[self._relevance[pages] >= 0].tolist())
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        self._relevance = with_room(self._relevance, pages, UNVISITED)
+        super().receive(pages, hosts, values)
 
     def _next_rounds(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         if self._reshare_every is not None:

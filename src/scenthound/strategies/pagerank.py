@@ -30,7 +30,7 @@ import numpy as np
 
 from scenthound.model import FloatArray, IntArray, Links, LongArray, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, State
+from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, Sharding, State
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy
 
 #: The norm of the change in an iteration: its maximum or its sum (SPEC section 2, R: the maximum).
@@ -222,6 +222,7 @@ class PageRankStrategy(FrontierStrategy):
         """The scores of queued links, from their old scores and new PageRanks."""
 
     def tell(self, visit: Visit) -> None:
+        super().tell(visit)
         links, page_score = visit.links, self._page_score(visit)
         self._local.keep(visit.page, page_score, self._recorded(links, self._seen.host(visit.page)))
         self._frontier.push_max(links.pages, links.hosts, self._link_scores(page_score, self._local.last(links.pages)))
@@ -263,6 +264,9 @@ class PageRankFirst(PageRankStrategy):
     With `other_domains` only links to other domains are recorded. With `description` pages are compared with the
     topic's description, as in the study, instead of its keywords."""
 
+    sharding = Sharding(
+        "refused", "PageRank is computed from the links between domains, which are those between shards"
+    )
     summary = "the link with the highest PageRank among the buffered pages and queued links"
     presets: ClassVar[Presets] = {
         "menczer2001": {

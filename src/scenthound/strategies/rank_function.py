@@ -19,9 +19,11 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from scenthound.frontier.base import UpdateRule
+from scenthound.frontier.shard_frontier import Departures
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds, Value
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, State
+from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, Sharding, State
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_positions
 from scenthound.strategies.kernels import Kernel, RankKernel
 from scenthound.strategies.rank_rules import BYTES_PER_DISTANCE, SCORE_NAMES, STUDY_SCORES, RankRules, RuleChoice
@@ -86,6 +88,8 @@ class RankFunction(FrontierStrategy):
         "johnson2003": weights_by_name(10, 10, 76, 121, 97, 36, 31, 2, 4),
         "best_first": weights_by_name(0, 0, 0, 0, 1, 0, 0, 0, 0),
     }
+
+    update_rule = UpdateRule.LATEST
 
     _scores: RankScores
     _extras: dict[str, ExtraScore]
@@ -181,7 +185,31 @@ class RankFunction(FrontierStrategy):
         for extra in self._extras.values():
             extra.begin(distinct)
 
+    @property
+    def sharding(self) -> Sharding:
+        reason = (
+            "a URL has the highest of the ranks that it has in the shards where it was found; each knows its own pages"
+        )
+        return self._in_shards("approximate", reason)
+
+    def take_departures(self) -> Departures:
+        departures = super().take_departures()
+        distances = self._choice.distances(departures.pages)
+        return replace(departures, values=np.column_stack((departures.values, distances)))
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        self._frontier.push_max(pages, hosts, values[:, 0])
+        self._choice.learn_distances(pages, values[:, 1].astype(np.int32))
+        for extra in self._extras.values():
+            if isinstance(extra, HostSuccess):
+                extra.learn_hosts(pages, hosts)
+
+    def _inherit(self, page: int, target: int) -> None:
+        distances = self._choice.distances(np.array([page], np.int32))
+        self._choice.learn_distances(np.array([target], np.int32), distances)
+
     def tell(self, visit: Visit) -> None:
+        super().tell(visit)
         distinct = first_positions(visit.links.pages)
         links, hosts = visit.links.pages[distinct], visit.links.hosts[distinct]
         siblings = self._scores.add(visit.page, self._classifier_score(visit.relevance), links)
@@ -247,6 +275,7 @@ class RankByRules(RankFunction):
 
     presets: ClassVar[Presets] = {}
     kernel = RankFunction.kernel
+    sharding = RankFunction.sharding
 
     def __init__(
         self,

@@ -188,6 +188,19 @@ class RuleChoice:
             self._distance = with_room(self._distance, links, UNREACHED)
             self._distance[links] = np.minimum(self._distance[links], self._distance[page] + 1)
 
+    def distances(self, pages: IntArray) -> IntArray:
+        """The distances of pages from the seeds; `UNREACHED` if distances are not stored."""
+        if not self._by_distance:
+            return np.full(len(pages), UNREACHED, np.int32)
+        self._distance = with_room(self._distance, pages, UNREACHED)
+        return self._distance[pages]
+
+    def learn_distances(self, pages: IntArray, distances: IntArray) -> None:
+        """Learn the distances of distinct pages that another shard has found."""
+        if self._by_distance:
+            self._distance = with_room(self._distance, pages, UNREACHED)
+            self._distance[pages] = np.minimum(self._distance[pages], distances)
+
     def rule_of(self, pages: IntArray) -> LongArray | int:
         """The index of the rule for each page, or of one rule for all."""
         if self._by_distance:

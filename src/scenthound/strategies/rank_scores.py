@@ -242,15 +242,15 @@ class HostSuccess(ExtraScore):
         self._counts = np.zeros((0, 2), np.int32)
 
     def begin(self, seeds: Sequence[Seed]) -> None:
-        self._learn_hosts(*seed_arrays(seeds))
+        self.learn_hosts(*seed_arrays(seeds))
 
-    def _learn_hosts(self, pages: IntArray, hosts: IntArray) -> None:
+    def learn_hosts(self, pages: IntArray, hosts: IntArray) -> None:
         self._host = with_room(self._host, pages, 0)
         self._host[pages] = hosts
         self._counts = grown(self._counts, 1 + int(hosts.max(initial=0)), 0)
 
     def add(self, download: Download) -> None:
-        self._learn_hosts(download.pages, download.hosts)
+        self.learn_hosts(download.pages, download.hosts)
         (host,) = self._hosts(np.array([download.page], np.int32))
         self._counts[host] += np.array([1, download.in_community], np.int32)
 

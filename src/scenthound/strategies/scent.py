@@ -20,9 +20,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from scenthound.frontier.base import UpdateRule
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import LinkReason, MemoryBound, SeenWeb, State
+from scenthound.strategies.base import LinkReason, MemoryBound, SeenWeb, Sharding, State
 from scenthound.strategies.frontier_strategy import (
     Buffer,
     FrontierStrategy,
@@ -66,6 +67,7 @@ class Scent(FrontierStrategy):
 
     summary = "the n links that look most relevant by all pages that link to them, words and neighbours"
     needs_anchors = True
+    update_rule = UpdateRule.LATEST
 
     _evidence: LinkEvidence
     _context_odds: WordOdds
@@ -99,7 +101,18 @@ class Scent(FrontierStrategy):
         super().start(seeds, rng, seen)
         self._evidence.start(seed_arrays(seeds)[0])
 
+    @property
+    def sharding(self) -> Sharding:
+        reason = "a URL has the score that it has where it was found; each shard collects evidence from its own pages"
+        return self._in_shards("approximate", reason)
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        self._evidence.reach(int(pages.max(initial=-1)) + 1)
+        # What was found at home counts until another shard knows better.
+        self._frontier.push_max(pages, hosts, values[:, 0])
+
     def tell(self, visit: Visit) -> None:
+        super().tell(visit)
         words = self._seen.words(visit.page)
         scores = self._scaled_scores(visit)
         relevance = float(scores[-1])

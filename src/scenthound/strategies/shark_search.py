@@ -45,6 +45,7 @@ class SharkSearch(DepthBoundSearch):
 
     summary = "the links with the highest inherited score and the most relevant anchors and surrounding words"
     needs_anchors = True
+    sharding = DepthBoundSearch.sharding
 
     _inherited: FloatArray
 
@@ -78,6 +79,20 @@ class SharkSearch(DepthBoundSearch):
         distinct, neighbourhood = best_of_repeats(visit.links.pages, self._neighbourhood(visit.links))
         weight = self._inheritance_weight
         return distinct, weight * inherited + (1 - weight) * neighbourhood  # step 6
+
+    def _inheritance(self, pages: IntArray) -> list[FloatArray]:
+        self._inherited = with_room(self._inherited, pages, 0)
+        return [self._inherited[pages]]
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        super().receive(pages, hosts, values)
+        self._inherited = with_room(self._inherited, pages, 0)
+        self._inherited[pages] = np.maximum(self._inherited[pages], values[:, 2])
+
+    def _inherit(self, page: int, target: int) -> None:
+        super()._inherit(page, target)
+        self._inherited = with_room(self._inherited, np.array([page, target], np.int32), 0)
+        self._inherited[target] = max(self._inherited[target], self._inherited[page])
 
     def _neighbourhood(self, links: Links) -> FloatArray:
         anchors = anchor_scores(links)
