@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays_of
 from scenthound.errors import InvalidInput
 from scenthound.reasons import SkipReason
 from scenthound.store.archive import file_name
-from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase, packed, unpacked
+from scenthound.store.crawl_database import CommitRows, CrawlBatch, CrawlDatabase, packed, plain_rows, unpacked
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     JoinedArrays,
@@ -260,10 +260,10 @@ def test_a_batch_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
         twice = CrawlBatch(0, 0, urls=["http://a.test/"])
         twice.rows[VisitRecord] = [visit(1), visit(0)]
         with pytest.raises(sqlite3.IntegrityError):
-            database.write(twice, store.archive_end())
+            database.write(CommitRows(plain_rows(twice), store.archive_end()))
         good = CrawlBatch(0, 0)
         good.rows[VisitRecord] = [visit(1)]
-        database.write(good, store.archive_end())
+        database.write(CommitRows(plain_rows(good), store.archive_end()))
         database.close()
         assert (store.counts().visits, store.counts().urls) == (2, 0)
 

@@ -11,6 +11,7 @@ ScenthoundError
 │   └── MissingExtra      the feature needs an optional dependency
 └── Failure               the work itself failed: the command line exits with 1
     ├── LeakageError      a strategy used information that it cannot have
+    ├── Fenced            another process has taken over the crawl
     ├── RunFailure        something that a live crawl needs stopped working; the crawl can be resumed
     │   ├── ProxyFailure  its proxy
     │   └── FilesFailure  the system, which lets it open no more files or connections
@@ -135,6 +136,10 @@ class Failure(ScenthoundError):
 
 
 class LeakageError(Failure):
+    pass
+
+
+class Fenced(Failure):
     pass
 
 

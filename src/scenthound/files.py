@@ -164,6 +164,23 @@ def write_atomic(path: Path, content: bytes, *, follow_link: bool = True, privat
         ) from None
 
 
+def create_exclusively(path: Path, content: bytes) -> None:
+    """Make a file that appears complete, or not at all. FileExistsError if there is one; of several processes only one
+    succeeds, also on network file systems."""
+    part = _locked_part(path.parent, 0o666)
+    try:
+        part.file.write(content)
+        part.file.flush()
+        os.fsync(part.file.fileno())
+        os.link(part.path, path)
+    finally:
+        with suppress(OSError):
+            part.file.close()
+        with suppress(OSError):
+            part.path.unlink()
+    sync_folder(path.parent)
+
+
 @dataclass(frozen=True, slots=True)
 class PartFile:
     """A file that is being written under a temporary name."""

@@ -9,39 +9,16 @@ Rules
 """
 
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import unquote, urlsplit
 
-from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
+from scenthound.errors import Failure, InvalidInput, UsageError, printable
 from scenthound.files import part_file
 from scenthound.store.folder import ExportFolderKind, ResultFolder, check_replaceable
-
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
-#: What to install for the file systems that are asked for most.
-_EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
-#: User names, passwords and keys in a URL; a password may have a slash.
-_CREDENTIALS = re.compile(r"(?<=://).*@")
-
-
-def is_remote(out: str | os.PathLike[str]) -> bool:
-    """Whether it is a URL instead of a path."""
-    return isinstance(out, str) and _SCHEME.match(out) is not None and not out.lower().startswith("file://")
-
-
-def local_path(out: str | os.PathLike[str]) -> Path:
-    """The path of a file or of a `file://` URL."""
-    text = os.fspath(out)
-    if not text.lower().startswith("file://"):
-        return Path(text)
-    parts = urlsplit(text)
-    if parts.netloc not in ("", "localhost") or not parts.path:
-        raise UsageError(f"{printable(text)} is no path of this machine: write file:///folder/name.")
-    return Path(unquote(parts.path))
+from scenthound.store.locations import OBJECT_STORES, RemoteLocation, cause, is_remote, local_path, shown
 
 
 def check_outside(out: str | os.PathLike[str], folder: Path, kind: str = "crawl") -> None:
@@ -96,7 +73,7 @@ def _writing(out: object) -> Iterator[None]:
     try:
         yield
     except OSError as reason:
-        raise Failure(f"Cannot write {_shown(out)}: {_cause(reason)}. Nothing was written.") from None
+        raise Failure(f"Cannot write {shown(out)}: {cause(reason)}. Nothing was written.") from None
 
 
 @contextmanager
@@ -105,48 +82,26 @@ def _temporary(out: object) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _shown(out: object) -> str:
-    return printable(_CREDENTIALS.sub("", str(out)))
-
-
-def _cause(reason: BaseException) -> str:
-    why = " ".join(str(getattr(reason, "strerror", None) or reason).split())
-    return printable(why or type(reason).__name__, 200).rstrip(".")
-
-
 class _RemotePath:
     """A path in a file system of fsspec."""
 
     def __init__(self, url: str) -> None:
-        scheme, _, rest = url.partition("://")
-        self._scheme = scheme.lower()
-        self._url = f"{self._scheme}://{rest}"
-        if not rest.strip("/") or rest.endswith("/") or (self._scheme in _EXTRAS and "/" not in rest):
-            raise UsageError(f"{_shown(url)} names no file: add a name, as in {self._scheme}://bucket/name.")
-        try:
-            from fsspec.core import url_to_fs
-
-            self._files, self._path = url_to_fs(self._url)
-        except ImportError as reason:
-            if self._scheme in _EXTRAS:
-                raise MissingExtra.named(_EXTRAS[self._scheme], f"Writing to {self._scheme}://") from None
-            raise UsageError(f"Cannot write to {_shown(url)}: {_cause(reason)}.") from None
-        except ValueError as reason:
-            raise UsageError(f"Cannot write to {_shown(url)}: {_cause(reason)}.") from None
+        remote = RemoteLocation.of(url)
+        self._scheme, self._url, self._files, self._path = remote.scheme, remote.url, remote.files, remote.path
 
     def check_free(self, *, force: bool, is_folder: bool = False) -> None:
         """InvalidInput if something exists there that is not to be replaced. A folder never is: what else is in it is
         not known."""
         with self._errors_in_one_line():
             self._files.invalidate_cache()
-            if self._scheme in _EXTRAS:
+            if self._scheme in OBJECT_STORES:
                 # An object store says that an object is missing even if its bucket is.
                 self._files.info(self._files._parent(self._path).split("/")[0])
             exists = not force and self._files.exists(self._path)
         if exists:
             advice = "and is never replaced: choose another name"
             advice = advice if is_folder else "choose another name, or replace it with --force"
-            raise InvalidInput(f"{_shown(self._url)} exists already{',' if is_folder else ':'} {advice}.")
+            raise InvalidInput(f"{shown(self._url)} exists already{',' if is_folder else ':'} {advice}.")
 
     def upload(self, files: dict[str, Path]) -> None:
         """Copy files to the path with a suffix each; all of them or none."""
@@ -166,7 +121,7 @@ class _RemotePath:
 
     def _make_parents(self, path: str) -> None:
         # An object store has no folders, and would make a bucket of a misspelled name.
-        if self._scheme not in _EXTRAS:
+        if self._scheme not in OBJECT_STORES:
             with suppress(NotImplementedError):
                 self._files.makedirs(self._files._parent(path), exist_ok=True)
 
@@ -176,4 +131,4 @@ class _RemotePath:
             yield
         except Exception as reason:  # noqa: BLE001 - each file system has its own errors
             advice = "Check the name, the credentials and their permissions. Nothing was written"
-            raise Failure(f"Cannot write to {_shown(self._url)}: {_cause(reason)}. {advice}.") from None
+            raise Failure(f"Cannot write to {shown(self._url)}: {cause(reason)}. {advice}.") from None

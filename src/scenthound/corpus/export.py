@@ -12,12 +12,13 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
 from scenthound.corpus.archives import ArchiveExport, write_cdxj, write_warc
-from scenthound.corpus.destinations import check_outside, is_remote, new_export_folder, new_file
+from scenthound.corpus.destinations import check_outside, new_export_folder, new_file
 from scenthound.corpus.documents import Documents, DocumentSettings, Selection
 from scenthound.corpus.formats import write_jsonl, write_markdown, write_parquet, write_wet
 from scenthound.errors import UnknownName, UsageError, printable
 from scenthound.model import Progress, silent
 from scenthound.store.folder import CORPUS, ResultFolder
+from scenthound.store.locations import is_remote
 from scenthound.store.stored_crawl import StoredCrawl
 
 ExportKind = Literal["jsonl", "parquet", "wet", "markdown", "warc", "cdxj"]

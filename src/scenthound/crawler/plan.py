@@ -51,6 +51,7 @@ from scenthound.model import Progress, silent
 from scenthound.reasons import SkipReason
 from scenthound.records import column
 from scenthound.simulator.scores import TopicWords
+from scenthound.store.commit_log import CommitLog
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, CrawlAbout
 from scenthound.store.crawl_records import HostState, SkippedRecord
 from scenthound.store.crawl_store import Commit, CrawlStore
@@ -166,11 +167,19 @@ class _Snapshot(CrawlStore):
 
     leaves_no_trace = True
 
-    def __init__(self, folder: Path, about: CrawlAbout) -> None:
+    def __init__(
+        self, folder: Path, about: CrawlAbout, log: CommitLog | None = None, progress: Progress = silent
+    ) -> None:
         if is_locked(folder / ARCHIVE_FOLDER):
             raise InvalidInput(f"Another process is writing to {printable(folder)}: wait until it has ended.")
         self.check_version(folder, about)
         StoredCrawl.__init__(self, folder, about)
+        if log is not None and log.last() != self.change_counter():
+            StoredCrawl.close(self)
+            raise InvalidInput(
+                f"{printable(folder)} lacks commits of its log {log}, or the log those of the folder: resume the crawl "
+                "without --dry-run, which brings it up to date."
+            )
 
     def close(self) -> None:
         StoredCrawl.close(self)

@@ -8,7 +8,7 @@ Rules
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -148,6 +148,18 @@ class ArchiveWriter:
         if is_new:
             sync_folder(self._folder)
         return handle
+
+
+def joined_parts(parts: Iterable[ArchivePart]) -> tuple[ArchivePart, ...]:
+    """Those that follow each other in a file as one."""
+    contents: dict[tuple[int, int], list[bytes]] = {}
+    start = end = (0, -1)
+    for part in parts:
+        if (part.file, part.offset) != end:
+            start = part.file, part.offset
+        contents.setdefault(start, []).append(part.content)
+        end = part.file, part.offset + len(part.content)
+    return tuple(ArchivePart(*start, b"".join(content)) for start, content in contents.items())
 
 
 def record_id(crawl_id: UUID, location: ArchiveLocation) -> str:

@@ -18,10 +18,11 @@ import os
 import sqlite3
 import zlib
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from isal import isal_zlib
 
@@ -186,6 +187,79 @@ class CrawlBatch:
         return self.status is None and not any((*self.rows.values(), self.urls, self.stems, any(self.events)))
 
 
+#: What a column holds.
+PlainValue = int | float | str | bytes | None
+
+
+class TableRows(NamedTuple):
+    """Rows of one table, as plain values."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[PlainValue, ...]]
+
+
+class CommitRows(NamedTuple):
+    """The rows of one commit, and the end of the archive with it."""
+
+    rows: Sequence[TableRows]
+    end: ArchiveEnd
+
+
+def plain_rows(batch: CrawlBatch) -> list[TableRows]:
+    """The rows of a batch, in the order in which they are inserted."""
+    found = [
+        TableRows(table.name, tuple(table.columns), list(map(table.values, rows)))
+        for table in _RECORD_TABLES
+        if (rows := batch.rows[table.record])
+    ]
+    if visits := batch.rows[VisitRecord]:
+        found.append(_rows_of("visit_arrays", joined_arrays(visits)))
+    if robots := batch.rows[RobotsRecord]:
+        values = [(row.origin, row.time_s, row.status, *packed(row.body)) for row in robots]
+        found.append(_rows_of("robots", *values))
+    for name, first, strings in (("url", batch.first_url, batch.urls), ("stem", batch.first_stem, batch.stems)):
+        if strings:
+            joined = "\n".join(strings).encode("utf-8", "surrogatepass")
+            found.append(_rows_of(name, (first, len(strings), *packed(joined))))
+    if events := b"".join(batch.events):
+        found.append(_rows_of("event", packed(events)))
+    if batch.status is not None:
+        found.append(_rows_of("status", (1, batch.status)))
+    return found
+
+
+_RECORD_TABLES: tuple[Table[Any], ...] = (
+    *(VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES, RENDERED),
+)
+#: Columns of the other tables; rows of some are numbered.
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "visit_arrays": ("first", "lengths", "links", "predicted", "anchors"),
+    "robots": ("origin", "time_s", "status", "packed", "body"),
+    "url": ("first", "count", "packed", "text"),
+    "stem": ("first", "count", "packed", "text"),
+    "event": ("packed", "bytes"),
+    "status": ("one", "text"),
+}
+_KNOWN_COLUMNS = {**_COLUMNS, **{table.name: tuple(table.columns) for table in _RECORD_TABLES}}
+_REPLACES = {"status", *(table.name for table in _RECORD_TABLES if table.replaces)}
+#: Tables that are made when they are needed.
+_LATE_TABLES = {CHECKS.name: REFRESH_SCHEMA, REFRESHES.name: REFRESH_SCHEMA, RENDERED.name: (RENDERED.schema(),)}
+
+
+def _rows_of(table: str, *rows: tuple[PlainValue, ...]) -> TableRows:
+    return TableRows(table, _COLUMNS[table], rows)
+
+
+def check_rows(rows: Sequence[TableRows]) -> None:
+    """ValueError for tables and columns that this version does not know."""
+    for table, columns, _ in rows:
+        if table not in _KNOWN_COLUMNS:
+            raise ValueError(f"unknown table {table!r}")
+        if unknown := set(columns).difference(_KNOWN_COLUMNS[table]):
+            raise ValueError(f"unknown column {min(unknown)!r} of {table}")
+
+
 class CrawlDatabase:
     """A database to write to. Any thread may call, one at a time."""
 
@@ -215,52 +289,42 @@ class CrawlDatabase:
         )
         connection.close()
 
-    def write(self, batch: CrawlBatch, end: ArchiveEnd) -> None:
-        """Write all of the batch or nothing. Raises sqlite3.Error."""
+    @property
+    def n_commits(self) -> int:
+        return self._n_commits
+
+    def write(self, *commits: CommitRows) -> None:
+        """Write all of the commits or nothing. Raises sqlite3.Error."""
+        n_commits = self._n_commits + len(commits)
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._insert(batch)
+            for commit in commits:
+                self._insert(commit.rows)
+            end = commits[-1].end
             self._connection.execute(
                 "UPDATE archive_end SET file = ?, offset = ?, last_record = ?", (end.file, end.offset, end.last_record)
             )
-            self._connection.execute(f"PRAGMA user_version = {self._n_commits + 1}")
+            self._connection.execute(f"PRAGMA user_version = {n_commits}")
             self._connection.execute("COMMIT")
         except BaseException:
             # A full disk may have rolled back already.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._n_commits += 1
-        self._acknowledged.note(self._n_commits)
+        self._n_commits = n_commits
+        self._acknowledged.note(n_commits)
 
     def close(self) -> None:
         self._connection.close()
         self._acknowledged.close()
 
-    def _insert(self, batch: CrawlBatch) -> None:
-        run = self._connection.execute
-        tables: tuple[Table[Any], ...] = (VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES, RENDERED)
-        if batch.rows[CheckRecord] or batch.rows[RefreshRecord]:
-            for statement in REFRESH_SCHEMA:
-                run(statement)
-        if batch.rows[RenderedRecord]:
-            run(RENDERED.schema())
-        for table in tables:
-            if rows := batch.rows[table.record]:
-                self._connection.executemany(table.insert(), map(table.values, rows))
-        if visits := batch.rows[VisitRecord]:
-            run("INSERT INTO visit_arrays VALUES (?, ?, ?, ?, ?)", joined_arrays(visits))
-        for row in batch.rows[RobotsRecord]:
-            values = (row.origin, row.time_s, row.status, *packed(row.body))
-            run("INSERT INTO robots VALUES (NULL, ?, ?, ?, ?, ?)", values)
-        for name, first, strings in (("url", batch.first_url, batch.urls), ("stem", batch.first_stem, batch.stems)):
-            if strings:
-                joined = "\n".join(strings).encode("utf-8", "surrogatepass")
-                run(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", (first, len(strings), *packed(joined)))
-        if events := b"".join(batch.events):
-            run("INSERT INTO event VALUES (NULL, ?, ?)", packed(events))
-        if batch.status is not None:
-            run("INSERT OR REPLACE INTO status VALUES (1, ?)", (batch.status,))
+    def _insert(self, rows: Sequence[TableRows]) -> None:
+        for table, columns, values in rows:
+            for statement in _LATE_TABLES.get(table, ()):
+                self._connection.execute(statement)
+            insert = "INSERT OR REPLACE" if table in _REPLACES else "INSERT"
+            marks = ", ".join("?" * len(columns))
+            self._connection.executemany(f"{insert} INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
 
 
 def reading_connection(path: Path, *, leaves_no_trace: bool = False) -> sqlite3.Connection:

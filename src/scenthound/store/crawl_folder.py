@@ -3,6 +3,7 @@
 crawl.json         format, version, ID of the crawl, archive settings, crawl settings; never changes
 credentials.json   credentials of the proxy and values of headers, if there are any (`crawler/credentials`)
 run.json           stop conditions of the last run, if it was given any
+commit_log.json    where the crawl's commit log is, if it has one (`commit_log`)
 crawl.sqlite       the database (`crawl_database`), with its write-ahead log
 acknowledged       how many commits the database must have
 archive/           responses as WARC files (`archive`); a process that writes to the crawl holds the lock of this folder
@@ -31,6 +32,7 @@ from scenthound.store.folder import KNOWN_KINDS, ResultFolder
 VERSION = KNOWN_KINDS["crawl"].version
 ABOUT_FILE = KNOWN_KINDS["crawl"].file
 RUN_FILE = "run.json"
+LOG_FILE = "commit_log.json"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
 CHECKPOINT_FOLDER = "checkpoints"

@@ -8,22 +8,40 @@ Rules
   folder is opened again.
 - One process writes at a time. Others may read (`stored_crawl`).
 - Everything but `write` belongs to one thread; `write` may be called in another one, one batch at a time.
+- A crawl may have a commit log (`commit_log`), which each commit is appended to first. The folder is then always a
+  prefix of the log: `open` applies the commits that it lacks, through the same code that wrote them. It then appends an
+  empty commit, after which no other process can write to the crawl.
+- `commit_log.json` says where the log is, so that a crawl is never continued without it.
 """
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-from scenthound.errors import Failure, InvalidInput, printable
-from scenthound.files import sync_folder
-from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_complete, truncate
-from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase
-from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, VERSION, ArchiveSettings, CrawlAbout
+import orjson
+
+from scenthound.errors import Failure, Fenced, InvalidInput, UsageError, printable
+from scenthound.files import machine_fault, regular_bytes, sync_folder, write_atomic
+from scenthound.model import Progress, silent
+from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_complete, joined_parts, truncate
+from scenthound.store.commit_log import CommitLog, LoggedCommit
+from scenthound.store.crawl_database import CommitRows, CrawlBatch, CrawlDatabase, plain_rows
+from scenthound.store.crawl_folder import (
+    ABOUT_FILE,
+    ARCHIVE_FOLDER,
+    DATABASE_FILE,
+    LOG_FILE,
+    REQUESTS_FILE,
+    VERSION,
+    ArchiveSettings,
+    CrawlAbout,
+)
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     CheckRecord,
@@ -38,7 +56,7 @@ from scenthound.store.crawl_records import (
     SkippedRecord,
     VisitRecord,
 )
-from scenthound.store.folder import ResultFolder
+from scenthound.store.folder import MAX_JSON_BYTES, ResultFolder
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord
@@ -59,12 +77,29 @@ StoredRecord = (
 )
 
 
+Writer = TypeVar("Writer", bound="CrawlStore")
+
+#: Commits of a log that are applied together, at most, and bytes of their archive.
+_MAX_APPLIED = 64
+_MAX_APPLIED_BYTES = 32_000_000
+#: Files of the crawl folder that a log may have: stop conditions, and training pages.
+_LOGGED_FILE = re.compile(r"run\.json|relevance_models(/(?!\.)[^/\x00]+)+")
+
+
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What is written together."""
+    """What is written together. The commit log has, in addition, files of the folder that a resumed crawl needs, by
+    path, and parcels for other crawls, by destination; `mark` is that of the position after the commit."""
 
     archive: ArchiveBatch
     rows: CrawlBatch
+    mark: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    parcels: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.rows.is_empty and not (self.archive.parts or self.files or self.parcels)
 
 
 class CrawlStore(StoredCrawl):
@@ -73,7 +108,15 @@ class CrawlStore(StoredCrawl):
 
     reads_latest = False
 
-    def __init__(self, folder: Path, about: CrawlAbout) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        about: CrawlAbout,
+        log: CommitLog | None = None,
+        progress: Progress = silent,
+        *,
+        is_new: bool = False,
+    ) -> None:
         self.check_version(folder, about)
         # SQLite would open the database for reading, and fail at the first commit.
         for path in (folder, folder / DATABASE_FILE, folder / ARCHIVE_FOLDER):
@@ -87,6 +130,9 @@ class CrawlStore(StoredCrawl):
             cleanup.callback(super().close)
             self._end = self.archive_end()
             self._truncate()
+            self._log = log
+            if log is not None and not is_new:
+                self._take_over(log, progress)
             self._archive_writer = ArchiveWriter(
                 folder / ARCHIVE_FOLDER,
                 about.crawl_id,
@@ -99,6 +145,8 @@ class CrawlStore(StoredCrawl):
             self.taken = taken = self.position()
             self._taken_end = self.end_of(taken.visits, taken.events)
             self._waiting = CrawlBatch(taken.urls, taken.stems)
+            self._waiting_files: dict[str, bytes] = {}
+            self._waiting_parcels: dict[str, bytes] = {}
             self._next_visit = taken.visits
             self._is_broken, self._broken_by = False, ""
             self._closing = cleanup.pop_all()
@@ -114,6 +162,31 @@ class CrawlStore(StoredCrawl):
             )
 
     @classmethod
+    def open(
+        cls: type[Writer],
+        folder: str | Path,
+        *,
+        commit_log: str | os.PathLike[str] | None = None,
+        progress: Progress = silent,
+    ) -> Writer:
+        """The crawl in a folder, brought up to date with its commit log if it has one. `commit_log` is the path or URL
+        of the log: a folder that is missing is made from it, and a log that was moved is found there."""
+        path = Path(folder)
+        if commit_log is not None and not os.path.lexists(path):
+            start_rebuilding(path, commit_log)
+        about, known = CrawlAbout.read(path), _log_location(path)
+        if commit_log is not None and known is None:
+            raise UsageError(f"The crawl in {printable(folder)} has no commit log: leave out --commit-log.")
+        location = known if commit_log is None else commit_log
+        if location is None:
+            return cls(path, about)
+        log = CommitLog.at(location)
+        store = cls(path, about, log, progress)
+        if log.location != known:
+            _write_log_location(path, log)
+        return store
+
+    @classmethod
     def create(
         cls,
         folder: str | Path,
@@ -122,20 +195,26 @@ class CrawlStore(StoredCrawl):
         *,
         force: bool = False,
         crawl_id: UUID | None = None,
+        commit_log: str | os.PathLike[str] | None = None,
     ) -> "CrawlStore":
-        """Start a crawl in a new folder. `force` replaces an earlier crawl that no process writes to."""
+        """Start a crawl in a new folder. `force` replaces an earlier crawl that no process writes to. `commit_log` is
+        the path or URL of a new log."""
         path = Path(folder)
+        log = None if commit_log is None else _log_outside(path, commit_log)
         about = CrawlAbout(crawl_id or uuid4(), archive, settings)
         try:
             with _write_lock(path), ResultFolder.create(path, kind="crawl", force=force) as new:
                 (new.path / ARCHIVE_FOLDER).mkdir()
                 CrawlDatabase.create(new.path / DATABASE_FILE)
                 about.write(new)
+                if log is not None:
+                    _write_log_location(new.path, log)
+                    log.begin((new.path / ABOUT_FILE).read_bytes())
         except (OSError, sqlite3.Error) as reason:
             raise Failure(
                 f"Cannot create {printable(folder)}: {printable(reason)}. Choose another folder with --out."
             ) from None
-        return cls(path, about)
+        return cls(path, about, log, is_new=True)
 
     def close(self) -> None:
         """Discards what was not committed."""
@@ -174,6 +253,21 @@ class CrawlStore(StoredCrawl):
     def set_status(self, as_json: bytes) -> None:
         self._waiting.status = as_json
 
+    @property
+    def has_log(self) -> bool:
+        return self._log is not None
+
+    def log_file(self, path: Path) -> None:
+        """Add a file of the folder to the commit log, if there is one, for processes that rebuild the folder."""
+        name = path.relative_to(self.folder).as_posix()
+        if self._log is not None and _LOGGED_FILE.fullmatch(name):
+            self._waiting_files[name] = path.read_bytes()
+
+    def add_parcel(self, destination: str, content: bytes) -> None:
+        """What the commit log has for another crawl, once for each destination and commit."""
+        assert destination not in self._waiting_parcels, f"two parcels for {destination}"
+        self._waiting_parcels[destination] = content
+
     def commit(self) -> None:
         """Write all that was added."""
         self.write(self.take())
@@ -191,20 +285,33 @@ class CrawlStore(StoredCrawl):
             self._taken_end.mark(self.about.crawl_id),
         )
         self._waiting = CrawlBatch(taken.urls, taken.stems)
-        return Commit(self._archive_writer.take(), rows)
+        files, self._waiting_files = self._waiting_files, {}
+        parcels, self._waiting_parcels = self._waiting_parcels, {}
+        return Commit(self._archive_writer.take(), rows, taken.mark, files, parcels)
 
     def write(self, commit: Commit) -> None:
-        """Write a batch to disk, unless it is empty. Failure if that is not possible."""
+        """Write a batch to the log and to disk, unless it is empty. Failure if that is not possible, Fenced if another
+        process has taken over the crawl; the folder is then as it was."""
         if self._is_broken:
             cause = f" ({self._broken_by})" if self._broken_by else ""
             raise Failure(f"Cannot write to {printable(self.folder)} since a commit failed{cause}: resume the crawl.")
-        if commit.rows.is_empty and not commit.archive.parts:
+        if commit.is_empty:
             return
         # Until all of it is on disk: a later commit must not follow a gap.
         self._is_broken = True
+        rows = plain_rows(commit.rows)
+        if self._log is not None:
+            try:
+                self._log.append(
+                    self._database.n_commits + 1,
+                    LoggedCommit(commit.archive, rows, commit.mark, commit.files, commit.parcels),
+                )
+            except Failure as reason:
+                self._broken_by = str(reason).rstrip(".")
+                raise
         try:
             self._archive_writer.write(commit.archive)
-            self._database.write(commit.rows, commit.archive.end)
+            self._database.write(CommitRows(rows, commit.archive.end))
         except (OSError, sqlite3.Error) as reason:
             # Opening the folder again truncates it too; now it frees disk space.
             with suppress(OSError):
@@ -218,6 +325,71 @@ class CrawlStore(StoredCrawl):
         self._end = commit.archive.end
         self._is_broken = False
 
+    def _take_over(self, log: CommitLog, progress: Progress) -> None:
+        """Apply what the folder lacks, and append an empty commit."""
+        self._check_log(log)
+        log.prepare()
+        while True:
+            self._apply_missing(log, progress)
+            fence = LoggedCommit(ArchiveBatch((), self._end), mark=self.position().mark)
+            # The process that owned the crawl may have appended one more.
+            with suppress(Fenced):
+                log.append(self._database.n_commits + 1, fence)
+                break
+        self._database.write(CommitRows((), self._end))
+
+    def _check_log(self, log: CommitLog) -> None:
+        """InvalidInput unless the folder is a prefix of the log."""
+        if log.about() != regular_bytes(self.folder / ABOUT_FILE, MAX_JSON_BYTES):
+            raise InvalidInput(
+                f"{log} is the commit log of another crawl than that in {printable(self.folder)}: check --commit-log."
+            )
+        n_commits = self._database.n_commits
+        last = log.header(n_commits) if n_commits else None
+        if n_commits and last is None:
+            raise InvalidInput(
+                f"{log} has {log.last():,} commits, and {printable(self.folder)} has {n_commits:,}: it is an older "
+                "copy. Name the right log with --commit-log."
+            )
+        if last is not None and (last.mark, last.end) != (self.position().mark, self._end):
+            raise InvalidInput(
+                f"{printable(self.folder)} has other commits than its log {log}: move the folder away, and make it "
+                "again from the log with --resume and --commit-log."
+            )
+
+    def _apply_missing(self, log: CommitLog, progress: Progress) -> None:
+        first, last = self._database.n_commits, log.last()
+        if last <= first:
+            return
+        folder = self.folder / ARCHIVE_FOLDER
+        # Others may have sent requests since.
+        (self.folder / REQUESTS_FILE).unlink(missing_ok=True)
+        writer = ArchiveWriter(folder, self.about.crawl_id, b"", self._end)
+        with closing(writer):
+            for commits in _batches(log, first + 1):
+                number = self._database.n_commits + len(commits)
+                try:
+                    parts = joined_parts(part for commit in commits for part in commit.archive.parts)
+                    writer.write(ArchiveBatch(parts, commits[-1].archive.end))
+                    for commit in commits:
+                        self._write_files(commit.files)
+                    self._database.write(*(CommitRows(commit.rows, commit.archive.end) for commit in commits))
+                except (OSError, sqlite3.Error) as reason:
+                    raise Failure(
+                        f"Cannot apply the commits up to {number:,} of {log} to {printable(self.folder)}: "
+                        f"{printable(reason)}. Check the disk space and the permissions, then resume the crawl."
+                    ) from None
+                self._end = commits[-1].archive.end
+                progress(min(1.0, number / last), f"{number:,} commits of the log applied")
+
+    def _write_files(self, files: Mapping[str, bytes]) -> None:
+        for name, content in files.items():
+            if not _LOGGED_FILE.fullmatch(name):
+                raise InvalidInput(f"{self._log} has a file that no crawl writes: {printable(name, 100)}.")
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(path, content, follow_link=False)
+
     def _truncate(self) -> None:
         folder = self.folder / ARCHIVE_FOLDER
         try:
@@ -228,6 +400,62 @@ class CrawlStore(StoredCrawl):
             raise InvalidInput(
                 f"Cannot write to {printable(folder)}: {reason.strerror}. Check its permissions."
             ) from None
+
+
+def start_rebuilding(folder: Path, commit_log: str | os.PathLike[str]) -> None:
+    """Make the folder of a crawl without its commits; `open` applies them."""
+    log = _log_outside(folder, commit_log)
+    about = log.about()
+    with ResultFolder.create(folder, kind="crawl") as new:
+        (new.path / ARCHIVE_FOLDER).mkdir()
+        CrawlDatabase.create(new.path / DATABASE_FILE)
+        (new.path / ABOUT_FILE).write_bytes(about)
+        _write_log_location(new.path, log)
+        try:
+            CrawlAbout.read(new.path)
+        except InvalidInput:
+            raise InvalidInput(f"{ABOUT_FILE} of {log} cannot be read: restore it, or update Scenthound.") from None
+
+
+def _log_outside(folder: Path, commit_log: str | os.PathLike[str]) -> CommitLog:
+    """UsageError for a log that would be lost with the folder."""
+    log = CommitLog.at(commit_log)
+    if Path(os.path.realpath(log.location)).is_relative_to(os.path.realpath(folder)):
+        raise UsageError(f"{log} is in the crawl folder: choose a location outside of it with --commit-log.")
+    return log
+
+
+def _write_log_location(folder: Path, log: CommitLog) -> None:
+    content = orjson.dumps({"location": log.location}, option=orjson.OPT_INDENT_2) + b"\n"
+    write_atomic(folder / LOG_FILE, content, follow_link=False)
+
+
+def _log_location(folder: Path) -> str | None:
+    """None for crawls without a log."""
+    file = folder / LOG_FILE
+    try:
+        return str(orjson.loads(regular_bytes(file, MAX_JSON_BYTES))["location"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError) as reason:
+        raise InvalidInput(
+            machine_fault(file, reason) or f"{printable(file)} is damaged: name the log with --commit-log."
+        ) from None
+
+
+def _batches(log: CommitLog, first: int) -> Iterator[list[LoggedCommit]]:
+    """The commits from a number on, a few at a time."""
+    batch: list[LoggedCommit] = []
+    n_bytes = 0
+    while (commit := log.read(first)) is not None:
+        batch.append(commit)
+        n_bytes += sum(len(part.content) for part in commit.archive.parts)
+        first += 1
+        if len(batch) == _MAX_APPLIED or n_bytes >= _MAX_APPLIED_BYTES:
+            yield batch
+            batch, n_bytes = [], 0
+    if batch:
+        yield batch
 
 
 def _end_with(end: CrawlEnd, rows: CrawlBatch) -> CrawlEnd:

@@ -25,7 +25,7 @@ class Table(Generic[Row]):
         self.key = key or "number"
         self.record: type[Any] = record
         self._is_numbered = key is None
-        self._insert = "INSERT OR REPLACE" if replaces else "INSERT"
+        self.replaces = replaces
         self._fields = [_StoredField(each) for each in columns_of(record) if not each.options.get("is_array")]
         self.columns = [name for each in self._fields for name, _ in each.columns]
         self.selected = ", ".join(self.columns)
@@ -36,11 +36,8 @@ class Table(Generic[Row]):
         listed = (f"{name} {kind}{' PRIMARY KEY' * (name == self.key)}" for name, kind in columns)
         return f"CREATE TABLE IF NOT EXISTS {self.name} ({', '.join(listed)});"
 
-    def insert(self) -> str:
-        marks = ", ".join("?" * len(self.columns))
-        return f"{self._insert} INTO {self.name} ({self.selected}) VALUES ({marks})"
-
-    def values(self, row: Row) -> tuple[object, ...]:
+    def values(self, row: Row) -> tuple[Any, ...]:
+        """The values of its columns."""
         values: list[object] = []
         for each in self._fields:
             each.write(getattr(row, each.name), values)

@@ -1,0 +1,166 @@
+"""Where the files of a commit log are: in a folder, or at a URL of a file system that fsspec knows.
+
+Rules
+- A file appears complete or not at all, is never changed, and is created exclusively: of several processes that create
+  a file of one name, one succeeds. A folder does that by link(2), an object store by a condition of the request.
+- File systems of fsspec that ask whether a file exists, and then write it, are refused, and so are those that replace a
+  file of the same name.
+- If a request fails, the file may have been created nevertheless. What is there decides.
+- Credentials and endpoints are those of the file system's own configuration, and never part of the URL.
+"""
+
+import errno
+import os
+import re
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from scenthound.errors import InvalidInput, UsageError
+from scenthound.files import create_exclusively, open_regular, remove_dead_parts, sync_folder
+from scenthound.store.locations import RemoteLocation, cause, is_remote, local_path, shown
+
+_PASSWORD = re.compile(r"://[^/]*:[^/]*@")
+#: What file systems say that have no links.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+class LogStorage(Protocol):
+    """A flat collection of files. All methods raise OSError, also for errors of a remote file system."""
+
+    location: str  #: an absolute path, or a URL
+
+    def make(self) -> None:
+        """Make the folder, if there are folders."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Create a file; False if there is one with another content."""
+
+    def read(self, name: str, start: int = 0, end: int | None = None) -> bytes:
+        """The bytes of a file from `start` to before `end`. FileNotFoundError if there is no such file."""
+
+    def names(self) -> list[str]:
+        """All files. FileNotFoundError if there is no such folder."""
+
+    def remove(self, name: str) -> None: ...
+
+
+def storage_at(location: str | os.PathLike[str]) -> LogStorage:
+    """UsageError for URLs that cannot be used."""
+    if not is_remote(location):
+        return LocalStorage(local_path(location))
+    url = str(location)
+    if _PASSWORD.search(url):
+        raise UsageError(
+            f"{shown(url)} was given with a password, which would be stored: configure the file system instead, for "
+            "example with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
+    return RemoteStorage(RemoteLocation.of(url.rstrip("/")))
+
+
+def check_exclusive(storage: LogStorage) -> None:
+    """Try it out: InvalidInput if files cannot be created exclusively, OSError if they cannot be created."""
+    name = f".probe-{secrets.token_hex(8)}"
+    first, second = secrets.token_bytes(16), secrets.token_bytes(16)
+    try:
+        is_exclusive = storage.create(name, first) and not storage.create(name, second) and storage.read(name) == first
+    except NotImplementedError:
+        is_exclusive = False
+    finally:
+        with suppress(OSError):
+            storage.remove(name)
+    if not is_exclusive:
+        raise InvalidInput(
+            f"Cannot keep a commit log at {shown(storage.location)}: files cannot be created exclusively there. Use a "
+            "folder on a POSIX file system, or an object store with conditional writes."
+        )
+
+
+class LocalStorage:
+    """A folder, on a disk or on a network file system."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.absolute()
+        self.location = str(self._folder)
+
+    def make(self) -> None:
+        if not self._folder.is_dir():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            sync_folder(self._folder.parent)
+        remove_dead_parts(self._folder)
+
+    def create(self, name: str, content: bytes) -> bool:
+        try:
+            create_exclusively(self._folder / name, content)
+        except FileExistsError:
+            # A server of files may have carried out a request twice, and answer the second one.
+            return self.read(name) == content
+        except OSError as reason:
+            if reason.errno in _NO_LINKS and reason.filename2 is not None:
+                raise NotImplementedError("no hard links") from None
+            raise
+        return True
+
+    def read(self, name: str, start: int = 0, end: int | None = None) -> bytes:
+        with open_regular(self._folder / name) as file:
+            file.seek(start)
+            return file.read(-1 if end is None else end - start)
+
+    def names(self) -> list[str]:
+        return os.listdir(self._folder)
+
+    def remove(self, name: str) -> None:
+        (self._folder / name).unlink(missing_ok=True)
+
+
+class RemoteStorage:
+    """A path in a file system of fsspec."""
+
+    def __init__(self, remote: RemoteLocation) -> None:
+        self._files, self._path = remote.files, remote.path
+        self.location = remote.url
+
+    def make(self) -> None:
+        """Object stores have no folders, and others make them with the first file."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        from fsspec.spec import AbstractFileSystem
+
+        if getattr(self._files.pipe_file, "__func__", None) is AbstractFileSystem.pipe_file:
+            raise NotImplementedError("it asks whether the file exists, and then writes it")
+        try:
+            self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
+        except NotImplementedError:
+            raise
+        except Exception as reason:  # noqa: BLE001 - each file system has its own errors
+            try:
+                return self.read(name) == content
+            except FileNotFoundError:
+                raise OSError(errno.EIO, cause(reason)) from None
+        return True
+
+    def read(self, name: str, start: int = 0, end: int | None = None) -> bytes:
+        try:
+            content: bytes = self._files.cat_file(f"{self._path}/{name}", start=start or None, end=end)
+        except FileNotFoundError:
+            raise
+        except Exception as reason:  # noqa: BLE001
+            raise OSError(errno.EIO, cause(reason)) from None
+        return content
+
+    def names(self) -> list[str]:
+        try:
+            self._files.invalidate_cache()
+            found = self._files.ls(self._path, detail=False)
+        except FileNotFoundError:
+            raise
+        except Exception as reason:  # noqa: BLE001
+            raise OSError(errno.EIO, cause(reason)) from None
+        return [str(path).rpartition("/")[2] for path in found]
+
+    def remove(self, name: str) -> None:
+        try:
+            self._files.rm_file(f"{self._path}/{name}")
+        except Exception as reason:  # noqa: BLE001
+            raise OSError(errno.EIO, cause(reason)) from None
