@@ -44,9 +44,9 @@ class Network:
     deliveries: Callable[[Random], list[float]] = lambda _rng: [0.01]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SentRequest:
-    """A request to a host."""
+    """A request to a host. One in flight ends with its shard."""
 
     start_s: float
     end_s: float
@@ -154,14 +154,14 @@ class VirtualCluster:
         self._incarnations: dict[int, int] = defaultdict(int)
         self.shards: dict[int, VirtualShard] = {}
         self.requests: list[SentRequest] = []
-        self.n_commits: dict[int, int] = defaultdict(int)
+        #: Visits that were on disk after a commit.
+        self.acknowledged: dict[int, list[str]] = defaultdict(list)
         self.coordinator = self._new_coordinator()
         for shard in range(self.settings.shards):
             self._start_shard(shard)
 
     def _new_coordinator(self) -> Coordinator:
-        limits = self.settings.politeness
-        return Coordinator(self.settings.shards, self.settings.page_budget, limits.address_connections)
+        return Coordinator(self.settings.shards, self.settings.page_budget, self.settings.politeness)
 
     def log_path(self, shard: int) -> Path:
         return self.folder / "log" / str(shard)
@@ -198,7 +198,8 @@ class VirtualCluster:
             shard.deliver(source, number, content)
 
     def after_commit(self, shard: VirtualShard) -> None:
-        self.n_commits[shard.shard] += 1
+        n_known = len(self.acknowledged[shard.shard])
+        self.acknowledged[shard.shard] += [row.url for row in shard.store.visits(n_known)]
 
     def run(self) -> EndReason:
         for _ in range(MAX_EVENTS):
@@ -218,7 +219,7 @@ class VirtualCluster:
     def kill(self, shard: int, *, back_after_s: float = 2.0, erase: bool = True) -> None:
         """End a shard at once: what was not committed is lost. Its successor starts on another node."""
         lost = self.shards.pop(shard)
-        lost.close()
+        self._cut_off(lost)
         if erase:
             shutil.rmtree(lost.folder)
         self.coordinator.lose(shard)
@@ -228,6 +229,7 @@ class VirtualCluster:
         """Stop a shard, start its successor, and let the old one continue: it must not be able to commit."""
         paused = self.shards.pop(shard)
         paused.is_gone = True
+        self._end_requests(shard)
         self.coordinator.lose(shard)
         self._start_shard(shard)
         self.at(self.now_s + wakes_after_s, None, self._wake, paused)
@@ -244,10 +246,19 @@ class VirtualCluster:
     def lose_coordinator(self) -> None:
         """All shards end with their coordinator, and the crawl is resumed."""
         for shard in list(self.shards):
-            self.shards.pop(shard).close()
+            self._cut_off(self.shards.pop(shard))
         self.coordinator = self._new_coordinator()
         for shard in range(self.settings.shards):
             self._start_shard(shard)
+
+    def _cut_off(self, shard: VirtualShard) -> None:
+        shard.close()
+        self._end_requests(shard.shard)
+
+    def _end_requests(self, shard: int) -> None:
+        for request in self.requests:
+            if request.shard == shard:
+                request.end_s = min(request.end_s, self.now_s)
 
     def close(self) -> None:
         for shard in self.shards.values():

@@ -10,8 +10,10 @@ Rules
 - Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
   while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do not
   compare get equal leases.
-- The tokens of an address are divided equally among the shards that have hosts there; if there are more shards than
-  tokens, they take turns. A token is assigned to a shard only after the one before has given it back.
+- The tokens of an address go to one of the shards that have hosts there, and these take turns: two requests to the
+  address then start as far apart as in one crawl, whatever the clocks of the shards say. If addresses have no delay,
+  their tokens are divided equally; only if there are more shards than tokens, these take turns.
+- A token is assigned to a shard only after the one before has given it back.
 - What a lost shard had counts until its lease of time has ended.
 - The crawl is over if the page budget is reached, or if all shards are idle and every parcel that was sent was received,
   in two rounds in a row with the same numbers.
@@ -22,6 +24,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
 from scenthound.store.crawl_records import CrawlStatus
 
@@ -29,8 +32,8 @@ from scenthound.store.crawl_records import CrawlStatus
 FIRST_PAGES = 4
 #: How many of the best queued scores a shard reports, which is also the most that one round can assign to it.
 N_BEST = 64
-#: How long a shard may use the tokens of an address for which there are more shards than tokens.
-TURN_S = 30.0
+#: How long a shard may use an address before it is another shard's turn.
+TURN_S = 10.0
 #: A shard with so many parcels that wait halves the leases of all.
 BACKLOG = 100
 
@@ -75,10 +78,12 @@ class Grant:
 
 
 class AddressTokens:
-    """The tokens of all addresses: what each shard should have, and what it may still have."""
+    """The tokens of all addresses: what each shard should have, and what it may still have. `is_divided`: several
+    shards may use an address at a time."""
 
-    def __init__(self, n_tokens: int) -> None:
+    def __init__(self, n_tokens: int, *, is_divided: bool) -> None:
         self._n_tokens = n_tokens
+        self._is_divided = is_divided
         #: The shards that need an address, in the order of their claims.
         self._claims: dict[str, list[int]] = {}
         #: What a shard has, at most.
@@ -111,7 +116,7 @@ class AddressTokens:
         granted = {}
         for address in sorted(self._unsettled):
             held, wanted = self._held[address], self.wanted(address, now_s)
-            if held == wanted and len(wanted) <= self._n_tokens:
+            if held == wanted and not self._takes_turns(address):
                 self._unsettled.discard(address)
             if shard not in wanted:
                 continue
@@ -126,23 +131,28 @@ class AddressTokens:
     def wanted(self, address: str, now_s: float) -> dict[int, int]:
         """How the tokens should be divided now."""
         shards, n = self._claims[address], self._n_tokens
-        if len(shards) > n:
-            first = int(now_s // TURN_S) * n % len(shards)
-            chosen = {shards[(first + i) % len(shards)] for i in range(n)}
-            return {shard: int(shard in chosen) for shard in shards}
+        if self._takes_turns(address):
+            n_users = n if self._is_divided else 1
+            first = int(now_s // TURN_S) * n_users % len(shards)
+            chosen = {shards[(first + i) % len(shards)] for i in range(n_users)}
+            return {shard: n // n_users if shard in chosen else 0 for shard in shards}
         return {shard: n // len(shards) + (i < n % len(shards)) for i, shard in enumerate(shards)}
+
+    def _takes_turns(self, address: str) -> bool:
+        return len(self._claims[address]) > (self._n_tokens if self._is_divided else 1)
 
 
 class Coordinator:
     """One crawl. Each shard has one exchange at a time: it receives a grant, applies it, and reports. Times are those of
     the coordinator's own clock."""
 
-    def __init__(self, n_shards: int, page_budget: int, address_connections: int) -> None:
+    def __init__(self, n_shards: int, page_budget: int, politeness: PolitenessSettings) -> None:
         self.n_shards = n_shards
         self.page_budget = page_budget
         #: Why the crawl is over; None if it is not.
         self.ended: EndReason | None = None
-        self._tokens = AddressTokens(address_connections)
+        is_divided = politeness.effective_address_delay_s == 0
+        self._tokens = AddressTokens(politeness.address_connections, is_divided=is_divided)
         self._reports: dict[int, Report] = {}
         #: Pages that each shard may visit in all, at most.
         self._leases = dict.fromkeys(range(n_shards), 0)

@@ -468,7 +468,7 @@ class LiveCrawl:
         self._outgoing = []
         number = self._store.next_commit
         for shard, parcel in parcels_of(events, shards, self.engine.web.table, self.sent).items():
-            self._store.add_parcel(shard, parcel.to_bytes())
+            self._store.add_parcel(str(shard), parcel.to_bytes())
             self._store.add(SentRecord(shard, number))
             self.sent[shard] = number
 
@@ -480,8 +480,9 @@ class LiveCrawl:
                 self._store.write(commit)
                 self.n_acknowledged = n_visits
                 if commit.parcels:
-                    self.sent_acknowledged.update(dict.fromkeys(commit.parcels, commit.number))
-                    self.on_parcels(commit.number, commit.parcels)
+                    parcels = {int(shard): content for shard, content in commit.parcels.items()}
+                    self.sent_acknowledged.update(dict.fromkeys(parcels, commit.number))
+                    self.on_parcels(commit.number, parcels)
 
     def commit(self) -> None:
         self.begin_commit()

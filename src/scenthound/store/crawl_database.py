@@ -230,7 +230,7 @@ def plain_rows(batch: CrawlBatch) -> list[TableRows]:
 
 
 _RECORD_TABLES: tuple[Table[Any], ...] = (
-    *(VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES, RENDERED),
+    *(VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES, RENDERED, ARRIVALS, SENT),
 )
 #: Columns of the other tables; rows of some are numbered.
 _COLUMNS: dict[str, tuple[str, ...]] = {
@@ -245,6 +245,7 @@ _KNOWN_COLUMNS = {**_COLUMNS, **{table.name: tuple(table.columns) for table in _
 _REPLACES = {"status", *(table.name for table in _RECORD_TABLES if table.replaces)}
 #: Tables that are made when they are needed.
 _LATE_TABLES = {CHECKS.name: REFRESH_SCHEMA, REFRESHES.name: REFRESH_SCHEMA, RENDERED.name: (RENDERED.schema(),)}
+_LATE_TABLES |= {table.name: (table.schema(),) for table in (ARRIVALS, SENT)}
 
 
 def _rows_of(table: str, *rows: tuple[PlainValue, ...]) -> TableRows:

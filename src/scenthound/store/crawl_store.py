@@ -44,6 +44,7 @@ from scenthound.store.crawl_folder import (
 )
 from scenthound.store.crawl_records import (
     ArchiveLocation,
+    ArrivalRecord,
     CheckRecord,
     CrawlEnd,
     CrawlPosition,
@@ -53,6 +54,7 @@ from scenthound.store.crawl_records import (
     RobotsRecord,
     RunRecord,
     Sample,
+    SentRecord,
     SkippedRecord,
     VisitRecord,
 )
@@ -74,6 +76,8 @@ StoredRecord = (
     | CheckRecord
     | RefreshRecord
     | RenderedRecord
+    | ArrivalRecord
+    | SentRecord
 )
 
 
@@ -89,10 +93,12 @@ _LOGGED_FILE = re.compile(r"run\.json|relevance_models(/(?!\.)[^/\x00]+)+")
 @dataclass(frozen=True, slots=True)
 class Commit:
     """What is written together. The commit log has, in addition, files of the folder that a resumed crawl needs, by
-    path, and parcels for other crawls, by destination; `mark` is that of the position after the commit."""
+    path, and parcels for other shards, by destination; `mark` is that of the position after the commit. `number` is
+    that of the next commit if this one is empty, which is not written."""
 
     archive: ArchiveBatch
     rows: CrawlBatch
+    number: int
     mark: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
     parcels: Mapping[str, bytes] = field(default_factory=dict)
@@ -147,6 +153,8 @@ class CrawlStore(StoredCrawl):
             self._waiting = CrawlBatch(taken.urls, taken.stems)
             self._waiting_files: dict[str, bytes] = {}
             self._waiting_parcels: dict[str, bytes] = {}
+            #: The number that the next commit will have, unless it is empty.
+            self.next_commit = self._database.n_commits + 1
             self._next_visit = taken.visits
             self._is_broken, self._broken_by = False, ""
             self._closing = cleanup.pop_all()
@@ -264,7 +272,7 @@ class CrawlStore(StoredCrawl):
             self._waiting_files[name] = path.read_bytes()
 
     def add_parcel(self, destination: str, content: bytes) -> None:
-        """What the commit log has for another crawl, once for each destination and commit."""
+        """What the commit log has for another shard, once for each destination and commit."""
         assert destination not in self._waiting_parcels, f"two parcels for {destination}"
         self._waiting_parcels[destination] = content
 
@@ -282,12 +290,15 @@ class CrawlStore(StoredCrawl):
             before.stems + len(rows.stems),
             before.events + any(rows.events),
             before.robots + len(rows.rows[RobotsRecord]),
+            before.arrivals + len(rows.rows[ArrivalRecord]),
             self._taken_end.mark(self.about.crawl_id),
         )
         self._waiting = CrawlBatch(taken.urls, taken.stems)
         files, self._waiting_files = self._waiting_files, {}
         parcels, self._waiting_parcels = self._waiting_parcels, {}
-        return Commit(self._archive_writer.take(), rows, taken.mark, files, parcels)
+        commit = Commit(self._archive_writer.take(), rows, self.next_commit, taken.mark, files, parcels)
+        self.next_commit += not commit.is_empty
+        return commit
 
     def write(self, commit: Commit) -> None:
         """Write a batch to the log and to disk, unless it is empty. Failure if that is not possible, Fenced if another
@@ -297,13 +308,14 @@ class CrawlStore(StoredCrawl):
             raise Failure(f"Cannot write to {printable(self.folder)} since a commit failed{cause}: resume the crawl.")
         if commit.is_empty:
             return
+        assert commit.number == self._database.n_commits + 1, "commits are written in order"
         # Until all of it is on disk: a later commit must not follow a gap.
         self._is_broken = True
         rows = plain_rows(commit.rows)
         if self._log is not None:
             try:
                 self._log.append(
-                    self._database.n_commits + 1,
+                    commit.number,
                     LoggedCommit(commit.archive, rows, commit.mark, commit.files, commit.parcels),
                 )
             except Failure as reason:
