@@ -210,7 +210,7 @@ class Dies:
 
 def test_workers_that_die_again_and_again_end_the_search_with_one_line(evolving, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "scenthound.experiments.evolve.evolution.WorkerPool", lambda _make, n_workers: WorkerPool(Dies, n_workers)
+        "scenthound.experiments.evolve.evolution.open_pool", lambda _make, workers, **_: WorkerPool(Dies, workers)
     )
     code, _, err = evolving("--workers", 2)
     assert code == 1
@@ -287,7 +287,7 @@ def test_requested_and_evaluated_individuals_are_counted(evolving, tmp_path):
 def test_resuming_a_finished_search_prints_its_result(evolving, scenthound, tmp_path, monkeypatch):
     assert evolving()[0] == 0
     monkeypatch.setattr(
-        "scenthound.experiments.evolve.evolution.WorkerPool", lambda *_: pytest.fail("nothing is to be crawled")
+        "scenthound.experiments.evolve.evolution.open_pool", lambda *_, **__: pytest.fail("nothing is to be crawled")
     )
     monkeypatch.setattr(
         "scenthound.experiments.evolve.evolution.plan", lambda *_: pytest.fail("nothing is to be planned")

@@ -20,10 +20,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from scenthound import blas, by_value, jit
 from scenthound.errors import Failure
@@ -60,6 +62,50 @@ def in_order(
     """
     with WorkerPool(make_worker, workers) as pool:
         yield from pool.in_order(items)
+
+
+class Pool(Protocol[Item, Result]):
+    """Workers that keep their state between calls of `in_order`, and end with the block."""
+
+    def __enter__(self) -> "Pool[Item, Result]": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def in_order(self, items: Iterable[Item]) -> Iterator[Result]:
+        """The result of each item. All results must be read before the next call."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFiles:
+    """Files that workers open, for workers on other machines. They read the files and folders `inputs`, and read and
+    write files in the folder `cache`."""
+
+    inputs: tuple[Path, ...] = ()
+    cache: Path | None = None
+
+
+class Workers(Protocol):
+    """Workers that are not processes of this machine."""
+
+    def pool(self, make_worker: Callable[[], Callable[[Any], Any]], at_most: int, files: WorkerFiles) -> Pool[Any, Any]:
+        """A pool with `at_most` so many workers."""
+
+
+#: How many worker processes there are, None for one on each processor; or workers that are elsewhere.
+WorkersLike = int | Workers | None
+
+
+def open_pool(
+    make_worker: Callable[[], Callable[[Item], Result]],
+    workers: WorkersLike,
+    *,
+    at_most: int,
+    files: WorkerFiles = WorkerFiles(),  # noqa: B008 - it is not changed
+) -> Pool[Item, Result]:
+    """A pool of worker processes, or of workers that are elsewhere; `at_most` so many."""
+    if workers is None or isinstance(workers, int):
+        return WorkerPool(make_worker, max(1, min(workers or processors(), at_most)))
+    return workers.pool(make_worker, max(1, at_most), files)
 
 
 class WorkerPool(Generic[Item, Result]):
@@ -167,10 +213,7 @@ class _Remote:
             if error is not None:
                 raise error
             return result
-        raise Failure(
-            f"A worker process died, and so did {MAX_REPEATS} replacements, possibly out of memory: try again with "
-            "--workers 1."
-        )
+        raise repeated_deaths()
 
     def _receive(self) -> tuple[Any, Exception | None]:
         while isinstance(received := self._connection.recv(), jit.Compiling):
@@ -201,6 +244,13 @@ class _Remote:
         self._process.kill()
         self._process.join()
         self._connection.close()
+
+
+def repeated_deaths() -> Failure:
+    return Failure(
+        f"A worker process died, and so did {MAX_REPEATS} replacements, possibly out of memory: try again with "
+        "--workers 1."
+    )
 
 
 def _module_of(make_worker: Callable[[], Callable[[Any], Any]]) -> str | None:

@@ -19,6 +19,7 @@ from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, Scen
 from scenthound.model import Topic
 
 if TYPE_CHECKING:
+    from scenthound.processes import WorkersLike
     from scenthound.registry import Registry
     from scenthound.store.folder import FolderKind
 
@@ -187,6 +188,18 @@ def with_arguments_of(
         return called
 
     return decorate
+
+
+@contextmanager
+def workers_on(cluster: str | None, workers: int | None) -> Iterator[WorkersLike]:
+    """Worker processes of this machine, or the workers of a cluster within the block."""
+    if cluster is None:
+        yield workers
+        return
+    from scenthound.cluster.connection import cluster_workers
+
+    with cluster_workers(cluster, workers) as remote:
+        yield remote
 
 
 def listed(values: Any) -> list[Any]:

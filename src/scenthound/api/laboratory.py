@@ -29,6 +29,7 @@ from scenthound.api.arguments import (
     public,
     topics_file,
     web_folder,
+    workers_on,
 )
 from scenthound.api.progress import ProgressLike, show_progress
 from scenthound.api.results import Panel, Result, Table
@@ -66,6 +67,7 @@ class ExperimentOptions(TypedDict, total=False):
     as_published: Annotated[bool, False]
     plain: Annotated[bool, False]
     workers: int | None
+    cluster: str | None
 
 
 @contextmanager
@@ -136,9 +138,10 @@ def simulate(
     with (
         experiment_setup(web, topics, strategies, options, seeds, **conditions) as setup,
         _temporary_unless(out) as (folder, keep),
+        workers_on(options.get("cluster"), options.get("workers")) as workers,
         show_progress("simulating", progress) as report,
     ):
-        done = simulate_topics(setup, folder, workers=options.get("workers"), force=force, progress=report)
+        done = simulate_topics(setup, folder, workers=workers, force=force, progress=report)
         return keep(Run(folder, simulation=done))
 
 
@@ -551,12 +554,13 @@ def compare(
         baseline=BASELINE,
         chooses_mode=mode is None,
     )
-    folder, workers = path_or_none(out), options.get("workers")
+    folder = path_or_none(out)
     conditions: dict[str, Any] = {"page_budget": pages, "repeats": repeats}
     if mode is not None:
         conditions["mode"] = mode
     with (
         experiment_setup(web, topics, strategies, options, seeds, **conditions) as setup,
+        workers_on(options.get("cluster"), options.get("workers")) as workers,
         show_progress("comparing", progress) as report,
     ):
         done = compare_into(folder, setup, settings, render=RENDERER, workers=workers, progress=report)
@@ -621,6 +625,7 @@ def study(
     arm: str | Sequence[str] | None = None,
     cache: PathLike | None = None,
     workers: int | None = None,
+    cluster: str | None = None,
     progress: ProgressLike = None,
 ) -> Study:
     """Reproduce a study of the literature, "menczer2001", "pant2002", "wang2009" or "johnson2003", and check which of
@@ -632,19 +637,30 @@ def study(
     folder, cached = path(out), path_or_none(cache)
     if scaled.study == SEARCH_STUDY and cached is not None:
         raise InvalidParameter(f"{SEARCH_STUDY} keeps its crawls in --out: leave --cache out.")
-    with topics_file(topics) as file, show_progress(name, progress) as report:
+    with (
+        topics_file(topics) as file,
+        workers_on(cluster, workers) as chosen_workers,
+        show_progress(name, progress) as report,
+    ):
         if scaled.study == SEARCH_STUDY:
             from scenthound.experiments.johnson2003.results import johnson2003_into
             from scenthound.ui.reports.johnson2003 import RENDERER as SEARCH_RENDERER
 
             done: FinishedStudy = johnson2003_into(
-                folder, scaled, web_folder(web), file, render=SEARCH_RENDERER, workers=workers, progress=report
+                folder, scaled, web_folder(web), file, render=SEARCH_RENDERER, workers=chosen_workers, progress=report
             )
         else:
             from scenthound.experiments.study.results import study_into
             from scenthound.ui.reports.study import RENDERER
 
             done = study_into(
-                folder, scaled, web_folder(web), file, cache=cached, render=RENDERER, workers=workers, progress=report
+                folder,
+                scaled,
+                web_folder(web),
+                file,
+                cache=cached,
+                render=RENDERER,
+                workers=chosen_workers,
+                progress=report,
             )
     return Study(folder, done)

@@ -24,6 +24,7 @@ from scenthound.api.arguments import (
     public,
     topics_file,
     web_folder,
+    workers_on,
 )
 from scenthound.api.laboratory import ExperimentOptions, experiment_setup
 from scenthound.api.progress import ProgressLike, show_progress
@@ -133,6 +134,7 @@ def evolve(
     )
     with (
         experiment_setup(web, topics, (), options, page_budget=pages, mode=mode) as setup,
+        workers_on(options.get("cluster"), options.get("workers")) as workers,
         show_progress("evolving", progress) as report,
     ):
         watch = SearchProgress(report)
@@ -142,7 +144,7 @@ def evolve(
             path(out),
             seed_with=[path(each) for each in listed(seed_with)],
             n_best=best,
-            workers=options.get("workers"),
+            workers=workers,
             force=force,
             watch=watch,
             progress=report,
@@ -152,16 +154,22 @@ def evolve(
 
 @public
 def resume_search(
-    folder: FolderLike, *, web: Any = None, best: int = 1, workers: int | None = None, progress: ProgressLike = None
+    folder: FolderLike,
+    *,
+    web: Any = None,
+    best: int = 1,
+    workers: int | None = None,
+    cluster: str | None = None,
+    progress: ProgressLike = None,
 ) -> Evolution:
     """Continue the search in a folder; its result is that of an uninterrupted search. `web` is where its recorded web
     is now, if that was moved; the `best` individuals are written. For a finished search nothing else is done."""
     from scenthound.experiments.evolve.evolution import resume_search as resume_rules
 
-    with show_progress("evolving", progress) as report:
+    with workers_on(cluster, workers) as chosen_workers, show_progress("evolving", progress) as report:
         watch = SearchProgress(report)
         moved_to = None if web is None else folder_of(web)
-        done = resume_rules(folder_of(folder), web=moved_to, n_best=best, workers=workers, watch=watch)
+        done = resume_rules(folder_of(folder), web=moved_to, n_best=best, workers=chosen_workers, watch=watch)
     return Evolution(done, watch.seconds, watch.visits_per_s)
 
 
@@ -246,6 +254,7 @@ def validate(
     follow_nofollow: bool = False,
     plain: bool = False,
     workers: int | None = None,
+    cluster: str | None = None,
     force: bool = False,
     progress: ProgressLike = None,
 ) -> Validation:
@@ -280,9 +289,12 @@ def validate(
     )
     with (
         experiment_setup(web, topics, strategies, options, repeats=repeats, mode=mode) as setup,
+        workers_on(cluster, workers) as chosen_workers,
         show_progress("validating", progress) as report,
     ):
-        done = validate_into(path(out), setup, protocol, render=RENDERER, force=force, workers=workers, progress=report)
+        done = validate_into(
+            path(out), setup, protocol, render=RENDERER, force=force, workers=chosen_workers, progress=report
+        )
     return Validation(path(out), done)
 
 

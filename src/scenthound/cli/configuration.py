@@ -33,12 +33,14 @@ from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, neare
 PREFIX = "SCENTHOUND_"
 CONFIG_VARIABLE = "SCENTHOUND_CONFIG"
 PROFILE_VARIABLE = "SCENTHOUND_PROFILE"
-#: Variables that are not options: a browser, the folder of its programs, and whether the extension in C is used.
+#: Variables that are not options: a browser, the folder of its programs, whether clusters may be used that demand no
+#: token, and whether the extension in C is used.
 OTHER_VARIABLES = (
     CONFIG_VARIABLE,
     PROFILE_VARIABLE,
     "SCENTHOUND_BROWSER",
     "SCENTHOUND_BROWSER_FOLDER",
+    "SCENTHOUND_CLUSTER_WITHOUT_TOKEN",
     "SCENTHOUND_NATIVE",
 )
 #: Options whose values may be secrets.

@@ -13,6 +13,7 @@ from scenthound.cli.options import (
     AsJson,
     AsPublished,
     ClosedWorld,
+    Cluster,
     FollowNofollow,
     Force,
     Mode,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
 
 #: Options that may differ when a search is resumed; all others are settings of the search.
-RUN_OPTIONS = ("web", "best", "workers", "as_json")
+RUN_OPTIONS = ("web", "best", "workers", "cluster", "as_json")
 #: With more topics, the proposed commands use all topics of the file.
 MAX_TOPICS_NAMED = 3
 #: The number of unseen topics that the proposed validation uses.
@@ -175,6 +176,7 @@ def evolve(
     training_pages: TrainingPages = "wang2009",
     as_published: AsPublished = False,
     workers: Workers = None,
+    cluster: Cluster = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -203,7 +205,7 @@ def evolve(
         if resume is not None:
             # The folder has its settings: those that configuration files set are for new searches.
             changes = {name: context.params[name] for name in ("web", "best") if is_from_command_line(context, name)}
-            done = searches.resume_search(resume, **changes, workers=workers, progress=True)
+            done = searches.resume_search(resume, **changes, workers=workers, cluster=cluster, progress=True)
         else:
             done = searches.evolve(**api_arguments(context, "resume"), progress=True)
     except KeyboardInterrupt:

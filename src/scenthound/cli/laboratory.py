@@ -9,6 +9,7 @@ from scenthound.cli.options import (
     AsJson,
     AsPublished,
     ClosedWorld,
+    Cluster,
     FollowNofollow,
     Force,
     Judge,
@@ -143,6 +144,7 @@ def simulate(
     mode: Mode = "sequential",
     plain: Plain = False,
     workers: Workers = None,
+    cluster: Cluster = None,
     force: Force = False,
 ) -> None:
     """Let strategies crawl a recorded web, topic by topic, and write their traces.
@@ -246,6 +248,7 @@ def compare(
     closed_world: ClosedWorld = False,
     follow_nofollow: FollowNofollow = False,
     workers: Workers = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank strategies for a topic: all crawl from the same starts, with intervals and corrected tests.
@@ -306,6 +309,7 @@ def study(
         ),
     ] = None,
     workers: Workers = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce a study of the literature, and check which of its findings hold on this web.
@@ -385,6 +389,7 @@ def validate(
     follow_nofollow: FollowNofollow = False,
     plain: Plain = False,
     workers: Workers = None,
+    cluster: Cluster = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

@@ -157,6 +157,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tabl
 Force = Annotated[bool, typer.Option("--force", help="Replace the result of an earlier run.")]
 ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes.", show_default="all cores")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Use the workers of a Ray cluster: host:port of its head node, or local. --workers then limits them.",
+    ),
+]
 RandomSeed = Annotated[int, typer.Option(help="Seed of the random generator.")]
 WEB_HELP = "A recorded web or a crawl folder, as `scenthound record` and `crawl` make them."
 TOPICS_HELP = "A topic file: TOML or JSON Lines."

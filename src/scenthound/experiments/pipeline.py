@@ -3,7 +3,7 @@
 `study`, `compare`, `validate` and `simulate` are settings on top of it. The number of worker processes changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -29,7 +29,7 @@ from scenthound.experiments.starts import (
 from scenthound.experiments.trace_cache import Provenance, TraceCache, crawl_names
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import IntArray, Progress, Topic, Trace, silent
-from scenthound.processes import in_order, processors
+from scenthound.processes import WorkerFiles, WorkersLike, open_pool
 from scenthound.relevance.base import RELEVANCE, Training, accepts_training, trains
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.scores import PageScores, TopicWords, WebWords, scores_for
@@ -212,6 +212,10 @@ class CrawlSource:
     def open(self) -> "Crawls":
         return Crawls(self)
 
+    @property
+    def files(self) -> WorkerFiles:
+        return WorkerFiles(self.experiment.files(), self.cache)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCrawls:
@@ -289,15 +293,16 @@ def in_parallel(
     make_worker: Callable[[], Callable[[Item], Result]],
     items: Sequence[Item],
     *,
-    workers: int | None = None,
+    files: WorkerFiles,
+    workers: WorkersLike = None,
     progress: Progress = silent,
     unit: str = "crawls",
     units_per_item: int = 1,
-) -> Iterator[Result]:
-    """The results of all items in their order, and progress after each of them. Each process makes one worker."""
-    n_workers = max(1, min(workers or processors(), len(items)))
-    with closing(in_order(make_worker, items, n_workers)) as results:
-        for done, result in enumerate(results, 1):
+) -> Generator[Result, None, None]:
+    """The results of all items in their order, and progress after each of them. Each process makes one worker, which
+    opens these files."""
+    with open_pool(make_worker, workers, at_most=len(items), files=files) as pool:
+        for done, result in enumerate(pool.in_order(items), 1):
             yield result
             progress(done / len(items), f"{done * units_per_item:,} of {len(items) * units_per_item:,} {unit}")
 
@@ -308,13 +313,15 @@ def part_of(progress: Progress, first: float, last: float) -> Progress:
 
 
 def run(
-    experiment: Experiment, planned: Sequence[Planned], *, workers: int | None = None, progress: Progress = silent
+    experiment: Experiment, planned: Sequence[Planned], *, workers: WorkersLike = None, progress: Progress = silent
 ) -> Iterator[Run]:
     """All crawls in the order of topics, starts and strategies; nothing is cached."""
-    make = partial(_all_crawls, CrawlSource(experiment))
-    n_strategies = len(experiment.strategies)
-    for group in in_parallel(make, planned, workers=workers, progress=progress, units_per_item=n_strategies):
-        yield from group
+    source = CrawlSource(experiment)
+    make, per_item = partial(_all_crawls, source), len(experiment.strategies)
+    groups = in_parallel(make, planned, files=source.files, workers=workers, progress=progress, units_per_item=per_item)
+    with closing(groups):
+        for group in groups:
+            yield from group
 
 
 def _all_crawls(source: CrawlSource) -> Callable[[Planned], list[Run]]:
@@ -331,13 +338,13 @@ class Crawled:
 
 
 def crawl_all(
-    source: CrawlSource, planned: Sequence[Planned], *, workers: int | None = None, progress: Progress = silent
+    source: CrawlSource, planned: Sequence[Planned], *, workers: WorkersLike = None, progress: Progress = silent
 ) -> Iterator[Crawled]:
     """Make the crawls that are not in the cache, in the order of topics and starts."""
     if source.cache is not None:
         TraceCache(source.cache).make_folder()
-    make, n_strategies = partial(_visited_pages, source), len(source.experiment.strategies)
-    return in_parallel(make, planned, workers=workers, progress=progress, units_per_item=n_strategies)
+    make, per_item = partial(_visited_pages, source), len(source.experiment.strategies)
+    return in_parallel(make, planned, files=source.files, workers=workers, progress=progress, units_per_item=per_item)
 
 
 def _visited_pages(source: CrawlSource) -> Callable[[Planned], Crawled]:

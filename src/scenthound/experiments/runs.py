@@ -28,6 +28,7 @@ from scenthound.experiments.setup import Experiment, ExperimentSetup, with_new_n
 from scenthound.experiments.starts import Start
 from scenthound.files import open_regular
 from scenthound.model import IntArray, Progress, Topic, Trace, silent
+from scenthound.processes import WorkersLike
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.folder import ResultFolder, check_replaceable
 from scenthound.store.record import open_web
@@ -350,7 +351,7 @@ def simulate_topics(
     setup: ExperimentSetup,
     out: Path,
     *,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     force: bool = False,
     progress: Progress = silent,
 ) -> Simulation:

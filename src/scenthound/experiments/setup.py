@@ -5,7 +5,8 @@ read, so that it decides every trace. Both share `CrawlConditions`, in which eve
 default and its command line option.
 """
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from scenthound.experiments.starts import (
 )
 from scenthound.model import IntArray, Topic
 from scenthound.records import column
+from scenthound.registry import Registry
 from scenthound.relevance.base import RELEVANCE, LearningRelevance, trains
 from scenthound.simulator.modes import SEQUENTIAL, parse_mode
 from scenthound.simulator.scores import TopicWords, WebWords, without_pages
@@ -205,6 +207,14 @@ def check_model_words(topic: Topic, name: str, web: RecordedWeb) -> None:
         )
 
 
+def parameter_files(registry: Registry[Any], plugins: Iterable[str]) -> Iterator[Path]:
+    """The files that parameters of plug-ins name, also those of members of a portfolio."""
+    for plugin in plugins:
+        values = registry.values(registry.parse(plugin)).values()
+        yield from (Path(value) for value in values if isinstance(value, str) and os.path.isfile(value))
+        yield from parameter_files(registry, getattr(registry.make(plugin), "members", ()))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment(CrawlConditions):
     """Everything that decides the traces. Strategies that are equal are kept once. The examples of all topics, also of
@@ -267,6 +277,12 @@ class Experiment(CrawlConditions):
         """Whether compiled code pays off: loading it, and compiling it once per installation, takes some seconds."""
         most_visits = len(self.topics) * len(self.strategies) * self.repeats * self.page_budget
         return not self.plain and most_visits > FEW_VISITS
+
+    def files(self) -> tuple[Path, ...]:
+        """The files and folders that crawls open: the web, training pages, and files of strategies and models."""
+        folders = [self.web] if self.train_from is None else [self.web, self.train_from]
+        models = self.relevance_models().values()
+        return (*folders, *parameter_files(STRATEGIES, self.strategies), *parameter_files(RELEVANCE, models))
 
     def relevance_models(self) -> dict[str, str]:
         """The relevance model of each strategy."""

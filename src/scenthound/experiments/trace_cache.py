@@ -21,10 +21,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from scenthound.by_value import digest, is_importable, package_digest
+from scenthound.caller_files import read_bytes, write_bytes
 from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, random_seed_of
-from scenthound.files import part_file
 from scenthound.model import Topic
 from scenthound.reasons import EndReason
 from scenthound.relevance.base import RELEVANCE
@@ -166,7 +166,7 @@ class TraceCache:
     def load(self, name: str) -> Crawl | None:
         """None if there is no such crawl, or if its file is damaged."""
         try:
-            with self._path(name).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            with np.load(io.BytesIO(read_bytes(self._path(name))), allow_pickle=False) as arrays:
                 about = json.loads(str(arrays["about"]))
                 return Crawl(
                     pages=arrays["pages"],
@@ -191,11 +191,7 @@ class TraceCache:
             arrays["time_s"] = crawl.time_s
         content = io.BytesIO()
         np.savez(content, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-        path = self._path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part_file(path.parent) as part:
-            part.file.write(content.getvalue())
-            part.become(path, sync=False)
+        write_bytes(self._path(name), content.getvalue())
 
     def _path(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.npz"

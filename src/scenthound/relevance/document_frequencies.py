@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from scenthound.caller_files import local_path
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.relevance.base import WordIndex
@@ -79,7 +79,7 @@ def _as_ranks(ranks: npt.NDArray[np.int64], n_ranks: int) -> RankArray:
 def stem_weights(file: str | None) -> StemWeights:
     """The weights by a file of document frequencies; None: the one of the package."""
     try:
-        content = (files("scenthound.relevance") / FILE if file is None else Path(file)).read_bytes()
+        content = (files("scenthound.relevance") / FILE if file is None else local_path(file)).read_bytes()
         n_documents, *parts = gzip.decompress(content).decode().split()
         return StemWeights.of(parts[0::2], np.array(list(map(float, parts[1::2]))), int(n_documents))
     except (OSError, ValueError, EOFError) as reason:

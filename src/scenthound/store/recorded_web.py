@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from scenthound.caller_files import local_path
 from scenthound.errors import InvalidInput
 from scenthound.model import IntArray, LongArray
 from scenthound.store.folder import ResultFolder
@@ -52,7 +53,7 @@ class RecordedWeb(WebArrays):
 
     @classmethod
     def open(cls, path: str | Path) -> "RecordedWeb":
-        folder = ResultFolder.open(path, kind="web")
+        folder = ResultFolder.open(local_path(path), kind="web")
         return cls(read_arrays(folder.path), folder.about, folder.path)
 
     def __reduce__(self) -> tuple[Callable[..., "RecordedWeb"], tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from scenthound.caller_files import local_path
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import DAMAGE, machine_fault, open_regular, opened
 from scenthound.model import IntArray
@@ -27,7 +28,7 @@ _URL = "http://training.invalid/"
 
 def read_training(folder: Path, index: WordIndex) -> Training:
     """All pages of both subfolders, in order of their paths, as word numbers of the index."""
-    return Training(*(_pages(folder, kind, index) for kind in ("positive", "negative")))
+    return Training(*(_pages(local_path(folder), kind, index) for kind in ("positive", "negative")))
 
 
 def training_files(folder: Path, kind: str) -> list[Path]:

@@ -29,6 +29,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from scenthound.caller_files import local_path
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import DAMAGE, machine_fault, opened
 from scenthound.registry import check_arguments
@@ -276,7 +277,7 @@ def rank_file_text(rank_file: RankFile) -> str:
 def read_rank_file(path: Path | str) -> RankFile:
     """Read a file that a search or a person wrote."""
     path = Path(path)
-    document = _document(path)
+    document = _document(local_path(path))
     try:
         return _rank_file(document)
     except UsageError as error:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from scenthound.caller_files import local_path
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import DAMAGE, machine_fault, opened
 from scenthound.strategies.link_evidence import FEATURES, Weights
@@ -83,7 +84,7 @@ def default_weights() -> Weights:
 def read_weights(path: str | Path) -> Weights:
     """The weights in a file."""
     path = Path(path)
-    with opened(path) as source:
+    with opened(local_path(path)) as source:
         try:
             text = source.content.read().decode("utf-8-sig")
         except DAMAGE as error:

@@ -58,6 +58,7 @@ from scenthound.experiments.setup import Experiment, ExperimentSetup, condition_
 from scenthound.experiments.starts import Task
 from scenthound.experiments.statistics import scipy_stats
 from scenthound.model import Progress, silent
+from scenthound.processes import WorkersLike
 from scenthound.records import column
 from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.folder import KNOWN_KINDS
@@ -176,7 +177,7 @@ def compare_strategies(
     cache: Path,
     *,
     training_folder: Path | None = None,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> StrategyComparison:
     """Find out whether a strategy is best for the topics. Without strategies in the setup, all installed take part.

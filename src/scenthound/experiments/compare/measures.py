@@ -40,6 +40,7 @@ from scenthound.metrics.base import Metric, Point
 from scenthound.metrics.classified import OnTopic
 from scenthound.metrics.retrieval import Precision, Recall
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, Trace, silent
+from scenthound.processes import WorkersLike
 from scenthound.store.recorded_web import RecordedWeb
 
 #: Evenly spaced points of a curve.
@@ -57,7 +58,7 @@ def kept_steps(last_step: int) -> IntArray:
 
 
 def crawled(
-    ready: Prepared, cache: Path, *, may_skip: bool, workers: int | None, progress: Progress
+    ready: Prepared, cache: Path, *, may_skip: bool, workers: WorkersLike, progress: Progress
 ) -> tuple[Prepared, int]:
     """Make the crawls that are not cached. Returns the comparison without strategies that failed, and the number of new
     crawls."""
@@ -87,7 +88,7 @@ def crawled(
     return without_failed, n_made
 
 
-def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: int | None, progress: Progress) -> int:
+def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: WorkersLike, progress: Progress) -> int:
     source = replace(ready, experiment=experiment).source(cache)
     return sum(piece.n_made for piece in crawl_all(source, ready.planned, workers=workers, progress=progress))
 
@@ -119,11 +120,14 @@ class MeasuredStart:
 
 
 def measure_starts(
-    ready: Prepared, cache_folder: Path, *, workers: int | None = None, progress: Progress = silent
+    ready: Prepared, cache_folder: Path, *, workers: WorkersLike = None, progress: Progress = silent
 ) -> list[MeasuredStart]:
     """Measure cached crawls, in the order of the starts."""
     make = partial(_StartMeasurer, ready, cache_folder)
-    return list(in_parallel(make, ready.planned, workers=workers, progress=progress, unit="starts measured"))
+    files = ready.source(cache_folder).files
+    return list(
+        in_parallel(make, ready.planned, files=files, workers=workers, progress=progress, unit="starts measured")
+    )
 
 
 class _StartMeasurer:

@@ -21,6 +21,7 @@ from scenthound.experiments.compare.settings import ComparisonSettings
 from scenthound.experiments.results import REPORT_FILE, Renderer, csv_number, csv_text, replace_files
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.model import Progress, silent
+from scenthound.processes import WorkersLike
 from scenthound.store.folder import ResultFolder, cannot_read, cannot_write, is_kind
 
 RESULT_FILE = "comparison.json"
@@ -97,7 +98,7 @@ def compare_into(
     settings: ComparisonSettings,
     *,
     render: Renderer[ComparisonResult] | None = None,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> ComparisonResult:
     """Compare strategies, and write the result to the folder `out`; without one, nothing is kept."""

@@ -30,7 +30,7 @@ from scenthound.experiments.search.base import Genes, Scored, Summary, best_firs
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import check_seeds
 from scenthound.model import Progress, silent
-from scenthound.processes import WorkerPool, processors
+from scenthound.processes import Pool, WorkerFiles, WorkersLike, open_pool
 from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -124,7 +124,7 @@ def evolve(
     *,
     seed_with: Sequence[Path] = (),
     n_best: int = 1,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     force: bool = False,
     watch: Watch = unwatched,
     progress: Progress = silent,
@@ -153,7 +153,7 @@ def evolve(
 
 
 def resume_search(
-    folder: Path, *, web: Path | None = None, n_best: int = 1, workers: int | None = None, watch: Watch = unwatched
+    folder: Path, *, web: Path | None = None, n_best: int = 1, workers: WorkersLike = None, watch: Watch = unwatched
 ) -> Evolution:
     """Continue the search in a folder; the result is that of an uninterrupted search.
 
@@ -250,10 +250,10 @@ class _EvolutionRun:
         if self._search.best is not None:
             self._write_best()
 
-    def finish(self, planned: Sequence[Planned], workers: int | None) -> None:
+    def finish(self, planned: Sequence[Planned], workers: WorkersLike) -> None:
         """Run the search to its end, and evaluate the strategies that the best is compared with."""
-        n_workers = min(workers or processors(), self._settings.method.population)
-        with WorkerPool(partial(Evaluator, self._settings, planned), n_workers) as pool:
+        make, files = partial(Evaluator, self._settings, planned), WorkerFiles(self._settings.experiment.files())
+        with open_pool(make, workers, at_most=self._settings.method.population, files=files) as pool:
             while not self._search.done:
                 requested = self._search.ask()
                 self._evaluate(requested, pool)
@@ -316,7 +316,7 @@ class _EvolutionRun:
         reason = "the search took another course there than here, perhaps with another version of a library"
         return self._folder.invalid_line(self._n_replayed + 1, reason)
 
-    def _evaluate(self, requested: Sequence[Genes], pool: WorkerPool[Individual, Evaluation]) -> None:
+    def _evaluate(self, requested: Sequence[Genes], pool: Pool[Individual, Evaluation]) -> None:
         """Evaluate in worker processes what is not known."""
         unknown = self._unknown(requested)
         n_known = len(requested) - len(unknown)

@@ -39,6 +39,7 @@ from scenthound.experiments.validate.results import CRAWLS_FILE, crawls_csv
 from scenthound.experiments.validate.results import READING as VALIDATION_READING
 from scenthound.experiments.validate.validation import Validation
 from scenthound.model import FloatArray, Progress, silent
+from scenthound.processes import WorkersLike
 from scenthound.store.record import open_web
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 
@@ -64,7 +65,7 @@ def run_johnson2003(
     topics: Path,
     folder: Path,
     *,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Johnson2003Study:
     """Search, crawl, measure and test the findings. Searches and measurements in the folder are used again.
@@ -295,7 +296,7 @@ def johnson2003_into(
     topics: Path,
     *,
     render: Renderer[Johnson2003Study] | None = None,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Johnson2003Study:
     """Run the study, and write the result to the folder `out`. Run again, it only does what is missing."""

@@ -47,6 +47,7 @@ from scenthound.experiments.validate.validation import (
     validate,
 )
 from scenthound.model import Progress, Topic
+from scenthound.processes import WorkersLike
 from scenthound.records import to_json
 from scenthound.relevance.base import RELEVANCE, score_range
 from scenthound.store.folder import is_kind
@@ -122,7 +123,7 @@ class Johnson2003Run:
         topics_file: Path,
         folder: Path,
         *,
-        workers: int | None,
+        workers: WorkersLike,
         progress: Progress,
     ) -> None:
         search = settings.search

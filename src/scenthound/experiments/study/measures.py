@@ -45,6 +45,7 @@ from scenthound.metrics.base import METRICS, GroundTruth, Metric
 from scenthound.metrics.measures import overlap, quality_per_cpu_second, search_length
 from scenthound.metrics.ranks import RankedBy, coverage_over
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, Topic, silent
+from scenthound.processes import WorkersLike
 from scenthound.simulator.web import Crawl
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -243,7 +244,7 @@ def measure_arm(
     visited: IntArray,
     cache: Path,
     *,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> ArmMeasurements:
     """Measure cached crawls; `visited` are all pages that any of them visited."""
@@ -251,7 +252,14 @@ def measure_arm(
     if arm.settings.tops or any("linkage" in measure for measure in arm.settings.measures):
         page_rank = page_rank_among(CrawlSource(arm.experiment, web).open().graph, visited)
     make = partial(_TopicMeasurer, web, arm, cache, page_rank)
-    measured = in_parallel(make, arm.experiment.topics, workers=workers, progress=progress, unit="topics measured")
+    measured = in_parallel(
+        make,
+        arm.experiment.topics,
+        files=arm.source(cache, web).files,
+        workers=workers,
+        progress=progress,
+        unit="topics measured",
+    )
     return _collect(web, arm, list(measured))
 
 

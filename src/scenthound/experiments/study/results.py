@@ -30,6 +30,7 @@ from scenthound.experiments.study.settings import ArmSettings, Needs, SearchSett
 from scenthound.experiments.study.study import FinishedStudy, Study, Timing, run_study
 from scenthound.experiments.study.tables import Table
 from scenthound.model import Progress, silent
+from scenthound.processes import WorkersLike
 from scenthound.records import to_json
 from scenthound.store.folder import ResultFolder, is_kind
 from scenthound.store.record import open_web
@@ -249,7 +250,7 @@ def study_into(
     *,
     cache: Path | None = None,
     render: Renderer[Study] | None = None,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Study:
     """Run a study, and write the result to the folder `out`. Run again, it makes only missing crawls.

@@ -16,6 +16,7 @@ from scenthound.experiments.study.measures import ArmMeasurements, arm_named, me
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.tables import Picture, Table
 from scenthound.model import IntArray, Progress, silent
+from scenthound.processes import WorkersLike
 from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -63,7 +64,7 @@ def run_study(
     topics: Path,
     cache: Path,
     *,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Study:
     """Crawl, measure and test the findings. Crawls are cached in the folder `cache`.
@@ -116,7 +117,7 @@ def _part(progress: Progress, name: str, n_done: int, n_parts: int) -> Progress:
     return lambda share, message: progress((n_done + share) / n_parts, f"{name}: {message}")
 
 
-def _crawl(arm: Arm, web: RecordedWeb, cache: Path, workers: int | None, progress: Progress) -> tuple[IntArray, int]:
+def _crawl(arm: Arm, web: RecordedWeb, cache: Path, workers: WorkersLike, progress: Progress) -> tuple[IntArray, int]:
     """All pages that the crawls of an arm visited, and the number of crawls that were not cached."""
     is_visited, n_made = np.zeros(web.n_pages, np.bool_), 0
     for piece in crawl_all(arm.source(cache, web), arm.planned, workers=workers, progress=progress):

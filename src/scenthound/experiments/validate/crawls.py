@@ -34,6 +34,7 @@ from scenthound.metrics.measures import fitness
 from scenthound.metrics.page_graph import DistanceHistogram, cohesiveness_of, distances_from
 from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, Trace, silent
+from scenthound.processes import WorkerFiles, WorkersLike
 from scenthound.records import column, columns_of, from_json, to_json
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -88,7 +89,7 @@ def measured_rounds(
     planned: Sequence[Planned],
     *,
     cache: Path | None = None,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> MeasuredRounds:
     """Crawl and measure what is not in the folder `cache`. `planned` has the large seed set of each topic."""
@@ -101,6 +102,7 @@ def measured_rounds(
     results = in_parallel(
         partial(RoundMeasurer, web, settings),
         [rounds[index] for index in missing],
+        files=WorkerFiles(settings.experiment.files()),
         workers=workers,
         progress=progress,
         units_per_item=len(settings.all_strategies) * len(SEED_SETS),

@@ -18,6 +18,7 @@ from scenthound.experiments.validate.settings import ValidationProtocol
 from scenthound.experiments.validate.validation import Validation, prepared, validate
 from scenthound.files import write_atomic
 from scenthound.model import Progress, silent
+from scenthound.processes import WorkersLike
 from scenthound.records import to_json
 from scenthound.store.folder import ResultFolder, check_replaceable
 
@@ -151,7 +152,7 @@ def validate_into(
     *,
     render: Renderer[Validation] | None = None,
     force: bool = False,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Validation:
     """Validate strategies, and write the result to the folder `out`."""

@@ -56,6 +56,7 @@ from scenthound.experiments.validate.settings import (
 )
 from scenthound.experiments.validate.weights import search_results, weight_claims
 from scenthound.model import FloatArray, Progress, silent
+from scenthound.processes import WorkersLike
 from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -297,7 +298,7 @@ def validate(
     cache: Path | None = None,
     large_option: str = "--large",
     find: Callable[[ValidationSettings, Measurements], Iterable[ValidatedFinding]] = findings,
-    workers: int | None = None,
+    workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Validation:
     """Make and measure all crawls that are not in the folder `cache`, and test the findings of the study.

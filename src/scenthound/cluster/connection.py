@@ -1,0 +1,335 @@
+"""The connection to a Ray cluster, or a cluster of this machine's processors for as long as it is needed.
+
+Rules
+- Whatever is wrong costs one line and at most a few seconds: the head node is asked (`probe`) before Ray connects.
+- Ray prints nothing, sends no statistics, and has no dashboard. Signal handlers and environment variables that it needs
+  or sets are restored.
+- A local cluster listens on the loopback interface only; if it does not, a line names the open ports.
+- Ray has one connection per process. Calls in several threads share it if they name the same cluster; different ones
+  exclude each other.
+"""
+
+import logging
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from scenthound.blas import ONE_THREAD
+from scenthound.cluster import bootstrap, security
+from scenthound.cluster.pool import ClusterPool, Member
+from scenthound.cluster.probe import HeadNode, WrongToken
+from scenthound.cluster.worker import FileServer
+from scenthound.errors import Failure, InvalidParameter, MissingExtra, UsageError, printable
+from scenthound.processes import Pool, WorkerFiles, processors
+from scenthound.signals import restored_signals
+
+#: A cluster of this machine.
+LOCAL = "local"
+#: Memory for objects of a local cluster, whose workers open files themselves.
+LOCAL_STORE_BYTES = 256 << 20
+#: Paths of Unix sockets have at most 107 bytes, and Ray adds some 60 to its folder.
+MAX_FOLDER_LENGTH = 40
+
+#: Ray reads these when it is loaded, or when it connects.
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+#: The variable is about other systems, but on all of them Ray then uses the loopback address.
+_ONLY_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+
+
+class Connection:
+    """A connected cluster."""
+
+    def __init__(self, ray: ModuleType, address: str, *, is_ours: bool) -> None:
+        self.ray: Any = ray
+        self.address = address
+        self.is_ours = is_ours  #: and is closed in the end
+        self.node: str = ray.get_runtime_context().get_node_id()
+        self.spare: list[Member] = []  #: idle actors
+        self.n_users = 0
+        ray.cloudpickle.register_pickle_by_value(bootstrap)
+        self._actor = ray.remote(
+            num_cpus=1,
+            max_restarts=0,
+            max_task_retries=0,
+            scheduling_strategy="SPREAD",
+            concurrency_groups={"reports": 1},
+            runtime_env={"env_vars": ONE_THREAD},
+        )(bootstrap.Bootstrap)
+
+    def new_actor(self) -> Any:
+        return self._actor.remote()
+
+    def new_file_server(self, folder: str) -> Any:
+        """Ray restarts it by itself: it has no state."""
+        here = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(self.node, soft=False)
+        server = self.ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=here)(FileServer)
+        return server.remote(folder)
+
+    def kill(self, actor: Any) -> None:
+        with suppress(Exception):
+            self.ray.kill(actor, no_restart=True)
+
+    def n_processors(self) -> int:
+        return int(self.ray.cluster_resources().get("CPU", 0))
+
+
+class ClusterWorkers:
+    """The workers of a cluster: one for each processor, or at most `n`."""
+
+    def __init__(self, connection: Connection, n: int | None) -> None:
+        self._connection = connection
+        self._n = n
+
+    def pool(self, make_worker: Callable[[], Callable[[Any], Any]], at_most: int, files: WorkerFiles) -> Pool[Any, Any]:
+        n_processors = self._connection.n_processors()
+        if not n_processors:
+            raise Failure(
+                f"The cluster at {printable(self._connection.address)} has no processors: start nodes with "
+                "`ray start --address ADDRESS`."
+            )
+        return ClusterPool(self._connection, make_worker, min(self._n or n_processors, n_processors, at_most), files)
+
+
+_lock = threading.Lock()
+_current: Connection | None = None
+
+
+@contextmanager
+def cluster_workers(address: str, n: int | None = None) -> Iterator[ClusterWorkers]:
+    """The workers of the cluster at `address`, `host:port` or "local", within the block."""
+    connection = _join(address, n)
+    try:
+        yield ClusterWorkers(connection, n)
+    finally:
+        _leave(connection)
+
+
+def _join(address: str, n: int | None) -> Connection:
+    global _current  # noqa: PLW0603 - Ray has one connection per process
+    with _lock:
+        if _current is None:
+            _current = _connected(address, n)
+        elif _current.address != address:
+            raise UsageError(
+                f"--cluster {printable(address)}: this process uses the cluster {printable(_current.address)} already."
+            )
+        _current.n_users += 1
+        return _current
+
+
+def _leave(connection: Connection) -> None:
+    global _current  # noqa: PLW0603
+    with _lock:
+        connection.n_users -= 1
+        if connection.n_users:
+            return
+        _current = None
+        for member in connection.spare:
+            connection.kill(member.actor)
+        if connection.is_ours:
+            _shut_down(connection.ray)
+
+
+def _connected(address: str, n: int | None) -> Connection:
+    is_local = address == LOCAL
+    with _environment(_QUIET | (_ONLY_LOOPBACK if is_local else {})):
+        if not is_local:
+            check_address(address)
+        ray = _ray()
+        if ray.is_initialized():
+            return _existing(ray, address)
+        return _start(ray, n) if is_local else _connect(ray, address)
+
+
+def _ray() -> Any:
+    try:
+        import ray
+        import ray.util.scheduling_strategies
+    except ImportError:
+        raise MissingExtra.named("cluster", "--cluster") from None
+    return ray
+
+
+def _existing(ray: Any, address: str) -> Connection:
+    """The connection that the program has made itself."""
+    found = ray.get_runtime_context().gcs_address
+    if address != found:
+        raise UsageError(
+            f"--cluster {printable(address)}: this process is connected to the Ray cluster at {found}. Name that one, "
+            "or call ray.shutdown() first."
+        )
+    return Connection(ray, address, is_ours=False)
+
+
+# An existing cluster
+
+
+def check_address(address: str) -> None:
+    """One clear line if a cluster cannot be used, before Ray tries to."""
+    host, colon, port = address.rpartition(":")
+    if "://" in address or not host or not colon or not port.isdecimal():
+        raise InvalidParameter(f"--cluster {printable(address)} should be host:port, or local.")
+    if not HeadNode(address, None).demands_token():
+        if security.may_do_without_token():
+            head = HeadNode(address, None)
+        else:
+            raise UsageError(
+                f"--cluster {printable(address)}: this cluster demands no token, so anyone who can reach it can run "
+                f"programs there. Start its nodes with RAY_AUTH_MODE=token, or set {security.ALLOW_VARIABLE}=1."
+            )
+    else:
+        head = HeadNode(address, _token(address))
+    _check_token(head, address)
+    _check_versions(head, address)
+    if not any(os.access(node.socket, os.W_OK) for node in head.nodes()):
+        raise UsageError(
+            f"--cluster {printable(address)}: this machine is not a node of the cluster. Run "
+            f"`ray start --address {printable(address)}` here first, with --num-cpus 0 if it should not work itself."
+        )
+
+
+def _token(address: str) -> str:
+    token = security.token()
+    if token is None:
+        raise UsageError(
+            f"--cluster {printable(address)} demands a token: copy {security.default_token_file()} from a node of the "
+            f"cluster (mode 600), or set {security.PATH_VARIABLE}."
+        )
+    return token
+
+
+def _check_token(head: HeadNode, address: str) -> None:
+    try:
+        head.check_token()
+    except WrongToken:
+        raise UsageError(
+            f"--cluster {printable(address)} does not accept the token of this machine: copy that of a node of the "
+            "cluster."
+        ) from None
+
+
+def _check_versions(head: HeadNode, address: str) -> None:
+    here = {"Ray": _ray().__version__, "Python": ".".join(map(str, sys.version_info[:3]))}
+    for name, there in head.versions().items():
+        if there != here[name]:
+            raise UsageError(
+                f"--cluster {printable(address)} has {name} {printable(there)}, and this machine {here[name]}: "
+                "install the same version."
+            )
+
+
+def _connect(ray: Any, address: str) -> Connection:
+    demands_token = HeadNode(address, None).demands_token()
+    _init(ray, security.token() if demands_token else None, address=address)
+    return Connection(ray, address, is_ours=True)
+
+
+# A cluster of this machine
+
+
+def _start(ray: Any, n: int | None) -> Connection:
+    folder = _short_folder()
+    try:
+        _init(
+            ray,
+            secrets.token_hex(32),
+            address="local",
+            num_cpus=n or processors(),
+            include_dashboard=False,
+            object_store_memory=LOCAL_STORE_BYTES,
+            _temp_dir=folder,
+        )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    _local_folders.append(folder)
+    if ports := security.open_ports(security.descendants(os.getpid())):
+        print(
+            f"Ray listens on all network interfaces: ports {', '.join(map(str, ports))}. Its token protects it.",
+            file=sys.stderr,
+            flush=True,
+        )
+    return Connection(ray, LOCAL, is_ours=True)
+
+
+_local_folders: list[str] = []
+
+
+def _short_folder() -> str:
+    """A temporary folder whose path leaves room for the names of Ray's sockets."""
+    place = tempfile.gettempdir()
+    return tempfile.mkdtemp(prefix="scenthound-ray-", dir=place if len(place) <= MAX_FOLDER_LENGTH else "/tmp")
+
+
+# Ray
+
+
+def _init(ray: Any, token: str | None, **arguments: Any) -> None:
+    """Connect. Ray's loggers stay silent until `_shut_down`."""
+    logging.getLogger("ray").setLevel(logging.CRITICAL + 1)
+    authentication = {"RAY_AUTH_MODE": "disabled"} if token is None else {"RAY_AUTH_MODE": "token"}
+    with _environment(authentication | ({} if token is None else {security.TOKEN_VARIABLE: token})), _kept_signals():
+        _reload_authentication()
+        try:
+            ray.init(
+                **arguments,
+                log_to_driver=False,
+                logging_level=logging.CRITICAL + 1,
+                configure_logging=False,
+                _skip_env_hook=True,
+            )
+        except Exception as error:  # noqa: BLE001 - it raises several kinds, with long texts
+            with suppress(Exception):
+                _shut_down(ray)
+            reason = printable(str(error).strip().partition("\n")[0], 300)
+            raise Failure(f"Ray cannot use the cluster {printable(arguments['address'])}: {reason}") from None
+
+
+def _reload_authentication() -> None:
+    """Ray reads these variables once; a second connection of a process may have another token."""
+    compiled: Any = import_module("ray._raylet")
+    compiled.Config.initialize("")
+    compiled.AuthenticationTokenLoader.instance().reset_cache()
+
+
+def _shut_down(ray: Any) -> None:
+    with _kept_signals():
+        ray.shutdown()
+    while _local_folders:
+        shutil.rmtree(_local_folders.pop(), ignore_errors=True)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _kept_signals() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with restored_signals(signal.SIGTERM, signal.SIGINT):
+        yield

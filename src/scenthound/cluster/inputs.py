@@ -1,0 +1,142 @@
+"""Files and folders that workers read: where they are on a node, and copies for nodes that do not have them.
+
+Rules
+- A node that has the same content at the same path opens it there. Content is compared by a digest; that of a recorded
+  web is its fingerprint, with the names and sizes of its files.
+- Otherwise one worker of the node receives a copy, in pieces, in a private folder named by the digest. Copies are used
+  again by later commands, and removed when none has used them for `UNUSED_S`.
+"""
+
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from scenthound.errors import Failure, printable
+from scenthound.store.folder import is_kind
+from scenthound.store.recorded_web import RecordedWeb
+
+#: Bytes of a file that are sent at once.
+PIECE_BYTES = 16 << 20
+#: Copies that no command used for so long are removed.
+UNUSED_S = 7 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file or folder that workers read, under the path by which they know it."""
+
+    name: str  #: as it was given
+    path: str  #: absolute, on the caller's machine
+    digest: str
+
+    @classmethod
+    def of(cls, path: Path) -> "Input":
+        absolute = path.resolve()
+        try:
+            return cls(str(path), str(absolute), content_digest(absolute))
+        except OSError as reason:
+            raise Failure(f"Cannot read {printable(path)}: {reason.strerror or reason}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a file of an input. `name` is its path within a folder; empty if the input is the file."""
+
+    digest: str
+    name: str
+    offset: int
+    content: bytes
+    is_last: bool = False
+
+
+def content_digest(path: Path) -> str:
+    """A digest of a file, or of the names and contents of all files in a folder. Raises OSError."""
+    if not path.is_dir():
+        return _file_digest(path)
+    digest = hashlib.sha256()
+    is_web = is_kind(path, "web")
+    if is_web:
+        digest.update(RecordedWeb.open(path).fingerprint.encode())
+    for name, file in _files(path):
+        digest.update(f"{name!r}:{file.stat().st_size if is_web else _file_digest(file)};".encode())
+    return digest.hexdigest()
+
+
+def _file_digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _files(folder: Path) -> list[tuple[str, Path]]:
+    return sorted((str(file.relative_to(folder)), file) for file in folder.rglob("*") if file.is_file())
+
+
+def has(path: str, digest: str) -> bool:
+    """Whether this machine has the same content at a path."""
+    try:
+        return content_digest(Path(path)) == digest
+    except Exception:  # noqa: BLE001 - whatever is there, it is something else
+        return False
+
+
+def pieces(sent: Input) -> Iterator[Piece]:
+    """The content of an input, to send it."""
+    path = Path(sent.path)
+    for name, file in _files(path) if path.is_dir() else [("", path)]:
+        with file.open("rb") as content:
+            offset = 0
+            while (part := content.read(PIECE_BYTES)) or not offset:
+                yield Piece(sent.digest, name, offset, part)
+                offset += len(part)
+                if not part:
+                    break
+    yield Piece(sent.digest, "", 0, b"", is_last=True)
+
+
+class Copies:
+    """The copies on this machine."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.gettempdir(), f"scenthound-inputs-{os.getuid()}")
+
+    def find(self, digest: str) -> Path | None:
+        """A complete copy; None if there is none."""
+        path = self._folder / digest
+        with suppress(OSError):
+            os.utime(path)
+            return path
+        return None
+
+    def receive(self, piece: Piece) -> None:
+        """Write a piece of a copy; the last one completes it."""
+        self._make_folder()
+        part = self._folder / f"{piece.digest}.{os.getpid()}.part"
+        if piece.is_last:
+            with suppress(OSError):  # Another worker was faster.
+                part.rename(self._folder / piece.digest)
+            return
+        file = part / piece.name if piece.name else part
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("r+b" if piece.offset else "wb") as content:
+            content.seek(piece.offset)
+            content.write(piece.content)
+
+    def remove_unused(self) -> None:
+        with suppress(OSError):
+            for entry in list(os.scandir(self._folder)):
+                if time.time() - entry.stat().st_mtime > UNUSED_S:
+                    shutil.rmtree(entry.path, ignore_errors=True) if entry.is_dir() else os.unlink(entry.path)
+
+    def _make_folder(self) -> None:
+        """Private: nobody else may replace what workers read."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        found = self._folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise Failure(f"{printable(self._folder)} on {os.uname().nodename} is not a private folder: remove it.")
