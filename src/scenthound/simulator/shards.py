@@ -5,9 +5,11 @@ own relevance model if the model learns during a crawl. It knows nothing of the 
 
 Rules
 - A hash assigns URLs to shards, by the registrable domain of their host or one by one.
-- All shards exchange what they have found for each other after every `exchange_every` pages of the crawl. Then each is
-  assigned pages to visit until the next exchange: its share of the `exchange_every` best queued scores of all shards.
-  If scores of shards do not compare, all shards that have pages are assigned the same number.
+- All shards exchange what they have found for each other after every `exchange_every` requests of the crawl. Each has a
+  lease until the next exchange: its share of the `exchange_every` best queued scores of all shards. If scores of shards
+  do not compare, the leases of all shards that have pages are equal.
+- A lease is a number of requests. If it were a number of pages, a shard whose best links are dead would go on with
+  worse ones than other shards have; `leases="pages"` shows what that costs.
 - Between two exchanges shards crawl at the same time: their visits are interleaved in the trace.
 - A redirect to a page of another shard is handed on.
 - One shard visits the pages of an ordinary crawl in the same order.
@@ -33,6 +35,10 @@ from scenthound.strategies.base import Strategy
 from scenthound.web.urls import registrable_domain
 
 AssignedBy = Literal["domain", "page"]
+#: What a lease counts: requests, or pages that were visited.
+LeaseUnit = Literal["requests", "pages"]
+#: The recorded page and its relevance; None if a request led to no page.
+Visited = tuple[int, float] | None
 
 
 def shards_of_urls(web: RecordedWeb, n_shards: int, by: AssignedBy = "domain") -> IntArray:
@@ -85,7 +91,7 @@ class Shard:
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         return self.strategy.ask(n, ready)
 
-    def fetch(self, page: int) -> tuple[int, float] | None:
+    def fetch(self, page: int) -> Visited:
         """Visit a requested page: the recorded page and its relevance, or None if there is no page at home."""
         redirected = self.web.redirect(page)
         if redirected is not None:
@@ -100,12 +106,12 @@ class Shard:
         self.strategy.tell(visit)
         return recorded_page, visit.relevance
 
-    def visits(self, n: int) -> Iterator[tuple[int, float]]:
-        """Visit up to n pages, one after the other."""
-        while n > 0 and (asked := self.ask(1)):
+    def visits(self, lease: int, unit: LeaseUnit) -> Iterator[Visited]:
+        """Request pages one after the other until the lease is used up."""
+        while lease > 0 and (asked := self.ask(1)):
             visited = self.fetch(asked[0])
-            if visited is not None:
-                n -= 1
+            if visited is not None or unit == "requests":
+                lease -= 1
                 yield visited
 
     def take_departures(self) -> Departures:
@@ -175,29 +181,29 @@ class Shards:
                 )
             )
 
-    def leases(self, n_pages: int, rng: Random) -> list[int]:
-        """How many of the next n pages each shard visits: its share of the n best queued scores."""
-        best = [shard.strategy.best_queued(n_pages) for shard in self.shards]
+    def leases(self, n: int, rng: Random) -> list[int]:
+        """The lease of each shard: its share of the n best queued scores."""
+        best = [shard.strategy.best_queued(n) for shard in self.shards]
         if not any(map(len, best)):
-            return self._equal_leases(n_pages, rng)
+            return self._equal_leases(n, rng)
         scores = np.concatenate(best)
         shard_of_score = np.repeat(np.arange(len(best)), [len(each) for each in best])
         # Of equal scores, random ones count.
         order = np.lexsort((np.array([rng.random() for _ in scores]), -scores))
-        leases: list[int] = np.bincount(shard_of_score[order[:n_pages]], minlength=len(best)).tolist()
+        leases: list[int] = np.bincount(shard_of_score[order[:n]], minlength=len(best)).tolist()
         return leases
 
-    def _equal_leases(self, n_pages: int, rng: Random) -> list[int]:
+    def _equal_leases(self, n: int, rng: Random) -> list[int]:
         queued = [number for number, shard in enumerate(self.shards) if len(shard.strategy)]
         rng.shuffle(queued)
         leases = [0] * len(self.shards)
         for at, number in enumerate(queued):
-            leases[number] = n_pages // len(queued) + (at < n_pages % len(queued))
+            leases[number] = n // len(queued) + (at < n % len(queued))
         return leases
 
-    def visits(self, leases: Sequence[int]) -> Iterator[tuple[int, float]]:
+    def visits(self, leases: Sequence[int], unit: LeaseUnit) -> Iterator[tuple[int, float]]:
         """The visits of all shards until the next exchange, interleaved as if each crawled at an even pace."""
-        of_shard = [shard.visits(lease) for shard, lease in zip(self.shards, leases, strict=True)]
+        of_shard = [shard.visits(lease, unit) for shard, lease in zip(self.shards, leases, strict=True)]
         turns = [((turn + 0.5) / lease, number) for number, lease in enumerate(leases) for turn in range(lease)]
         for _, number in sorted(turns):
             visited = next(of_shard[number], None)
@@ -216,6 +222,7 @@ def simulate_shards(
     n_shards: int,
     exchange_every: int,
     by: AssignedBy = "domain",
+    leases: LeaseUnit = "requests",
     links: VisibleLinks | None = None,
     topic: TopicWords | None = None,
 ) -> Crawl:
@@ -226,9 +233,8 @@ def simulate_shards(
     lease_rng = Random(0)
     visited: list[tuple[int, float]] = []
     while len(visited) < page_budget:
-        n_pages = min(exchange_every, page_budget - len(visited))
-        leases = shards.leases(n_pages, lease_rng) if n_shards > 1 else [n_pages]
-        visited += shards.visits(leases)
+        n = min(exchange_every, page_budget - len(visited))
+        visited += shards.visits(shards.leases(n, lease_rng) if n_shards > 1 else [n], leases)
         shards.exchange()
         if not any(len(shard.strategy) for shard in shards.shards):
             break

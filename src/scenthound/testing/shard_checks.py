@@ -18,7 +18,7 @@ from scenthound.simulator.shards import Shard, Shards, shards_of_urls
 from scenthound.simulator.simulator import simulate
 from scenthound.store.checkpoints import copied
 from scenthound.strategies.base import Strategy
-from scenthound.testing.synthetic_web import SyntheticWeb
+from scenthound.testing.synthetic_web import WORDS, SyntheticWeb
 
 Factory = Callable[[], Strategy]
 
@@ -48,7 +48,25 @@ def check_shards(make: Factory) -> None:
 
 @cache
 def _random_web(seed: int) -> SyntheticWeb:
-    return SyntheticWeb.random(Random(f"shards/{seed}"), n_pages=50, n_links=4)
+    """Some pages are found only by redirects, and some links are dead."""
+    rng = Random(f"shards/{seed}")
+    names, dead = [f"p{i}" for i in range(40)], ["d0", "d1", "d2"]
+    redirects = {f"r{i}": f"t{i}" for i in range(8)}
+    linked = [*names, *dead, *redirects]
+    links = {name: rng.choices(linked, k=rng.randint(0, 8)) for name in [*names, *redirects.values()]}
+    links["p0"] = [*redirects, "p1", "p2"]
+    pairs = [(name, target) for name, targets in links.items() for target in targets]
+    return SyntheticWeb(
+        links,
+        fails=dead,
+        redirects=redirects,
+        relevance={name: rng.randint(0, 4) / 4 for name in links},
+        host_of={name: f"h{rng.randrange(5)}" for name in linked},
+        predicted={pair: rng.randint(0, 4) / 4 for pair in pairs},
+        anchors={pair: rng.choice([0.0, 0.0, 0.5, 1.0]) for pair in pairs},
+        texts={name: " ".join(rng.choices(WORDS, k=10)) for name in links},
+        keywords=" ".join(WORDS[:3]),
+    )
 
 
 @cache
