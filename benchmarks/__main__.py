@@ -32,6 +32,7 @@ SEPARATE_NAMES = (
     "documentation_sites",
     "corpus",
     "patience",
+    "shard_quality",
     "significance",
     "many_hosts",
     "traps",

@@ -17,12 +17,12 @@ from typing import Any
 
 from virtual_site import VirtualSite
 
-from scenthound.crawler.coordinator import Coordinator
+from scenthound.shards.coordinator import Coordinator
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.live_crawl import RawResult
 from scenthound.crawler.replay import started
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.shard_member import ShardMember
+from scenthound.shards.member import ShardMember
 from scenthound.crawler.tasks import REQUESTS, Task
 from scenthound.errors import Fenced
 from scenthound.reasons import EndReason

@@ -41,6 +41,9 @@ class Numbering:
     def id_of(self, number: int) -> int:
         return self._id_of[number]
 
+    def ids(self, numbers: IntArray) -> IntArray:
+        return np.fromiter(map(self._id_of.__getitem__, numbers.tolist()), np.int32, len(numbers))
+
     def ids_from(self, first_number: int) -> list[int]:
         return self._id_of[first_number:]
 
@@ -71,6 +74,10 @@ class UrlNumbers:
         if not 0 <= number < len(self._urls):
             raise LeakageError(f"Page {number} is unknown: it is not a seed and no visited page links to it.")
         return self._urls.id_of(number)
+
+    def ids(self, numbers: IntArray) -> IntArray:
+        """The URLs of assigned numbers."""
+        return self._urls.ids(numbers)
 
     def host_id(self, host: int) -> int:
         if not 0 <= host < len(self._hosts):

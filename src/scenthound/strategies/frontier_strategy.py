@@ -243,8 +243,9 @@ class FrontierStrategy(Strategy):
         return [each.page for each in popped]
 
     def _note_in_flight(self, pages: list[int], scores: list[float]) -> None:
-        """Keep the scores of requested pages of a shard."""
-        self._score_in_flight.update(zip(pages, scores, strict=True))
+        """Keep the scores of requested pages of a shard; those that were put last keep the score that they had."""
+        for page, score in zip(pages, scores, strict=True):
+            self._score_in_flight.setdefault(page, score)
 
     @property
     def _pops_single_pages(self) -> bool:

@@ -25,6 +25,9 @@ How the queues of the members are kept consistent
   there is a page for it. So a call of `ask` that returns nothing does not change the order of later pages.
 - Hosts with better pages, which patience counts, are those that any member asked in the same call has passed over.
 
+In shards each member departs with its own values, which are columns of one row. What one member has found and another
+has not is missing there.
+
 Strategies that discard links cannot be members: they would have no page left while others have many, and InfoSpiders
 can only learn from pages that they have requested themselves. They are those with an `empty_advice`.
 """
@@ -37,11 +40,21 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from scenthound.errors import InvalidParameter, UnknownName, printable
-from scenthound.frontier.base import Ready, ReadyHosts
-from scenthound.model import IntArray, Seed, Visit
+from scenthound.frontier.base import Ready, ReadyHosts, UpdateRule
+from scenthound.frontier.shard_frontier import Departures, Home
+from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
 from scenthound.saved_state import restore_attributes, saved_attributes
-from scenthound.strategies.base import STRATEGIES, LinkReason, MemoryBound, SeenWeb, State, Strategy, restored_rng
+from scenthound.strategies.base import (
+    STRATEGIES,
+    LinkReason,
+    MemoryBound,
+    SeenWeb,
+    Sharding,
+    State,
+    Strategy,
+    restored_rng,
+)
 from scenthound.strategies.frontier_strategy import FrontierStrategy, seed_arrays
 from scenthound.strategies.per_url import grown, per_url, restored, saved, with_room
 
@@ -143,6 +156,7 @@ class Portfolio(Strategy):
         self.reads_topic = _read_topic(self.members.values())
         self.context_words = _context_words(self.members)
         self.needs_anchors = any(member.needs_anchors for member in self.members.values())
+        self._home: Home | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -154,17 +168,52 @@ class Portfolio(Strategy):
         self._next_seed: int | None = None  #: the random number of the next request, if it was drawn
         self._regrets: list[float] = []
         self._scores: list[float] = []
+        #: The columns of each member in the values of departures.
+        self._columns: list[slice] = []
+
+    @property
+    def sharding(self) -> Sharding:
+        for name, member in self.members.items():
+            if member.sharding.kind == "refused" or not isinstance(member, FrontierStrategy):
+                return Sharding("refused", f"{name}: {member.sharding.reason}")
+        rules = self._update_rules()
+        if len(rules) > 1 and UpdateRule.SUM in rules:
+            return Sharding(
+                "refused", "the amounts of some members are added up while they depart, those of others not"
+            )
+        reasons = [f"{name}: {member.sharding.reason}" for name, member in self.members.items()]
+        return Sharding("approximate", "; ".join(["each shard chooses among its members", *reasons]))
+
+    def _update_rules(self) -> set[UpdateRule]:
+        return {member.update_rule for member in self.members.values() if isinstance(member, FrontierStrategy)}
+
+    def split(self, home: Home) -> None:
+        if self.sharding.kind == "refused":
+            super().split(home)
+        self._home = home
+        for member in self.members.values():
+            member.split(home)
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._forget()
         self._seen, self._rng = seen, Random(rng.getrandbits(SEED_BITS))
         for member in self.members.values():
             member.start(seeds, Random(rng.getrandbits(SEED_BITS)), seen)
+        self._assign_columns()
         self._find(*seed_arrays(seeds))
+
+    def _assign_columns(self) -> None:
+        """At the start of a crawl, when nothing departs."""
+        widths = [member.take_departures().values.shape[1] for member in self.members.values()]
+        ends = np.cumsum(widths).tolist()
+        self._columns = [slice(end - width, end) for width, end in zip(widths, ends, strict=True)]
 
     def _find(self, pages: IntArray, hosts: IntArray) -> None:
         """Queue the pages that are new."""
         self._status = with_room(self._status, pages, UNKNOWN)
+        if self._home is not None:
+            is_home = self._home(pages, hosts)
+            pages, hosts = pages[is_home], hosts[is_home]
         is_new = self._status[pages] == UNKNOWN
         new, first = np.unique(pages[is_new], return_index=True)
         self._status[new] = QUEUED
@@ -272,7 +321,10 @@ class Portfolio(Strategy):
         self._find(pages, visit.links.hosts)
         for member in self.members.values():
             member.tell(visit)
-        # The visit may have raised the scores of pages that it links to, or that are linked next to it.
+        self._put_gone_last(pages)
+
+    def _put_gone_last(self, pages: IntArray) -> None:
+        """A visit or an arrival may have raised the scores of pages that it links to, or that are linked next to it."""
         in_flight = np.fromiter(self._in_flight, np.int32, len(self._in_flight))
         gone = np.concatenate((pages[self._status[pages] == GONE], in_flight))
         if len(gone):
@@ -283,6 +335,34 @@ class Portfolio(Strategy):
         self._settle(page)
         for member in self.members.values():
             member.drop(page)
+
+    def hand_on(self, page: int, target: int, host: int) -> None:
+        self._settle(page)
+        for member in self.members.values():
+            member.hand_on(page, target, host)
+
+    def take_departures(self) -> Departures:
+        taken = [member.take_departures() for member in self.members.values()]
+        whole = np.concatenate([each.pages for each in taken])
+        _, first, row_of = np.unique(whole, return_index=True, return_inverse=True)
+        values = np.full((len(first), self._columns[-1].stop), np.nan)
+        begin = 0
+        for each, columns in zip(taken, self._columns, strict=True):
+            values[row_of[begin : begin + len(each)], columns] = each.values
+            begin += len(each)
+        order = np.argsort(first)
+        hosts = np.concatenate([each.hosts for each in taken])
+        rules = self._update_rules()
+        rule = rules.pop() if len(rules) == 1 else UpdateRule.LATEST
+        return Departures(whole[first[order]], hosts[first[order]], values[order], rule)
+
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
+        self._find(pages, hosts)
+        for member, columns in zip(self.members.values(), self._columns, strict=True):
+            of_member = values[:, columns]
+            is_there = ~np.isnan(of_member[:, 0])
+            member.receive(pages[is_there], hosts[is_there], of_member[is_there])
+        self._put_gone_last(pages)
 
     def _settle(self, page: int) -> int | None:
         """Note that a page was visited or dropped; returns the member that requested it, if one did."""
@@ -310,6 +390,7 @@ class Portfolio(Strategy):
         self._seen, self._rng = seen, restored_rng(state)
         for name, member in self.members.items():
             member.restore(state["members"][name], seen)
+        self._assign_columns()
         self._status = restored(state["status"], UNKNOWN, np.int8)
         self._choice.restore(state["choice"])
         restore_attributes(self, self._SAVED, dict(state))

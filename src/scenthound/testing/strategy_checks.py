@@ -22,6 +22,7 @@ from scenthound.simulator.web import MissReason, SimulatedWeb
 from scenthound.store.checkpoints import copied
 from scenthound.strategies.base import Strategy
 from scenthound.testing.memory_held import bytes_held, largest_attributes
+from scenthound.testing.shard_checks import check_shards
 from scenthound.testing.synthetic_web import WORDS, SyntheticWeb
 
 Factory = Callable[[], Strategy]
@@ -63,6 +64,7 @@ def check_strategy(make: Factory) -> None:
     _check_bytes(make)
     _check_links_kept(make)
     _check_kernel(make)
+    check_shards(make)
 
 
 # Cached, because crawls do not change webs.

@@ -9,7 +9,7 @@ Rules
 
 from collections.abc import Callable, Iterable, Mapping
 
-from scenthound.crawler.coordinator import N_BEST, Grant, Report
+from scenthound.shards.coordinator import N_BEST, Grant, Report
 from scenthound.crawler.live_crawl import LiveCrawl
 
 #: Reads the parcels that a shard has sent to this one, from one commit to another, both included: (commit, content).

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from scenthound.crawler.coordinator import Grant, Report
+from scenthound.shards.coordinator import Grant, Report
 from scenthound.crawler.runner import LiveRun
-from scenthound.crawler.shard_member import ReadParcels, ShardMember
+from scenthound.shards.member import ReadParcels, ShardMember
 from scenthound.crawler.tasks import Task
 from scenthound.errors import Failure
 from scenthound.reasons import EndReason

@@ -1,0 +1,1 @@
+"""Crawls in shards on several machines."""

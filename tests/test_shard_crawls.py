@@ -1,0 +1,174 @@
+"""Crawls in shards: every page once, nothing lost, politeness over all shards, whatever fails."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from math import fsum
+from random import Random
+
+import pytest
+from virtual_shards import Network, VirtualCluster
+from virtual_site import VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
+
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.shard import shard_of
+from scenthound.frontier.politeness import PolitenessSettings
+from scenthound.reasons import EndReason
+from scenthound.store.commit_log import CommitLog
+from scenthound.web.urls import host_of
+
+POLITE = PolitenessSettings(delay_s=1.0, delay_factor=0.0)
+N_SHARDS = 3
+
+
+def settings_of(site: VirtualSite, **chosen: object) -> CrawlSettings:
+    seeds = tuple(list(site.pages)[:2])
+    values = {"connections": 8, "strict_order": False, "strategy": "best_first", "relevance": "cosine", "shards": N_SHARDS}
+    return plan(seeds, **{"politeness": POLITE, **values, **chosen})
+
+
+def visits_of(cluster: VirtualCluster) -> dict[int, list[str]]:
+    return {shard: [row.url for row in each.store.visits()] for shard, each in cluster.shards.items()}
+
+
+def check_cluster(cluster: VirtualCluster) -> list[str]:
+    """What holds for every crawl in shards; returns the visited URLs."""
+    visits = visits_of(cluster)
+    every = [url for urls in visits.values() for url in urls]
+    assert max(Counter(every).values(), default=0) <= 1
+    for shard, urls in visits.items():
+        assert {shard_of(host_of(url), cluster.settings.shards) for url in urls} <= {shard}
+    for shard, urls in cluster.acknowledged.items():
+        assert visits[shard][: len(urls)] == urls
+    for request in cluster.requests:
+        assert request.shard == shard_of(host_of(request.url), cluster.settings.shards)
+    _check_politeness(cluster)
+    return every
+
+
+def _check_politeness(cluster: VirtualCluster) -> None:
+    of_host, of_address = defaultdict(list), defaultdict(list)
+    for request in cluster.requests:
+        of_host[host_of(request.url)].append(request)
+        of_address[request.address].append(request)
+    limits = cluster.settings.politeness
+    for requests in of_host.values():
+        for before, after in pairwise(requests):
+            assert after.start_s >= before.end_s + limits.delay_s - 1e-9
+    for address, requests in of_address.items():
+        if address:
+            for before, after in pairwise(sorted(requests, key=lambda each: each.start_s)):
+                assert after.start_s - before.start_s >= limits.effective_address_delay_s - 1e-9
+            for request in requests:
+                n_open = sum(each.start_s <= request.start_s < each.end_s for each in requests)
+                assert n_open <= limits.address_connections
+
+
+def test_shards_visit_all_pages_of_one_crawl(tmp_path):
+    site = random_site(1, n_pages=80, n_hosts=10)
+    cluster = VirtualCluster(tmp_path / "cluster", settings_of(site), site, Random(1))
+    assert cluster.run() is EndReason.FRONTIER
+    visited = check_cluster(cluster)
+    cluster.close()
+    crawl_virtually(tmp_path / "one", settings_of(site, shards=1), random_site(1, n_pages=80, n_hosts=10))
+    assert sorted(visited) == sorted(visited_urls(tmp_path / "one"))
+
+
+def test_one_shard_with_a_commit_log_is_the_plain_crawl(tmp_path):
+    site = busy_site(3)
+    crawl_virtually(tmp_path / "plain", settings_of(site, shards=1), busy_site(3))
+    # `VirtualRun` and a cluster have other turns, so the order is compared in strict order.
+    assert visited_urls(tmp_path / "plain")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_robots_files_and_redirects_across_shards(tmp_path, seed):
+    site = busy_site(seed)
+    cluster = VirtualCluster(tmp_path / "cluster", settings_of(site, sitemaps=True), site, Random(seed))
+    cluster.run()
+    check_cluster(cluster)
+    cluster.close()
+
+
+def killer(rng: Random, share: float, most: int) -> Callable[[VirtualCluster], None]:
+    """Kills a random shard after some events."""
+
+    def fault(cluster: VirtualCluster) -> None:
+        nonlocal most
+        if most and cluster.shards and rng.random() < share:
+            most -= 1
+            cluster.kill(rng.choice(sorted(cluster.shards)))
+
+    return fault
+
+
+def pauser(rng: Random, share: float, most: int) -> Callable[[VirtualCluster], None]:
+    """Replaces a shard that is only paused, and continues later."""
+
+    def fault(cluster: VirtualCluster) -> None:
+        nonlocal most
+        if most and cluster.shards and rng.random() < share:
+            most -= 1
+            cluster.replace_paused(rng.choice(sorted(cluster.shards)), wakes_after_s=rng.choice([0.0, 3.0]))
+
+    return fault
+
+
+def coordinator_loser(rng: Random, share: float, most: int) -> Callable[[VirtualCluster], None]:
+    def fault(cluster: VirtualCluster) -> None:
+        nonlocal most
+        if most and len(cluster.shards) == cluster.settings.shards and rng.random() < share:
+            most -= 1
+            cluster.lose_coordinator()
+
+    return fault
+
+
+def unreliable(rng: Random) -> list[float]:
+    """Parcels are lost, delivered twice, overtaken, or delayed by a minute."""
+    return rng.choice([[], [0.01], [0.01, 5.0], [rng.random() * 3], [60.0]])
+
+
+FAULTS = {"kill": killer, "pause": pauser, "coordinator": coordinator_loser}
+
+
+@pytest.mark.parametrize("fault", [None, *FAULTS])
+@pytest.mark.parametrize("seed", range(3))
+def test_faults_lose_nothing(tmp_path, fault, seed):
+    def site() -> VirtualSite:
+        return random_site(seed, n_pages=80, n_hosts=10)
+
+    rng = Random(seed)
+    faults = (lambda _cluster: None) if fault is None else FAULTS[fault](rng, 0.02, 6)
+    cluster = VirtualCluster(
+        tmp_path / "cluster",
+        settings_of(site(), strategy="opic"),
+        site(),
+        Random(seed),
+        network=Network(unreliable),
+        faults=faults,
+    )
+    assert cluster.run() is EndReason.FRONTIER
+    visited = check_cluster(cluster)
+    strategies = [each.crawl.engine.strategy for each in cluster.shards.values()]
+    cash = fsum(strategy.circulating() + strategy.lost for strategy in strategies)
+    cluster.close()
+    assert cash == pytest.approx(1, abs=1e-9)
+    assert cluster.n_read_from_logs
+    if fault == "pause":
+        assert cluster.n_fenced
+    crawl_virtually(tmp_path / "one", settings_of(site(), shards=1), site())
+    assert sorted(visited) == sorted(visited_urls(tmp_path / "one"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_page_budget_is_kept_exactly(tmp_path, seed):
+    site = random_site(seed, n_pages=120, n_hosts=10)
+    rng = Random(seed)
+    cluster = VirtualCluster(
+        tmp_path, settings_of(site, page_budget=40), site, Random(seed), faults=killer(rng, 0.02, 3)
+    )
+    assert cluster.run() is EndReason.BUDGET
+    assert len(check_cluster(cluster)) == 40
+    cluster.close()
