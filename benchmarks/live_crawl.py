@@ -56,6 +56,7 @@ class LiveCrawl:
     relevance: str | None = RELEVANCE
     time_monitoring: bool = False
     stages: bool = False
+    commit_log: str | None = None
 
     def command(self) -> list[str]:
         """The command line that runs the crawl in a separate process."""
