@@ -239,9 +239,7 @@ def crawl_virtually(
     with a commit log is resumed even if its folder is missing."""
     is_new = not folder.exists() and not (commit_log and commit_log.exists())
     store = (
-        CrawlStore.create(
-            folder, plan.as_settings(), ArchiveSettings("test"), crawl_id=crawl_id, commit_log=commit_log
-        )
+        CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("test"), crawl_id=crawl_id, commit_log=commit_log)
         if is_new
         else CrawlStore.open(folder, commit_log=commit_log)
     )
