@@ -42,6 +42,7 @@ SEPARATE_NAMES = (
     "live_resume",
     "live_kills",
     "live_large",
+    "commit_log",
     "rendering",
     "scrapy_order",
     "soak",

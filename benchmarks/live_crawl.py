@@ -56,6 +56,7 @@ class LiveCrawl:
     relevance: str | None = RELEVANCE
     time_monitoring: bool = False
     stages: bool = False
+    commit_log: str | None = None
 
     def command(self) -> list[str]:
         """The command line that runs the crawl in a separate process."""
@@ -128,7 +129,7 @@ def main() -> None:
     if is_kind(folder, "crawl"):
         summary = resume(folder, replace(options, page_budget=task.n_pages))
     else:
-        summary = crawl(task.settings(), folder, options)
+        summary = crawl(task.settings(), folder, options, commit_log=task.commit_log)
     reasons = {reason.value: count for reason, count in summary.reasons.items()}
     stages: dict[str, object] = {}
     if sampler is not None:

@@ -23,17 +23,20 @@ SEED = "https://a.test/"
 class Caught(Exception):
     """The crawl would have begun."""
 
-    def __init__(self, plan: CrawlSettings, folder: Path, options: RunOptions, force: bool) -> None:
+    def __init__(
+        self, plan: CrawlSettings, folder: Path, options: RunOptions, *, force: bool, commit_log: str | None
+    ) -> None:
         super().__init__()
         self.plan, self.folder, self.options, self.force = plan, folder, options, force
+        self.commit_log = commit_log
 
 
 @pytest.fixture
 def planned(monkeypatch: pytest.MonkeyPatch, scenthound: Call) -> Callable[..., Caught]:
     """What the command would crawl, were it let."""
 
-    def crawl(plan: CrawlSettings, folder: Path, options: RunOptions, *, force: bool) -> Any:
-        raise Caught(plan, folder, options, force)
+    def crawl(plan: CrawlSettings, folder: Path, options: RunOptions, **others: Any) -> Any:
+        raise Caught(plan, folder, options, **others)
 
     monkeypatch.setattr(start, "crawl", crawl)
     # Otherwise the default depends on the machine.
@@ -104,6 +107,12 @@ def test_explicit_limits_override_those_of_the_studies(planned: Callable[..., Ca
 
 def test_the_crawlers_name_may_have_what_robots_files_allow(planned: Callable[..., Caught]) -> None:
     assert planned("--user-agent", "my_Bot-x").plan.user_agent.startswith("my_Bot-x/")
+
+
+def test_the_commit_log_is_no_part_of_the_plan(planned: Callable[..., Caught], tmp_path: Path) -> None:
+    caught = planned("--commit-log", tmp_path / "log")
+    assert caught.plan == planned().plan
+    assert (caught.commit_log, planned().commit_log) == (str(tmp_path / "log"), None)
 
 
 def test_how_a_run_ends_is_no_part_of_the_plan(planned: Callable[..., Caught]) -> None:

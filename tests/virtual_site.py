@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -231,11 +232,16 @@ def crawl_virtually(
     kill: Callable[[], bool] = lambda: False,
     checkpoint: Callable[[], bool] = lambda: False,
     stems: list[str] | None = None,
+    commit_log: Path | None = None,
+    crawl_id: UUID | None = None,
 ) -> EndReason:
-    """Start or resume a crawl. `commit` and `kill` are called after each event, `checkpoint` after each commit."""
-    is_new = not folder.exists()
+    """Start or resume a crawl. `commit` and `kill` are called after each event, `checkpoint` after each commit. A crawl
+    with a commit log is resumed even if its folder is missing."""
+    is_new = not folder.exists() and not (commit_log and commit_log.exists())
     store = (
-        CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("test")) if is_new else CrawlStore.open(folder)
+        CrawlStore.create(folder, plan.as_settings(), ArchiveSettings("test"), crawl_id=crawl_id, commit_log=commit_log)
+        if is_new
+        else CrawlStore.open(folder, commit_log=commit_log)
     )
     with closing(store):
         if stems is not None and is_new:
@@ -269,6 +275,7 @@ def crawl_with_kills(
     checkpoints: float = 0.2,
     kills: float,
     before_part: Callable[[int], None] = lambda _: None,
+    commit_log: Path | None = None,
 ) -> int:
     """Resume a crawl until it ends, and return how often it was killed. `commits` and `kills` are the shares of events
     that are followed by one, `checkpoints` the share of commits; `before_part` receives the number of each part."""
@@ -282,6 +289,7 @@ def crawl_with_kills(
                 commit=lambda: rng.random() < commits,
                 kill=lambda: rng.random() < kills,
                 checkpoint=lambda: rng.random() < checkpoints,
+                commit_log=commit_log,
             )
             return part
     raise AssertionError(f"not ended after {MAX_KILLS} kills")

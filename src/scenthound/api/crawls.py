@@ -87,6 +87,7 @@ def new_run(
     until_recall: float | None = None,
     topic_id: str | None = None,
     force: bool = False,
+    commit_log: PathLike | None = None,
     strategy: Any = None,
     relevance: Any = None,
     train_from: PathLike | None = None,
@@ -202,15 +203,23 @@ def new_run(
     if settings.cookie_file is not None:
         read_cookies(Path(settings.cookie_file))
     folder = path_or_none(out) or default_folder(found.id)
+    log = _commit_log(commit_log)
     options = RunOptions(pages, seconds(time), min_harvest, until_recall)
     return CrawlRun(
         folder,
         settings,
-        lambda each: crawl_live(settings, folder, each, force=force),
+        lambda each: crawl_live(settings, folder, each, force=force, commit_log=log),
         options,
         progress,
         force=force,
     )
+
+
+def _commit_log(location: PathLike | None) -> str | None:
+    """The location of a commit log, if it can be one."""
+    from scenthound.store.commit_log import CommitLog
+
+    return None if location is None else CommitLog.at(os.fspath(location)).location
 
 
 def _texts(name: str, values: str | Sequence[str]) -> list[str]:
@@ -257,16 +266,28 @@ def resumed_run(
     until_recall: float | None = None,
     strategy: Any = None,
     relevance: Any = None,
+    commit_log: PathLike | None = None,
+    header: str | Sequence[str] = (),
+    proxy: str | None = None,
     progress: ProgressLike = None,
 ) -> CrawlRun:
     """Check the arguments of a crawl that is resumed."""
+    from scenthound.crawler.credentials import Credentials
     from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import RunOptions
     from scenthound.crawler.start import resume as resume_crawl
     from scenthound.relevance.base import RELEVANCE
     from scenthound.store.crawl_folder import CrawlAbout
+    from scenthound.store.crawl_store import start_rebuilding
     from scenthound.strategies.base import STRATEGIES
+    from scenthound.web.access import check_header
+    from scenthound.web.proxies import parse_proxy
 
+    log = _commit_log(commit_log)
+    headers = tuple(map(check_header, _texts("header", header)))
+    renewed = Credentials(None if proxy is None else parse_proxy(proxy).url, headers)
+    if log is not None and not os.path.lexists(folder_of(crawl)):
+        start_rebuilding(folder_of(crawl), log)
     folder = folder_of(crawl, "crawl")
     stored = CrawlAbout.read(folder).settings
     _check_known(folder, stored, strategy=strategy, relevance=relevance)
@@ -279,7 +300,15 @@ def resumed_run(
             )
     options = RunOptions(pages, seconds(time), min_harvest, until_recall)
     settings = CrawlSettings.from_settings(stored)
-    return CrawlRun(folder, settings, lambda each: resume_crawl(folder, each), options, progress, is_new=False)
+    credentials = None if renewed == Credentials() else renewed
+    return CrawlRun(
+        folder,
+        settings,
+        lambda each: resume_crawl(folder, each, commit_log=log, credentials=credentials),
+        options,
+        progress,
+        is_new=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +363,8 @@ def crawl(run: CrawlRun) -> Crawl:
     - `topic` is a `Topic`, keywords, or a topic file; a file of several topics needs `topic_id`.
     - `seeds` are the URLs to start from; by default the topic's seeds, or else its examples.
     - `out` is the folder of the crawl, by default one named after the topic; `force` replaces an earlier crawl there.
+    - `commit_log` is a folder or URL in common storage that also gets each commit of the crawl, so that it can be
+      continued on another machine. The extra `cluster` is needed.
     - `pages` (1000), `time` (seconds, or "10m", "2h"), `min_harvest` and `until_recall` end the crawl: after so many
       pages, after this time, when the mean relevance of the last 200 pages falls below it, or when this share of the
       reachable pages on topic is likely to be found.
@@ -382,6 +413,10 @@ def resume(run: CrawlRun) -> Crawl:
     """Continue a crawl, however it ended. Its settings are in its folder; only the end can be changed.
 
     A strategy or relevance model that is not installed, but defined in a script or notebook, has to be passed again.
+
+    - `commit_log` is the log that the crawl was started with, if the folder does not exist on this machine: it is
+      rebuilt from the log. A process that crawls elsewhere ends at its next commit.
+    - `header` and `proxy` replace credentials that the crawl was started with; a commit log has none.
     """
     return _run_in_thread(run)
 

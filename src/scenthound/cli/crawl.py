@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,9 @@ RUN_OPTIONS = (
     "time",
     "min_harvest",
     "until_recall",
+    "commit_log",
+    "proxy",
+    "header",
     "dry_run",
     "log_file",
     "log_level",
@@ -49,7 +53,7 @@ REFRESH_OPTIONS = ("pages", "time", "log_file", "log_level", "log_json", "as_jso
         "What to crawl for": "file topics topic keywords seed contact",
         "When to stop": "pages time min_harvest until_recall",
         "Scope": "allow_domain deny_domain include exclude max_depth",
-        "Output": "out resume refresh force dry_run log_file log_level log_json as_json",
+        "Output": "out resume refresh commit_log force dry_run log_file log_level log_json as_json",
         "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps render hosts",
@@ -128,6 +132,14 @@ def crawl(
             metavar="DIR",
             help="Check the pages of the crawl in this folder again, those most likely to have changed first; only "
             "changed ones are downloaded. --pages is then how many are checked.",
+        ),
+    ] = None,
+    commit_log: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|URL",
+            help="Also write each commit to this folder or URL in common storage. With --resume, a crawl folder that "
+            "is not on this machine is rebuilt from it.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier crawl in the folder.")] = False,
@@ -336,7 +348,9 @@ def _resumed_run(context: typer.Context, folder: Path) -> CrawlRun:
     from scenthound.api.crawls import resumed_run
 
     refuse_settings(context, "crawl", folder, RUN_OPTIONS)
-    kept = ("pages", "min_harvest", "until_recall")
+    kept = ("pages", "min_harvest", "until_recall", "commit_log", "proxy", "header")
+    if context.params["dry_run"] and not os.path.lexists(folder) and is_from_command_line(context, "commit_log"):
+        raise UsageError(f"There is no folder {printable(folder)}: leave out --dry-run to rebuild it.")
     changes = {name: context.params[name] for name in kept if is_from_command_line(context, name)}
     return resumed_run(folder, time=context.params["time"], **changes)
 

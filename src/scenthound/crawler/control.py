@@ -26,6 +26,7 @@ from scenthound.errors import CorruptData, InvalidInput, ScenthoundError, UsageE
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.records import from_json
 from scenthound.relevance.base import RELEVANCE, trains
+from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.crawl_records import RelevanceRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.folder import cannot_write
@@ -119,9 +120,11 @@ def record_relevance_model(
     ):
         return
     training = store.folder / conditions.relevance_model
-    n_positive, n_negative = (len(training_files(training, kind)) for kind in ("positive", "negative"))
+    positive, negative = (training_files(training, kind) for kind in ("positive", "negative"))
+    for file in (*positive, *negative):
+        store.log_file(file)
     name = settings.relevance or TRAINABLE_MODEL
-    store.add(RelevanceRecord(first_visit, now_s, name, conditions.relevance_model, n_positive, n_negative))
+    store.add(RelevanceRecord(first_visit, now_s, name, conditions.relevance_model, len(positive), len(negative)))
 
 
 class Controller:
@@ -169,6 +172,7 @@ class Controller:
         if control.page_budget is not None and control.page_budget != before.page_budget:
             check_count("pages", control.page_budget)
             StopConditions.read(self._store.folder).updated(page_budget=control.page_budget).write(self._store.folder)
+            self._store.log_file(self._store.folder / RUN_FILE)
             self._run.set_page_budget(control.page_budget)
         if control.relevance_model is not None and control.relevance_model != before.relevance_model:
             self._use_relevance_model(control.relevance_model)
@@ -182,6 +186,7 @@ class Controller:
         self._parts.set_relevance_model(settings)
         record_relevance_model(self._store, settings, conditions, self._parts.crawl.engine.n_visits, self._clock())
         conditions.write(folder)
+        self._store.log_file(folder / RUN_FILE)
 
 
 def pause(folder: Path) -> str:

@@ -12,7 +12,13 @@ from scenthound.crawler.assembly import CrawlParts, check, with_digests, with_re
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.clock import EpochClock, crawl_clock
 from scenthound.crawler.control import Controller, ControlReader, record_relevance_model, with_relevance_model
-from scenthound.crawler.credentials import access_of, with_credentials, write_credentials
+from scenthound.crawler.credentials import (
+    Credentials,
+    access_of,
+    renew_credentials,
+    with_credentials,
+    write_credentials,
+)
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.log import LOGGER, ProgressLog, failures_logged, log_start, noted, status_values, values_text
@@ -32,9 +38,9 @@ from scenthound.metrics.recall_estimate import CannotTell
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.checkpoints import Checkpoints
-from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, REQUESTS_FILE, ArchiveSettings
+from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, REQUESTS_FILE, RUN_FILE, ArchiveSettings, CrawlAbout
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
-from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.crawl_store import CrawlStore, start_rebuilding
 from scenthound.web.access import Access
 from scenthound.web.browser import BrowserSettings
 from scenthound.web.open_files import reserve_connections
@@ -88,9 +94,15 @@ class CrawlSummary:
 
 
 def crawl(
-    settings: CrawlSettings, folder: Path, options: RunOptions | None = None, *, force: bool = False
+    settings: CrawlSettings,
+    folder: Path,
+    options: RunOptions | None = None,
+    *,
+    force: bool = False,
+    commit_log: str | None = None,
 ) -> CrawlSummary:
-    """Crawl into a new folder. `force` replaces an earlier crawl there."""
+    """Crawl into a new folder. `force` replaces an earlier crawl there; `commit_log` is where its commits are written,
+    too (`store/commit_log`)."""
     options = _logged(options or RunOptions())
     conditions = StopConditions(options.page_budget, options.harvest_floor, options.until_recall)
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
@@ -99,7 +111,8 @@ def crawl(
     if not settings.offline:
         reserve_connections(settings.connections)
     access = access_of(settings)
-    with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
+    store = CrawlStore.create(folder, settings.as_settings(), archive, force=force, commit_log=commit_log)
+    with closing(store):
         write_credentials(settings, folder)
         log_start("crawl", settings, folder=folder)
         with failures_logged("crawl"):
@@ -113,20 +126,36 @@ def ready_settings(settings: CrawlSettings) -> CrawlSettings:
     return settings
 
 
-def resume(folder: Path, options: RunOptions | None = None) -> CrawlSummary:
-    """Resume a crawl, however it was stopped. Options that are None have the values of the last run."""
-    with closing(CrawlStore.open(folder)) as store:
-        options = _logged(options or RunOptions())
+def resume(
+    folder: Path,
+    options: RunOptions | None = None,
+    *,
+    commit_log: str | None = None,
+    credentials: Credentials | None = None,
+) -> CrawlSummary:
+    """Resume a crawl, however it was stopped. Options that are None have the values of the last run.
+
+    A folder that is missing is made from `commit_log`. `credentials` replace those that the crawl was started with."""
+    options = _logged(options or RunOptions())
+    if commit_log is not None and not os.path.lexists(folder):
+        start_rebuilding(folder, commit_log)
+    about = CrawlAbout.read(folder)
+    CrawlStore.check_version(folder, about)
+    settings = CrawlSettings.from_settings(about.settings)
+    if credentials is not None:
+        renew_credentials(settings, folder, credentials)
+    # Before the crawl is taken over from a process that may have what is missing here.
+    settings = with_credentials(settings, folder)
+    access = access_of(settings)
+    with closing(CrawlStore.open(folder, commit_log=commit_log, progress=options.progress)) as store:
         conditions = StopConditions.read(folder).updated(
             page_budget=options.page_budget,
             harvest_floor=options.harvest_floor,
             until_recall=options.until_recall,
         )
-        settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
         if not settings.offline:
             reserve_connections(settings.connections, is_chosen=False)
         browser = browser_of(settings, options.note)
-        access = access_of(settings)
         log_start("crawl", settings, folder=folder, resumed_after=store.n_visits())
         with failures_logged("crawl"):
             return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
@@ -252,6 +281,8 @@ def _record_start(
     lasted_s = {each.run: each.time_s - began_s.get(each.run, each.time_s) for _, each in store.samples()}
     store.add(row)
     record_relevance_model(store, retrained, conditions, row.n_pages_before, now_s)
+    if conditions != StopConditions():
+        store.log_file(store.folder / RUN_FILE)
     store.commit()
     return row, SampleRecorder(store, row.run, sum(lasted_s.values()))
 

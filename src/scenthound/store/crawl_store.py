@@ -87,7 +87,7 @@ Writer = TypeVar("Writer", bound="CrawlStore")
 _MAX_APPLIED = 64
 _MAX_APPLIED_BYTES = 32_000_000
 #: Files of the crawl folder that a log may have: stop conditions, and training pages.
-_LOGGED_FILE = re.compile(r"run\.json|relevance_models(/(?!\.)[^/\x00]+)+")
+_LOGGED_FILE = re.compile(r"run\.json|(?:(?!\.\.?/)[^/\0]+/)+[^/\0]+\.(?:html?|txt)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +261,11 @@ class CrawlStore(StoredCrawl):
     def set_status(self, as_json: bytes) -> None:
         self._waiting.status = as_json
 
-    @property
-    def has_log(self) -> bool:
-        return self._log is not None
-
     def log_file(self, path: Path) -> None:
         """Add a file of the folder to the commit log, if there is one, for processes that rebuild the folder."""
         name = path.relative_to(self.folder).as_posix()
-        if self._log is not None and _LOGGED_FILE.fullmatch(name):
+        if self._log is not None:
+            assert _LOGGED_FILE.fullmatch(name), f"{name} is no file of a log"
             self._waiting_files[name] = path.read_bytes()
 
     def add_parcel(self, destination: str, content: bytes) -> None:
