@@ -2,21 +2,19 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from math import fsum
 from random import Random
 
 import pytest
-from virtual_shards import Network, VirtualCluster
-from virtual_site import VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
 
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
-from scenthound.store.commit_log import CommitLog
 from scenthound.web.urls import host_of
+from virtual_shards import Network, VirtualCluster
+from virtual_site import VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
 
 POLITE = PolitenessSettings(delay_s=1.0, delay_factor=0.0)
 N_SHARDS = 3
@@ -24,8 +22,8 @@ N_SHARDS = 3
 
 def settings_of(site: VirtualSite, **chosen: object) -> CrawlSettings:
     seeds = tuple(list(site.pages)[:2])
-    values = {"connections": 8, "strict_order": False, "strategy": "best_first", "relevance": "cosine", "shards": N_SHARDS}
-    return plan(seeds, **{"politeness": POLITE, **values, **chosen})
+    values = {"connections": 8, "strict_order": False, "strategy": "best_first", "relevance": "cosine"}
+    return plan(seeds, **{"politeness": POLITE, "shards": N_SHARDS, **values, **chosen})
 
 
 def visits_of(cluster: VirtualCluster) -> dict[int, list[str]]:

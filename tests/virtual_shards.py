@@ -15,21 +15,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from virtual_site import VirtualSite
-
-from scenthound.shards.coordinator import Coordinator
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.live_crawl import RawResult
 from scenthound.crawler.replay import started
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.shards.member import ShardMember
 from scenthound.crawler.tasks import REQUESTS, Task
 from scenthound.errors import Fenced
 from scenthound.reasons import EndReason
+from scenthound.shards.coordinator import Coordinator
+from scenthound.shards.member import ShardMember
 from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.commit_log import CommitLog
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
+from virtual_site import VirtualSite
 
 EXCHANGE_S = 0.5
 COMMIT_S = 1.0

@@ -36,6 +36,15 @@ class Bootstrap:
             found["identity"] = identity()
         return found
 
+    def become(self, module: str, name: str) -> None:
+        """Make an object of a class of Scenthound, for `call`."""
+        from importlib import import_module
+
+        self._worker = getattr(import_module(module), name)()
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        return getattr(self._worker, method)(*arguments)
+
     def prepare(self, setup: bytes, is_on_callers_machine: bool, files: Any) -> list[str]:
         from scenthound.cluster.worker import Worker
 

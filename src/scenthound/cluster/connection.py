@@ -38,6 +38,9 @@ LOCAL = "local"
 LOCAL_STORE_BYTES = 256 << 20
 #: Paths of Unix sockets have at most 107 bytes, and Ray adds some 60 to its folder.
 MAX_FOLDER_LENGTH = 40
+#: Threads of an actor for one task, and calls that may wait for them.
+SERVICE_THREADS = 8
+SERVICE_CALLS = 1_000
 
 #: Ray reads these when it is loaded, or when it connects.
 _QUIET = {
@@ -71,6 +74,20 @@ class Connection:
 
     def new_actor(self) -> Any:
         return self._actor.remote()
+
+    def new_service(self, processors: float) -> Any:
+        """An actor for one task that lasts: its calls run in several threads, and those that it cannot take soon are
+        refused."""
+        options = {
+            "num_cpus": processors,
+            "max_restarts": 0,
+            "max_task_retries": 0,
+            "max_concurrency": SERVICE_THREADS,
+            "max_pending_calls": SERVICE_CALLS,
+            "scheduling_strategy": "SPREAD",
+            "runtime_env": {"env_vars": ONE_THREAD},
+        }
+        return self.ray.remote(**options)(bootstrap.Bootstrap).remote()
 
     def new_file_server(self, folder: str) -> Any:
         """Ray restarts it by itself: it has no state."""

@@ -13,7 +13,7 @@ Rules
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -182,7 +182,7 @@ class ClusterPool(Generic[Item, Result]):
         """Its answer to `hello`, or to `prepare`: the inputs that its node lacks."""
         if not member.greeted:
             member.greeted, member.host, member.node = True, answer["host"], answer["node"]
-            self._check(answer)
+            check_node(answer)
             self._prepare(member)
             return
         if not answer:
@@ -196,19 +196,6 @@ class ClusterPool(Generic[Item, Result]):
                 self._connection.ray.get(member.actor.receive.remote(piece))
             self._sent.add((member.node, digest))
         self._prepare(member)
-
-    def _check(self, answer: dict[str, Any]) -> None:
-        host = printable(answer["host"])
-        if answer["problem"]:
-            raise InvalidInput(
-                f"Node {host} cannot import Scenthound ({printable(answer['problem'], 200)}): install it there, in the "
-                "version of this machine."
-            )
-        if different := differences(identity(), answer["identity"]):
-            raise InvalidInput(
-                f"Node {host} differs from this machine: {printable(different, 400)}. Install the same there, so that "
-                "results do not depend on the machine."
-            )
 
     # Pieces
 
@@ -290,3 +277,18 @@ class ClusterPool(Generic[Item, Result]):
         elif monotonic() - self._waiting_since_s > PATIENCE_S:
             self._waiting_since_s = None
             print("Waiting for free processors of the cluster ...", file=sys.stderr, flush=True)
+
+
+def check_node(answer: Mapping[str, Any]) -> None:
+    """InvalidInput if the node of an actor that has said hello cannot be used."""
+    host = printable(answer["host"])
+    if answer["problem"]:
+        raise InvalidInput(
+            f"Node {host} cannot import Scenthound ({printable(answer['problem'], 200)}): install it there, in the "
+            "version of this machine."
+        )
+    if different := differences(identity(), answer["identity"]):
+        raise InvalidInput(
+            f"Node {host} differs from this machine: {printable(different, 400)}. Install the same there, so that "
+            "results do not depend on the machine."
+        )

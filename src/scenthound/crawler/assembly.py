@@ -166,7 +166,7 @@ class CrawlParts:
             recorded=recorded,
         )
         shards = ShardMap(settings.shards, settings.shard, table) if settings.shards > 1 else None
-        engine = Engine(strategy, web, settings, scope, self._reader.is_recorded, shards)
+        engine = Engine(strategy, web, settings, scope, self._reader.is_recorded, shards=shards)
         self.crawl = LiveCrawl(engine, self._reader, page_filter, store, scanner)
 
     def set_relevance_model(self, settings: CrawlSettings) -> None:

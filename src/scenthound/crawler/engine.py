@@ -141,6 +141,7 @@ class Engine:
         settings: CrawlSettings,
         scope: ScopeFilter,
         is_recorded: Callable[[str], bool],
+        *,
         shards: ShardMap | None = None,
     ) -> None:
         self.strategy = strategy
@@ -152,7 +153,7 @@ class Engine:
                 strategy.split(shards.is_home)
         self.journal: Journal | None = None
         self._is_recorded = is_recorded
-        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail, web.robots, shards)
+        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail, web.robots, shards=shards)
         #: Whether the last turn ended at `MAX_REQUESTED`, not because nothing was left.
         self._has_more_to_ask = False
         self._skipped: list[SkippedRecord] = []

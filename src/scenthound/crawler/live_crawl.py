@@ -20,8 +20,8 @@ from scenthound.crawler.journal import Journal, ParcelArrived, TokensAssigned
 from scenthound.crawler.log import log_skipped, log_visit
 from scenthound.crawler.reader import PageFilter, Reader
 from scenthound.crawler.recall import CrawlRecall
-from scenthound.crawler.robots_cache import robots_url
 from scenthound.crawler.rendering import Rendering, RenderMemory
+from scenthound.crawler.robots_cache import robots_url
 from scenthound.crawler.shard import Outgoing, Parcel, parcels_of
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
 from scenthound.frontier.politeness import Politeness

@@ -89,6 +89,7 @@ class Scheduler:
         hosts: Hosts,
         on_failed: Callable[[Job, Failed], None],
         load_robots: Callable[[int], RobotsRecord],
+        *,
         shards: ShardMap | None = None,
     ) -> None:
         self._settings = settings

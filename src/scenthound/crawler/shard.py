@@ -14,9 +14,10 @@ Rules
 """
 
 import hashlib
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.web.urls import host_of, registrable_domain
 
-#: Shards are numbered with 16 bits.
+#: More would be mostly messages.
 MAX_SHARDS = 4096
 _LEVEL = 1
 
@@ -49,7 +50,7 @@ class ShardMap:
         self.shard = shard
         self._table = table
         #: By the table's number of a host.
-        self._shards = np.zeros(0, np.int16)
+        self._shards = np.zeros(0, np.int32)
 
     def of_url(self, url: str) -> int:
         return shard_of(host_of(url), self.n_shards)
@@ -63,7 +64,7 @@ class ShardMap:
         if n_hosts > len(self._shards):
             known = len(self._shards)
             new = [shard_of(self._table.host(number), self.n_shards) for number in range(known, n_hosts)]
-            self._shards = np.concatenate((self._shards, np.array(new, np.int16)))
+            self._shards = np.concatenate((self._shards, np.array(new, np.int32)))
         found: IntArray = self._shards[hosts]
         return found
 
@@ -138,7 +139,7 @@ class Parcel:
     @classmethod
     def from_bytes(cls, content: bytes) -> "Parcel":
         try:
-            line, _, values = isal_zlib.decompress(content).partition(b"\n")
+            line, _, values = zlib.decompress(content).partition(b"\n")
             header: dict[str, Any] = orjson.loads(line)
             n_urls = len(header["urls"])
             matrix = np.frombuffer(values, "<f8").astype(np.float64).reshape(n_urls, header["columns"])
@@ -153,7 +154,7 @@ class Parcel:
                     for origin, status, body, failure in header["answers"]
                 ],
             )
-        except (ValueError, KeyError, TypeError, isal_zlib.error) as reason:
+        except (ValueError, KeyError, TypeError, zlib.error) as reason:
             raise CorruptData("A parcel of another shard is damaged: restore the log from a backup.") from reason
 
 
@@ -172,28 +173,24 @@ def parcels_of(
         for shard, answer in event.answers:
             answers.setdefault(shard, []).append(answer)
     targets = shards.of_hosts(links.hosts)
-    return {
-        shard: _parcel(shard, links, targets == shard, table, hops, requests, answers, previous.get(shard, 0))
+    parcels = {
+        shard: _parcel(links, targets == shard, table, hops=hops, previous=previous.get(shard, 0))
         for shard in sorted({*targets.tolist(), *requests, *answers})
+    }
+    return {
+        shard: replace(parcel, requests=requests.get(shard, ()), answers=answers.get(shard, ()))
+        for shard, parcel in parcels.items()
     }
 
 
 def _parcel(
-    shard: int,
-    links: Departures,
-    is_meant: BoolArray,
-    table: UrlTable,
-    hops: Mapping[int, int],
-    requests: Mapping[int, Sequence[RobotsRequest]],
-    answers: Mapping[int, Sequence[RobotsAnswer]],
-    previous: int,
+    links: Departures, is_meant: BoolArray, table: UrlTable, *, hops: Mapping[int, int], previous: int
 ) -> Parcel:
     pages = links.pages[is_meant].tolist()
+    urls = [table.url(page) for page in pages]
     return Parcel(
         previous,
-        [table.url(page) for page in pages],
+        urls,
         links.values[is_meant],
-        {table.url(page): hops[page] for page in pages if page in hops},
-        requests.get(shard, ()),
-        answers.get(shard, ()),
+        {url: hops[page] for url, page in zip(urls, pages, strict=True) if page in hops},
     )

@@ -6,7 +6,8 @@ Rules
 - An index on the owner's host may list sitemaps on any host. One on another host may list those of that host and of the
   owner; nobody vouches for others.
 - A sitemap on another host is requested as a job of that host, with its robots.txt and its crawl delay, if the domains
-  of the scope include it and it belongs to this shard of the crawl. Many hosts may name the same one: it is requested `MAX_REPEATS` times at most.
+  of the scope include it and it belongs to this shard of the crawl. Many hosts may name the same one: it is requested
+  `MAX_REPEATS` times at most.
 - A strategy learns of links from visits only. So the links of a host's sitemaps are appended to the links of the next
   pages that are visited on that host, a few to each. Sitemaps are requested one after the other, the next one when the
   links of the others are used up: most hosts list more than a crawl needs.

@@ -70,6 +70,7 @@ class RunOptions:
     handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the crawl
     on_start: OnStart = ignore
     note: Callable[[str], None] = ignore  #: receives a line about what the user should know
+    make_run: Callable[..., LiveRun] = LiveRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def crawl(
         write_credentials(settings, folder)
         log_start("crawl", settings, folder=folder)
         with failures_logged("crawl"):
-            return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
+            return run_crawl(settings, store, options, conditions, access=access, browser=browser)
 
 
 def ready_settings(settings: CrawlSettings) -> CrawlSettings:
@@ -158,7 +159,7 @@ def resume(
         browser = browser_of(settings, options.note)
         log_start("crawl", settings, folder=folder, resumed_after=store.n_visits())
         with failures_logged("crawl"):
-            return _run_crawl(settings, store, options, conditions, access=access, browser=browser)
+            return run_crawl(settings, store, options, conditions, access=access, browser=browser)
 
 
 def _logged(options: RunOptions) -> RunOptions:
@@ -166,7 +167,7 @@ def _logged(options: RunOptions) -> RunOptions:
     return replace(options, note=noted(options.note))
 
 
-def _run_crawl(
+def run_crawl(
     settings: CrawlSettings,
     store: CrawlStore,
     options: RunOptions,
@@ -175,6 +176,7 @@ def _run_crawl(
     access: Access,
     browser: BrowserSettings | None,
 ) -> CrawlSummary:
+    """Start or continue the crawl in a folder."""
     retrained = with_relevance_model(settings, store.folder, conditions)
     parts, replayed = started(retrained, store, options.progress)
     with closing(parts):
@@ -334,7 +336,7 @@ async def _run(
         )
         renderer = Renderer(settings.render, browser, page_requests, memory, renders)
         parts.crawl.reader.renderer, gate = renderer, page_requests.gate
-    run = LiveRun(
+    run = options.make_run(
         parts.crawl,
         fetcher,
         resolver,

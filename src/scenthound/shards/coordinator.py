@@ -8,15 +8,15 @@ Rules
 - Visits and leases together never exceed the page budget. A lease that a shard does not use is taken back, and counts
   until the shard has confirmed that.
 - Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
-  while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do not
-  compare get equal leases.
+  while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do
+  not compare get equal leases.
 - The tokens of an address go to one of the shards that have hosts there, and these take turns: two requests to the
   address then start as far apart as in one crawl, whatever the clocks of the shards say. If addresses have no delay,
   their tokens are divided equally; only if there are more shards than tokens, these take turns.
 - A token is assigned to a shard only after the one before has given it back.
 - What a lost shard had counts until its lease of time has ended.
-- The crawl is over if the page budget is reached, or if all shards are idle and every parcel that was sent was received,
-  in two rounds in a row with the same numbers.
+- The crawl is over if the page budget is reached, or if all shards are idle and every parcel that was sent was
+  received, in two rounds in a row with the same numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,11 +40,13 @@ BACKLOG = 100
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a shard says of itself. `page_budget` is its lease, `n_pages` are visited pages, `n_issued` those in flight,
-    `n_waiting` those that wait for their hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen unless something
-    arrives, although its lease would allow it. `sent` and `received` have the commit of the last parcel for and from each
-    other shard. `addresses` are those that it needs tokens for since its last report, `in_use` the tokens that it has or
-    still uses, of the addresses of the last grant."""
+    """What a shard says of itself.
+
+    `page_budget` is its lease, `n_pages` are visited pages, `n_issued` those in flight, `n_waiting` those that wait for
+    their hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen
+    unless something arrives, although its lease would allow it. `sent` and `received` have the commit of the last
+    parcel for and from each other shard. `addresses` are those that it needs tokens for since its last report, `in_use`
+    the tokens that it has or still uses, of the addresses of the last grant."""
 
     shard: int
     page_budget: int
@@ -69,8 +71,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a shard may do: visit so many pages in all, and use so many tokens of these addresses. `sent` are the commits
-    of the last parcels that other shards have for it."""
+    """What a shard may do: visit so many pages in all, and use so many tokens of these addresses. `sent` are the
+    commits of the last parcels that other shards have for it."""
 
     page_budget: int
     tokens: Mapping[str, int] = field(default_factory=dict)
@@ -143,8 +145,8 @@ class AddressTokens:
 
 
 class Coordinator:
-    """One crawl. Each shard has one exchange at a time: it receives a grant, applies it, and reports. Times are those of
-    the coordinator's own clock."""
+    """One crawl. Each shard has one exchange at a time: it receives a grant, applies it, and reports. Times are those
+    of the coordinator's own clock."""
 
     def __init__(self, n_shards: int, page_budget: int, politeness: PolitenessSettings) -> None:
         self.n_shards = n_shards
@@ -159,7 +161,7 @@ class Coordinator:
         self._round_size = FIRST_PAGES * n_shards
         #: Shards that have reported in this round.
         self._heard: set[int] = set()
-        self._last_numbers: list[object] | None = None
+        self._last_numbers: list[tuple[int, dict[int, int], dict[int, int]]] | None = None
 
     @property
     def reports(self) -> Mapping[int, Report]:

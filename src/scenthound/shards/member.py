@@ -9,8 +9,8 @@ Rules
 
 from collections.abc import Callable, Iterable, Mapping
 
-from scenthound.shards.coordinator import N_BEST, Grant, Report
 from scenthound.crawler.live_crawl import LiveCrawl
+from scenthound.shards.coordinator import N_BEST, Grant, Report
 
 #: Reads the parcels that a shard has sent to this one, from one commit to another, both included: (commit, content).
 ReadParcels = Callable[[int, int, int], Iterable[tuple[int, bytes]]]

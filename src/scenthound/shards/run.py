@@ -9,17 +9,17 @@ Rules
 """
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from scenthound.shards.coordinator import Grant, Report
 from scenthound.crawler.runner import LiveRun
-from scenthound.shards.member import ReadParcels, ShardMember
 from scenthound.crawler.tasks import Task
 from scenthound.errors import Failure
 from scenthound.reasons import EndReason
+from scenthound.shards.coordinator import Grant, Report
+from scenthound.shards.member import ReadParcels, ShardMember
 
 #: How long a shard may go on after its last report that was answered.
 LEASE_S = 10.0
@@ -43,11 +43,14 @@ class ShardRun(LiveRun):
         self._read_parcels = read_parcels
         self._reading: set[int] = set()
         self._logs = ThreadPoolExecutor(1, "logs")
-        self._lease_ends_s = uptime_s() + LEASE_S
+        #: None before the first grant.
+        self._lease_ends_s: float | None = None
+        self._limits = replace(self._limits, page_budget=0)
 
-    def exchange(self, grant: Grant, answered_s: float) -> Report:
-        """Apply a grant, which answers the report of that time, and report."""
-        self._lease_ends_s = max(self._lease_ends_s, answered_s + LEASE_S)
+    def exchange(self, grant: Grant, answered_s: float | None) -> Report:
+        """Apply a grant, and report. The grant answers what the shard said at that time; None if it said nothing."""
+        if answered_s is not None:
+            self._lease_ends_s = max(self._lease_ends_s or 0.0, answered_s + LEASE_S)
         missing = self._member.apply(self._clock(), grant)
         for source, (first, last) in missing.items():
             if source not in self._reading:
@@ -77,15 +80,16 @@ class ShardRun(LiveRun):
         return None
 
     def _turn(self) -> None:
-        self._check_lease()
-        super()._turn()
+        if self._lease_ends_s is not None:
+            self._check_lease()
+            super()._turn()
 
     def _send(self, task: Task) -> None:
         self._check_lease()
         super()._send(task)
 
     def _check_lease(self) -> None:
-        if uptime_s() > self._lease_ends_s:
+        if self._lease_ends_s is None or uptime_s() > self._lease_ends_s:
             raise LeaseEnded("The coordinator of the crawl has not answered in time. Resume the crawl.")
 
     async def run(self) -> EndReason:

@@ -119,6 +119,16 @@ class CommitLog:
                 "that crawl with --resume."
             )
 
+    def exists(self) -> bool:
+        """Whether a crawl has begun here."""
+        try:
+            self._storage.read(ABOUT_FILE)
+        except FileNotFoundError:
+            return False
+        except OSError as reason:
+            raise self._unreadable(reason) from None
+        return True
+
     def about(self) -> bytes:
         """`crawl.json` of the crawl. InvalidInput if this is not a log."""
         try:

@@ -1,0 +1,209 @@
+"""A shard in an actor process of a cluster.
+
+Rules
+- The crawl runs in a thread with its own event loop. Calls of the supervisor and of other shards come in other threads,
+  and are passed to that loop.
+- The folder of the shard is on the disk of its node, made anew for each actor from the log of the shard, and deleted in
+  the end. What counts is the log.
+- Parcels are pushed to other shards without waiting. A push that fails costs nothing: the receiver reads the log.
+- An actor whose lease has ended, or that was replaced, ends its process.
+"""
+
+import asyncio
+import os
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from scenthound.crawler.credentials import access_of
+from scenthound.crawler.runner import LiveRun
+from scenthound.crawler.settings import CrawlSettings, StopConditions
+from scenthound.crawler.start import RunOptions, run_crawl
+from scenthound.errors import Fenced, InvalidInput, ScenthoundError, printable
+from scenthound.reasons import EndReason
+from scenthound.registry import load_local_plugins
+from scenthound.shards.coordinator import Grant, Report
+from scenthound.shards.logs import shard_log
+from scenthound.shards.member import ShardMember
+from scenthound.shards.run import LeaseEnded, ShardRun, uptime_s
+from scenthound.store.commit_log import CommitLog
+from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_records import CrawlStatus
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.log_storage import storage_at
+from scenthound.web.open_files import reserve_connections
+
+#: How long a call waits for the loop of the crawl.
+ANSWER_S = 5.0
+#: Processes that were replaced, or have lost their coordinator, end with this code.
+EXIT_CODE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPlan:
+    """What an actor needs to crawl one shard. `location` is that of the logs; `probe` is the name and content of a file
+    there, which shows that the actor sees the same storage."""
+
+    settings: CrawlSettings
+    crawl_id: UUID
+    location: str
+    probe: tuple[str, bytes]
+    commit_s: float
+    plugins: bytes
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an actor says when it is asked. `uptime_s` is the time of its machine. `report` is None while it is starting
+    and after its end; `failure` is the message of what ended it, `is_fatal` if another actor would fail, too."""
+
+    uptime_s: float
+    report: Report | None = None
+    progress: str = ""
+    ended: bool = False
+    failure: str = ""
+    is_fatal: bool = False
+
+
+class ShardActor:
+    """One shard. `start` comes first."""
+
+    def __init__(self) -> None:
+        self._peers: dict[int, Any] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._run: ShardRun | None = None
+        self._progress = "starting"
+        self._failure: tuple[str, bool] | None = None
+        self._ended = False
+        self._status: CrawlStatus | None = None
+
+    def start(self, plan: ShardPlan) -> None:
+        """Check the storage, and begin."""
+        os.environ.update(plan.environment)
+        load_local_plugins(plan.plugins)
+        check_storage(plan)
+        threading.Thread(target=self._main, args=(plan,), daemon=True, name="crawl").start()
+
+    def set_peers(self, peers: Mapping[int, Any]) -> None:
+        """The actors of the other shards, by number."""
+        self._peers = dict(peers)
+
+    def exchange(self, grant: Grant, answered_s: float | None) -> Answer:
+        """Apply a grant, which answers what this actor said at `answered_s`, and report."""
+        if self._failure is not None:
+            return Answer(uptime_s(), None, ended=True, failure=self._failure[0], is_fatal=self._failure[1])
+        run, loop, now_s = self._run, self._loop, uptime_s()
+        if run is None or loop is None or self._ended:
+            return Answer(now_s, None, self._progress, ended=self._ended)
+
+        async def on_loop() -> Report:
+            return run.exchange(grant, answered_s)
+
+        try:
+            report = asyncio.run_coroutine_threadsafe(on_loop(), loop).result(ANSWER_S)
+        except (TimeoutError, RuntimeError, asyncio.CancelledError):
+            return Answer(now_s, None, "busy", ended=self._ended)
+        return Answer(now_s, replace(report, status=self._status))
+
+    def deliver(self, source: int, commit: int, content: bytes) -> None:
+        """Take a parcel of another shard."""
+        run, loop = self._run, self._loop
+        if run is not None and loop is not None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(run.deliver, source, commit, content)
+
+    def stop(self, reason: str) -> None:
+        """End after requests in flight."""
+        run, loop = self._run, self._loop
+        if run is not None and loop is not None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(run.end, EndReason(reason))
+
+    def _main(self, plan: ShardPlan) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="scenthound-shard-"))
+        try:
+            self._crawl(plan, folder / "crawl")
+        except (Fenced, LeaseEnded) as reason:
+            self._failure = str(reason), False
+            shutil.rmtree(folder, ignore_errors=True)
+            os._exit(EXIT_CODE)
+        except ScenthoundError as reason:
+            self._failure = str(reason), True
+        except Exception as reason:  # noqa: BLE001 - the supervisor reports it
+            self._failure = f"{type(reason).__name__}: {printable(reason, 300)}", True
+        finally:
+            self._ended = True
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _crawl(self, plan: ShardPlan, folder: Path) -> None:
+        settings, log = plan.settings, shard_log(plan.location, plan.settings.shard)
+        access = access_of(settings)
+        if not settings.offline:
+            reserve_connections(settings.connections, is_chosen=False)
+        with closing(self._opened(plan, folder, log)) as store:
+            options = RunOptions(
+                commit_s=plan.commit_s,
+                watch=self._watch,
+                progress=self._show,
+                make_run=partial(self._make_run, plan),
+            )
+            run_crawl(settings, store, options, StopConditions(), access=access, browser=None)
+
+    def _opened(self, plan: ShardPlan, folder: Path, log: CommitLog) -> CrawlStore:
+        if log.exists():
+            return CrawlStore.open(folder, commit_log=log.location, progress=self._show)
+        settings = plan.settings
+        archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
+        # Each shard has an ID of its own, from which those of its records are made.
+        crawl_id = UUID(int=plan.crawl_id.int ^ (settings.shard + 1))
+        return CrawlStore.create(folder, settings.as_settings(), archive, crawl_id=crawl_id, commit_log=log.location)
+
+    def _make_run(self, plan: ShardPlan, crawl: Any, *arguments: Any, **named: Any) -> LiveRun:
+        member = ShardMember(crawl, plan.settings.shard)
+        crawl.on_parcels = partial(self._push, plan.settings.shard)
+        run = ShardRun(crawl, *arguments, member=member, read_parcels=partial(_read_parcels, plan), **named)
+        self._run, self._loop = run, asyncio.get_running_loop()
+        return run
+
+    def _push(self, source: int, commit: int, parcels: Mapping[int, bytes]) -> None:
+        for shard, content in parcels.items():
+            peer = self._peers.get(shard)
+            if peer is not None:
+                # It may be gone, or have too many calls waiting.
+                with suppress(Exception):
+                    peer.call.remote("deliver", source, commit, content)
+
+    def _watch(self, status: CrawlStatus) -> None:
+        self._status = status
+
+    def _show(self, _share: float, text: str) -> None:
+        self._progress = text
+
+
+def check_storage(plan: ShardPlan) -> None:
+    """InvalidInput if this machine does not see the storage of the supervisor."""
+    name, content = plan.probe
+    with suppress(OSError):
+        if storage_at(plan.location).read(name) == content:
+            return
+    raise InvalidInput(
+        f"Node {socket.gethostname()} does not see the files in {printable(plan.location)}: use a folder that all "
+        "nodes share, or name common storage with --commit-log."
+    )
+
+
+def _read_parcels(plan: ShardPlan, source: int, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+    log = shard_log(plan.location, source)
+    for number in range(first, last + 1):
+        content = log.read_parcels(number, str(plan.settings.shard))
+        if content:
+            yield number, content
