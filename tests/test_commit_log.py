@@ -26,7 +26,7 @@ from scenthound.crawler.control import use_relevance_model
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.start import resumed_event
 from scenthound.errors import Failure, Fenced, InvalidInput, MissingExtra, UsageError
-from scenthound.store import commit_log, log_storage
+from scenthound.store import commit_log, crawl_store, log_storage
 from scenthound.store.archive import ArchiveBatch, ArchiveEnd, ArchivePart, joined_parts
 from scenthound.store.commit_log import CommitLog, LoggedCommit
 from scenthound.store.crawl_database import TableRows
@@ -310,6 +310,32 @@ def test_a_process_that_was_paused_during_a_takeover_ends_and_damages_nothing(tm
     CrawlStore.open(folder).close()
     CrawlStore.open(elsewhere).close()
     assert content_of(folder) == content_of(elsewhere)
+
+
+def test_a_commit_that_a_network_file_system_shows_late_is_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with logged_crawl(tmp_path / "crawl", tmp_path / "log") as store:
+        add_commits(store, 3)
+    seen = LocalStorage.read
+    n_late = iter(range(4))
+
+    def read(self: LocalStorage, name: str, start: int = 0, end: int | None = None) -> bytes:
+        if name == "000000003" and next(n_late, None) is not None:
+            raise FileNotFoundError(name)
+        return seen(self, name, start, end)
+
+    def fenced(*_: object) -> None:
+        raise Fenced("taken")
+
+    monkeypatch.setattr(LocalStorage, "read", read)
+    monkeypatch.setattr(crawl_store, "_VAIN_S", 0)
+    with CrawlStore.open(tmp_path / "elsewhere", commit_log=tmp_path / "log") as store:
+        assert (store.n_visits(), store.change_counter()) == (3, 4)
+    # One that exists and can never be read is no endless loop.
+    monkeypatch.setattr(CommitLog, "append", fenced)
+    with pytest.raises(Fenced):
+        CrawlStore.open(tmp_path / "elsewhere-2", commit_log=tmp_path / "log")
 
 
 def test_a_fenced_process_writes_nothing_more(tmp_path: Path) -> None:
