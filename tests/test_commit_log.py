@@ -20,17 +20,20 @@ from uuid import UUID
 import pytest
 from benchmarks.commit_log_faults import content_of, crash_at_every_write, race
 
+import scenthound as sh
 from live_site import LiveSite, live_site
+from scenthound.crawler.control import use_relevance_model
 from scenthound.crawler.journal import Resumed
 from scenthound.crawler.start import resumed_event
 from scenthound.errors import Failure, Fenced, InvalidInput, MissingExtra, UsageError
-from scenthound.store import commit_log, log_storage
+from scenthound.store import commit_log, crawl_store, log_storage
 from scenthound.store.archive import ArchiveBatch, ArchiveEnd, ArchivePart, joined_parts
 from scenthound.store.commit_log import CommitLog, LoggedCommit
 from scenthound.store.crawl_database import TableRows
 from scenthound.store.crawl_folder import ArchiveSettings
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.log_storage import LocalStorage, RemoteStorage
+from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import AGENT, CRAWL_ID, add_page, response
 from timing import WAIT_S
 from virtual_site import busy_site, crawl_virtually, crawl_with_kills, plan, visited_urls
@@ -307,6 +310,32 @@ def test_a_process_that_was_paused_during_a_takeover_ends_and_damages_nothing(tm
     CrawlStore.open(folder).close()
     CrawlStore.open(elsewhere).close()
     assert content_of(folder) == content_of(elsewhere)
+
+
+def test_a_commit_that_a_network_file_system_shows_late_is_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with logged_crawl(tmp_path / "crawl", tmp_path / "log") as store:
+        add_commits(store, 3)
+    seen = LocalStorage.read
+    n_late = iter(range(4))
+
+    def read(self: LocalStorage, name: str, start: int = 0, end: int | None = None) -> bytes:
+        if name == "000000003" and next(n_late, None) is not None:
+            raise FileNotFoundError(name)
+        return seen(self, name, start, end)
+
+    def fenced(*_: object) -> None:
+        raise Fenced("taken")
+
+    monkeypatch.setattr(LocalStorage, "read", read)
+    monkeypatch.setattr(crawl_store, "_VAIN_S", 0)
+    with CrawlStore.open(tmp_path / "elsewhere", commit_log=tmp_path / "log") as store:
+        assert (store.n_visits(), store.change_counter()) == (3, 4)
+    # One that exists and can never be read is no endless loop.
+    monkeypatch.setattr(CommitLog, "append", fenced)
+    with pytest.raises(Fenced):
+        CrawlStore.open(tmp_path / "elsewhere-2", commit_log=tmp_path / "log")
 
 
 def test_a_fenced_process_writes_nothing_more(tmp_path: Path) -> None:
@@ -643,6 +672,37 @@ def test_a_crawl_goes_on_elsewhere_with_the_conditions_of_its_last_run(
     assert ended(scenthound, "crawl", "--resume", folder, "--pages", 20) == ("budget", 20, 20)
     assert max(site.pages_requested().values()) == 1
     assert len(visited_urls(folder)) == 20
+
+
+def test_python_continues_a_crawl_elsewhere(site: LiveSite, tmp_path: Path) -> None:
+    folder, log = tmp_path / "out", tmp_path / "log"
+    options = {"hosts": site.hosts, "allow_private": True, "delay": 0.0, "progress": False}
+    crawl = sh.crawl(["balloon"], site.url(0), out=folder, pages=3, commit_log=log, **options)
+    urls = [page.url for page in crawl.pages]
+    shutil.rmtree(folder)
+    with pytest.raises(InvalidInput, match="commit_log="):
+        sh.resume(folder, commit_log=tmp_path)
+    resumed = sh.resume(folder, commit_log=log, pages=5, progress=False)
+    assert [page.url for page in resumed.pages][:3] == urls
+    assert len(resumed) == 5
+
+
+def test_a_retrained_relevance_model_goes_on_elsewhere(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:
+    pytest.importorskip("sklearn", reason="the extra learn is not installed")
+    folder, log = tmp_path / "out", tmp_path / "log"
+    ended(scenthound, *site.crawl("--pages", 3, "--out", folder, "--commit-log", log))
+    for kind, words in (("positive", "balloon"), ("negative", "train")):
+        training = folder / "relevance_models" / "1" / kind
+        training.mkdir(parents=True)
+        for number in range(3):
+            (training / f"{number}.html").write_text(f"<title>{kind}</title><p>{words} {number}")
+    use_relevance_model(folder, "relevance_models/1")
+    ended(scenthound, "crawl", "--resume", folder, "--pages", 5)
+    shutil.rmtree(folder)
+    assert ended(scenthound, "crawl", "--resume", folder, "--commit-log", log, "--pages", 7) == ("budget", 7, 7)
+    with StoredCrawl.open(folder) as crawl:
+        (model,) = crawl.relevance_models()
+        assert (model.folder, model.visit) == ("relevance_models/1", 3)
 
 
 def test_a_refresh_is_in_the_log(site: LiveSite, tmp_path: Path, scenthound: Call) -> None:

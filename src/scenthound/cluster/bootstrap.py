@@ -36,11 +36,13 @@ class Bootstrap:
             found["identity"] = identity()
         return found
 
-    def become(self, module: str, name: str) -> None:
-        """Make an object of a class of Scenthound, for `call`."""
+    def become(self, module: str, name: str, *arguments: Any) -> None:
+        """Make an object of a class of Scenthound, and start it. Then `call` passes calls on to it."""
         from importlib import import_module
 
-        self._worker = getattr(import_module(module), name)()
+        worker = getattr(import_module(module), name)()
+        worker.start(*arguments)
+        self._worker = worker
 
     def call(self, method: str, *arguments: Any) -> Any:
         return getattr(self._worker, method)(*arguments)

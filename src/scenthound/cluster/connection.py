@@ -127,9 +127,16 @@ _current: Connection | None = None
 @contextmanager
 def cluster_workers(address: str, n: int | None = None) -> Iterator[ClusterWorkers]:
     """The workers of the cluster at `address`, `host:port` or "local", within the block."""
+    with connected(address, n) as connection:
+        yield ClusterWorkers(connection, n)
+
+
+@contextmanager
+def connected(address: str, n: int | None = None) -> Iterator[Connection]:
+    """A connection to the cluster at `address` within the block; a local one has `n` processors."""
     connection = _join(address, n)
     try:
-        yield ClusterWorkers(connection, n)
+        yield connection
     finally:
         _leave(connection)
 

@@ -457,6 +457,11 @@ class LiveCrawl:
         self._commits.append((self._writer.n_rows, self._store.take()))
 
     @property
+    def has_outgoing(self) -> bool:
+        """Whether the next commit will have something for other shards."""
+        return bool(self._outgoing)
+
+    @property
     def has_uncommitted_parcels(self) -> bool:
         """Whether something for other shards is not on disk yet."""
         return bool(self._outgoing) or self.sent != self.sent_acknowledged

@@ -229,17 +229,18 @@ class Coordinator:
         """How many of the next pages each shard should visit."""
         waiting = {shard: report for shard, report in self._reports.items() if report.n_queued}
         shares = {shard: min(report.n_waiting, N_BEST) for shard, report in self._reports.items()}
-        if not waiting:
-            return shares
         backlog = max(each.backlog for each in self._reports.values())
         size = max(1, int(self._round_size / (1 + backlog / BACKLOG)))
         if not all(len(report.best) for report in waiting.values()):
             return {shard: n + -(-size // len(waiting)) * (shard in waiting) for shard, n in shares.items()}
-        scores = np.concatenate([np.asarray(report.best[:N_BEST], np.float64) for report in waiting.values()])
-        owners = np.concatenate([np.full(len(report.best[:N_BEST]), shard) for shard, report in waiting.items()])
+        scores = np.array([score for report in waiting.values() for score in report.best[:N_BEST]], np.float64)
+        sizes = [len(report.best[:N_BEST]) for report in waiting.values()]
+        owners = np.repeat(np.array(list(waiting), np.int64), sizes)
         best = owners[np.argsort(-scores, kind="stable")[:size]]
         counts = np.bincount(best, minlength=self.n_shards).tolist()
-        return {shard: n + counts[shard] for shard, n in shares.items()}
+        # If few pages are queued, those that arrive before the next grant can be visited at once.
+        rest = (size - len(best)) // self.n_shards
+        return {shard: n + counts[shard] + rest for shard, n in shares.items()}
 
 
 def _all_received(reports: Sequence[Report]) -> bool:

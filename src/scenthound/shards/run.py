@@ -5,6 +5,7 @@ Rules
 - A lease of time begins when the shard has reported, not when the grant comes, so that the coordinator knows when it
   has ended at the latest. It is checked before each turn and before each request, by a clock that also counts while the
   machine sleeps or the process is stopped.
+- What a shard has for others is committed as usual or, if it has nothing else to do, at once.
 - A shard whose lease has ended sends no request any more; the process that runs it must end.
 """
 
@@ -23,6 +24,8 @@ from scenthound.shards.member import ReadParcels, ShardMember
 
 #: How long a shard may go on after its last report that was answered.
 LEASE_S = 10.0
+#: How long a shard without requests in flight waits before it commits what it has for others.
+MIN_COMMIT_S = 0.1
 
 
 def uptime_s() -> float:
@@ -46,6 +49,7 @@ class ShardRun(LiveRun):
         #: None before the first grant.
         self._lease_ends_s: float | None = None
         self._limits = replace(self._limits, page_budget=0)
+        self._commit_is_due = False
 
     def exchange(self, grant: Grant, answered_s: float | None) -> Report:
         """Apply a grant, and report. The grant answers what the shard said at that time; None if it said nothing."""
@@ -83,6 +87,19 @@ class ShardRun(LiveRun):
         if self._lease_ends_s is not None:
             self._check_lease()
             super()._turn()
+            if not self._n_in_flight and self._member.crawl.has_outgoing:
+                self._commit_soon()
+
+    def _commit_soon(self) -> None:
+        """Other shards may have nothing to do before they receive what was found here."""
+        if not self._commit_is_due:
+            self._commit_is_due = True
+            self._loop.call_later(MIN_COMMIT_S, self._commit_due)
+
+    def _commit_due(self) -> None:
+        self._commit_is_due = False
+        if not self._over.done():
+            self._commit()
 
     def _send(self, task: Task) -> None:
         self._check_lease()

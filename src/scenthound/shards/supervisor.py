@@ -199,11 +199,9 @@ class Supervisor:
     def _on_hello(self, member: Incarnation, answer: Mapping[str, Any]) -> None:
         check_node(answer)
         member.node = answer["node"]
-        actor_class = ShardActor
-        member.actor.become.remote(actor_class.__module__, actor_class.__name__)
-        member.is_started = True
-        member.call = member.actor.call.remote("start", self._plan(member.shard))
-        self._tell_peers()
+        member.call = member.actor.become.remote(
+            ShardActor.__module__, ShardActor.__name__, self._plan(member.shard)
+        )
 
     def _tell_peers(self) -> None:
         peers = {shard: each.actor for shard, each in self._members.items() if each.is_started}
@@ -249,7 +247,8 @@ class Supervisor:
         elif isinstance(answer, Mapping):
             self._on_hello(member, answer)
         else:
-            member.next_s = 0.0
+            member.is_started, member.next_s = True, 0.0
+            self._tell_peers()
 
     def _on_report(self, member: Incarnation, answer: Answer) -> None:
         member.uptime_s, member.heard_s = answer.uptime_s, monotonic()

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import sleep
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -86,6 +87,9 @@ Writer = TypeVar("Writer", bound="CrawlStore")
 #: Commits of a log that are applied together, at most, and bytes of their archive.
 _MAX_APPLIED = 64
 _MAX_APPLIED_BYTES = 32_000_000
+#: How often a commit that exists is looked for until it can be read, and how long to wait in between.
+_MAX_VAIN = 100
+_VAIN_S = 0.1
 #: Files of the crawl folder that a log may have: stop conditions, and training pages.
 _LOGGED_FILE = re.compile(r"run\.json|(?:(?!\.\.?/)[^/\0]+/)+[^/\0]+\.(?:html?|txt)", re.IGNORECASE)
 
@@ -338,13 +342,19 @@ class CrawlStore(StoredCrawl):
         """Apply what the folder lacks, and append an empty commit."""
         self._check_log(log)
         log.prepare()
+        n_vain = 0
         while True:
-            self._apply_missing(log, progress)
+            is_behind = self._apply_missing(log, progress)
+            n_vain = 0 if is_behind else n_vain + 1
             fence = LoggedCommit(ArchiveBatch((), self._end), mark=self.position().mark)
-            # The process that owned the crawl may have appended one more.
-            with suppress(Fenced):
+            try:
                 log.append(self._database.n_commits + 1, fence)
                 break
+            except Fenced:
+                # The process that owned the crawl has appended one more. Other machines may see it a little later.
+                if n_vain == _MAX_VAIN:
+                    raise
+                sleep(_VAIN_S if n_vain else 0)
         self._database.write(CommitRows((), self._end))
 
     def _check_log(self, log: CommitLog) -> None:
@@ -366,16 +376,13 @@ class CrawlStore(StoredCrawl):
                 "again from the log with --resume and --commit-log."
             )
 
-    def _apply_missing(self, log: CommitLog, progress: Progress) -> None:
+    def _apply_missing(self, log: CommitLog, progress: Progress) -> bool:
+        """Whether there were any."""
         first, last = self._database.n_commits, log.last()
-        if last <= first:
-            return
-        folder = self.folder / ARCHIVE_FOLDER
-        # Others may have sent requests since.
-        (self.folder / REQUESTS_FILE).unlink(missing_ok=True)
-        writer = ArchiveWriter(folder, self.about.crawl_id, b"", self._end)
-        with closing(writer):
+        with closing(ArchiveWriter(self.folder / ARCHIVE_FOLDER, self.about.crawl_id, b"", self._end)) as writer:
             for commits in _batches(log, first + 1):
+                # Others may have sent requests since.
+                (self.folder / REQUESTS_FILE).unlink(missing_ok=True)
                 number = self._database.n_commits + len(commits)
                 try:
                     parts = joined_parts(part for commit in commits for part in commit.archive.parts)
@@ -389,7 +396,8 @@ class CrawlStore(StoredCrawl):
                         f"{printable(reason)}. Check the disk space and the permissions, then resume the crawl."
                     ) from None
                 self._end = commits[-1].archive.end
-                progress(min(1.0, number / last), f"{number:,} commits of the log applied")
+                progress(number / max(number, last), f"{number:,} commits of the log applied")
+        return self._database.n_commits > first
 
     def _write_files(self, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():

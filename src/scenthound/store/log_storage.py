@@ -95,7 +95,9 @@ class LocalStorage:
             create_exclusively(self._folder / name, content)
         except FileExistsError:
             # A server of files may have carried out a request twice, and answer the second one.
-            return self.read(name) == content
+            with suppress(FileNotFoundError):
+                return self.read(name) == content
+            return False
         except OSError as reason:
             if reason.errno in _NO_LINKS and reason.filename2 is not None:
                 raise NotImplementedError("no hard links") from None
