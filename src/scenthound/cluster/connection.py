@@ -77,6 +77,10 @@ class Connection:
         server = self.ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=here)(FileServer)
         return server.remote(folder)
 
+    def is_here(self, node: str) -> bool:
+        """Whether a node is that of this process, with the same files."""
+        return node == self.node
+
     def kill(self, actor: Any) -> None:
         with suppress(Exception):
             self.ray.kill(actor, no_restart=True)
@@ -292,8 +296,11 @@ def _short_folder() -> str:
 
 
 def _init(ray: Any, token: str | None, **arguments: Any) -> None:
-    """Connect. Ray's loggers stay silent until `_shut_down`."""
+    """Connect. Ray stays silent until `_shut_down`."""
     logging.getLogger("ray").setLevel(logging.CRITICAL + 1)
+    # It prints errors of nodes to standard output, whatever its settings.
+    printing: Any = import_module("ray._private.worker")
+    printing.print_to_stdstream = lambda *_, **__: None
     authentication = {"RAY_AUTH_MODE": "disabled"} if token is None else {"RAY_AUTH_MODE": "token"}
     with _environment(authentication | ({} if token is None else {security.TOKEN_VARIABLE: token})), _kept_signals():
         _reload_authentication()
