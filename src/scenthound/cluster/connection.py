@@ -18,8 +18,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from ipaddress import ip_address
 from types import ModuleType
 from typing import Any
 
@@ -46,10 +48,7 @@ SERVICE_CALLS = 1_000
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-#: The variable is about other systems, but on all of them Ray then uses the loopback address.
-_ONLY_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 
 class Connection:
@@ -94,6 +93,10 @@ class Connection:
         here = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(self.node, soft=False)
         server = self.ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=here)(FileServer)
         return server.remote(folder)
+
+    def is_here(self, node: str) -> bool:
+        """Whether a node is that of this process, with the same files."""
+        return node == self.node
 
     def kill(self, actor: Any) -> None:
         with suppress(Exception):
@@ -168,23 +171,27 @@ def _leave(connection: Connection) -> None:
 
 
 def _connected(address: str, n: int | None) -> Connection:
-    is_local = address == LOCAL
-    with _environment(_QUIET | (_ONLY_LOOPBACK if is_local else {})):
-        if not is_local:
-            check_address(address)
+    _ray_version()
+    with _environment(_QUIET):
+        is_loopback = True if address == LOCAL else check_address(address)
         ray = _ray()
         if ray.is_initialized():
             return _existing(ray, address)
-        return _start(ray, n) if is_local else _connect(ray, address)
+        with _on_loopback() if is_loopback else nullcontext():
+            return _start(ray, n) if address == LOCAL else _connect(ray, address)
+
+
+def _ray_version() -> str:
+    try:
+        return version("ray")
+    except PackageNotFoundError:
+        raise MissingExtra.named("cluster", "--cluster") from None
 
 
 def _ray() -> Any:
-    try:
-        import ray
-        import ray.util.scheduling_strategies
-    except ImportError:
-        raise MissingExtra.named("cluster", "--cluster") from None
-    return ray
+    _ray_version()
+    import_module("ray.util.scheduling_strategies")
+    return import_module("ray")
 
 
 def _existing(ray: Any, address: str) -> Connection:
@@ -201,8 +208,9 @@ def _existing(ray: Any, address: str) -> Connection:
 # An existing cluster
 
 
-def check_address(address: str) -> None:
-    """One clear line if a cluster cannot be used, before Ray tries to."""
+def check_address(address: str) -> bool:
+    """One clear line if a cluster cannot be used, before Ray tries to. Returns whether its nodes are on the loopback
+    interface."""
     host, colon, port = address.rpartition(":")
     if "://" in address or not host or not colon or not port.isdecimal():
         raise InvalidParameter(f"--cluster {printable(address)} should be host:port, or local.")
@@ -218,11 +226,19 @@ def check_address(address: str) -> None:
         head = HeadNode(address, _token(address))
     _check_token(head, address)
     _check_versions(head, address)
-    if not any(os.access(node.socket, os.W_OK) for node in head.nodes()):
+    here = [node.address for node in head.nodes() if os.access(node.socket, os.W_OK)]
+    if not here:
         raise UsageError(
             f"--cluster {printable(address)}: this machine is not a node of the cluster. Run "
             f"`ray start --address {printable(address)}` here first, with --num-cpus 0 if it should not work itself."
         )
+    return all(map(_is_loopback, here))
+
+
+def _is_loopback(address: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(address).is_loopback
+    return address == "localhost"
 
 
 def _token(address: str) -> str:
@@ -246,7 +262,7 @@ def _check_token(head: HeadNode, address: str) -> None:
 
 
 def _check_versions(head: HeadNode, address: str) -> None:
-    here = {"Ray": _ray().__version__, "Python": ".".join(map(str, sys.version_info[:3]))}
+    here = {"Ray": _ray_version(), "Python": ".".join(map(str, sys.version_info[:3]))}
     for name, there in head.versions().items():
         if there != here[name]:
             raise UsageError(
@@ -256,7 +272,9 @@ def _check_versions(head: HeadNode, address: str) -> None:
 
 
 def _connect(ray: Any, address: str) -> Connection:
-    demands_token = HeadNode(address, None).demands_token()
+    used = import_module("ray._private.services").canonicalize_bootstrap_address(address, None)
+    # Ray replaces the loopback address, and would try for minutes to reach a node that does not listen there.
+    demands_token = HeadNode(used, None).demands_token()
     _init(ray, security.token() if demands_token else None, address=address)
     return Connection(ray, address, is_ours=True)
 
@@ -302,8 +320,11 @@ def _short_folder() -> str:
 
 
 def _init(ray: Any, token: str | None, **arguments: Any) -> None:
-    """Connect. Ray's loggers stay silent until `_shut_down`."""
+    """Connect. Ray stays silent until `_shut_down`."""
     logging.getLogger("ray").setLevel(logging.CRITICAL + 1)
+    # It prints errors of nodes to standard output, whatever its settings.
+    printing: Any = import_module("ray._private.worker")
+    printing.print_to_stdstream = lambda *_, **__: None
     authentication = {"RAY_AUTH_MODE": "disabled"} if token is None else {"RAY_AUTH_MODE": "token"}
     with _environment(authentication | ({} if token is None else {security.TOKEN_VARIABLE: token})), _kept_signals():
         _reload_authentication()
@@ -348,6 +369,17 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _on_loopback() -> Iterator[None]:
+    """Ray uses the loopback address, as it does by default on other systems."""
+    constants: Any = import_module("ray._private.ray_constants")
+    before, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, False
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = before
 
 
 @contextmanager

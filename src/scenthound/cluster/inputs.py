@@ -36,13 +36,13 @@ class Input:
     path: str  #: absolute, on the caller's machine
     digest: str
 
-    @classmethod
-    def of(cls, path: Path) -> "Input":
-        absolute = path.resolve()
-        try:
-            return cls(str(path), str(absolute), content_digest(absolute))
-        except OSError as reason:
-            raise Failure(f"Cannot read {printable(path)}: {reason.strerror or reason}.") from None
+
+def input_of(path: Path) -> Input:
+    absolute = path.resolve()
+    try:
+        return Input(str(path), str(absolute), content_digest(absolute))
+    except OSError as reason:
+        raise Failure(f"Cannot read {printable(path)}: {reason.strerror or reason}.") from None
 
 
 @dataclass(frozen=True, slots=True)

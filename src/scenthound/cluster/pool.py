@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scenthound import by_value, jit
 from scenthound.cluster.identity import differences, identity
-from scenthound.cluster.inputs import Input, pieces
+from scenthound.cluster.inputs import Input, input_of, pieces
 from scenthound.cluster.worker import Done, Setup
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.processes import ITEMS_AHEAD, MAX_REPEATS, WorkerFiles, repeated_deaths
@@ -155,7 +156,7 @@ class ClusterPool(Generic[Item, Result]):
     @cached_property
     def _inputs(self) -> dict[str, Input]:
         """By their digests."""
-        return {each.digest: each for each in map(Input.of, dict.fromkeys(self._files.inputs))}
+        return {each.digest: each for each in map(input_of, dict.fromkeys(self._files.inputs))}
 
     @cached_property
     def _setup(self) -> Any:
@@ -164,13 +165,14 @@ class ClusterPool(Generic[Item, Result]):
         setup = Setup(
             make_worker=by_value.dumps(self._make_worker),
             plugins=dump_local_plugins(),
+            import_paths=tuple(str(Path(each).resolve()) for each in sys.path),
             inputs=tuple(self._inputs.values()),
             cache=None if cache is None else (str(cache), str(cache.resolve())),
         )
         return self._connection.ray.put(pickle.dumps(setup))
 
     def _prepare(self, member: Member) -> None:
-        is_here = member.node == self._connection.node
+        is_here = self._connection.is_here(member.node)
         member.starting = member.actor.prepare.remote(self._setup, is_here, None if is_here else self._file_server())
 
     def _file_server(self) -> Any:

@@ -9,7 +9,8 @@ Rules
 """
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,8 @@ PATH_VARIABLE = "RAY_AUTH_TOKEN_PATH"
 ALLOW_VARIABLE = "SCENTHOUND_CLUSTER_WITHOUT_TOKEN"
 #: The state of a listening socket in /proc/net/tcp.
 _LISTENING = "0A"
-_LOOPBACK = ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
+#: Loopback addresses there: 127.*, the same as IPv6, and ::1.
+_LOOPBACK = re.compile(r"(0{16}FFFF0000)?[0-9A-F]{6}7F|0{24}01000000")
 
 
 def default_token_file() -> Path:
@@ -57,15 +59,22 @@ def may_do_without_token() -> bool:
 def open_ports(pids: Iterable[int]) -> list[int]:
     """The TCP ports on which these processes listen for other machines; none where there is no /proc."""
     sockets = {socket for pid in pids for socket in _sockets(pid)}
-    ports = set()
+    ports: set[int] = set()
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
-            for line in Path("/proc/net", table).read_text().splitlines()[1:]:
-                columns = line.split()
-                address, _, port = columns[1].partition(":")
-                if columns[3] == _LISTENING and columns[9] in sockets and address not in _LOOPBACK:
-                    ports.add(int(port, 16))
+            ports |= ports_beyond_loopback(Path("/proc/net", table).read_text(), sockets)
     return sorted(ports)
+
+
+def ports_beyond_loopback(table: str, sockets: Container[str]) -> set[int]:
+    """The ports on which sockets listen on other interfaces, from a table of the kernel."""
+    found = set()
+    for line in table.splitlines()[1:]:
+        columns = line.split()
+        address, _, port = columns[1].partition(":")
+        if columns[3] == _LISTENING and columns[9] in sockets and not _LOOPBACK.fullmatch(address):
+            found.add(int(port, 16))
+    return found
 
 
 def _sockets(pid: int) -> set[str]:

@@ -8,6 +8,7 @@ Rules
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -24,11 +25,13 @@ from scenthound.registry import load_local_plugins
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a pool's workers do. `cache` is the folder of the caller's cache, as it was given and as an absolute
-    path."""
+    """What a pool's workers do. `import_paths` are those of the caller, as with processes of one machine: modules
+    beside a script are found where the paths exist. `cache` is the folder of the caller's cache, as it was given and as
+    an absolute path."""
 
     make_worker: bytes
     plugins: bytes
+    import_paths: tuple[str, ...]
     inputs: tuple[Input, ...]
     cache: tuple[str, str] | None
 
@@ -101,6 +104,7 @@ class Worker:
     def _made(self) -> Callable[[Any], Any]:
         assert self._setup is not None, "prepare comes first"
         if self._worker is None:
+            sys.path += [path for path in self._setup.import_paths if path not in sys.path and os.path.exists(path)]
             load_local_plugins(self._setup.plugins)
             self._worker = by_value.loads(self._setup.make_worker)()
         return self._worker
