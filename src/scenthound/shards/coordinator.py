@@ -30,8 +30,10 @@ from scenthound.store.crawl_records import CrawlStatus
 
 #: Pages of a shard's first lease.
 FIRST_PAGES = 4
-#: How many of the best queued scores a shard reports, which is also the most that one round can assign to it.
+#: How many of the best queued scores a shard reports. In larger rounds each of them stands for several pages.
 N_BEST = 64
+#: Pages of the largest round, for each shard.
+MAX_PAGES = 2_000
 #: How long a shard may use an address before it is another shard's turn.
 TURN_S = 10.0
 #: A shard with so many parcels that wait halves the leases of all.
@@ -223,12 +225,12 @@ class Coordinator:
             self._round_size *= 2
         elif 2 * unused > self._round_size:
             self._round_size //= 2
-        self._round_size = min(max(self._round_size, FIRST_PAGES * self.n_shards), N_BEST * self.n_shards)
+        self._round_size = min(max(self._round_size, FIRST_PAGES * self.n_shards), MAX_PAGES * self.n_shards)
 
     def _shares(self) -> dict[int, int]:
         """How many of the next pages each shard should visit."""
         waiting = {shard: report for shard, report in self._reports.items() if report.n_queued}
-        shares = {shard: min(report.n_waiting, N_BEST) for shard, report in self._reports.items()}
+        shares = {shard: report.n_waiting for shard, report in self._reports.items()}
         backlog = max(each.backlog for each in self._reports.values())
         size = max(1, int(self._round_size / (1 + backlog / BACKLOG)))
         if not all(len(report.best) for report in waiting.values()):
@@ -237,10 +239,12 @@ class Coordinator:
         sizes = [len(report.best[:N_BEST]) for report in waiting.values()]
         owners = np.repeat(np.array(list(waiting), np.int64), sizes)
         best = owners[np.argsort(-scores, kind="stable")[:size]]
-        counts = np.bincount(best, minlength=self.n_shards).tolist()
+        counts = np.bincount(best, minlength=self.n_shards) * max(1, size // max(1, len(best)))
+        shares = {shard: n + min(int(counts[shard]), self._reports[shard].n_queued) for shard, n in shares.items()}
         # If few pages are queued, those that arrive before the next grant can be visited at once.
-        rest = (size - len(best)) // self.n_shards
-        return {shard: n + counts[shard] + rest for shard, n in shares.items()}
+        n_left = self.page_budget - sum(report.n_taken for report in self._reports.values()) - sum(shares.values())
+        rest = max(0, min(size - sum(shares.values()), n_left)) // self.n_shards
+        return {shard: n + rest for shard, n in shares.items()}
 
 
 def _all_received(reports: Sequence[Report]) -> bool:
