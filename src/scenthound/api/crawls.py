@@ -88,6 +88,8 @@ def new_run(
     topic_id: str | None = None,
     force: bool = False,
     commit_log: PathLike | None = None,
+    cluster: str | None = None,
+    shards: int | None = None,
     strategy: Any = None,
     relevance: Any = None,
     train_from: PathLike | None = None,
@@ -197,6 +199,7 @@ def new_run(
         hosts=checked_hosts(hosts) if isinstance(hosts, dict) else read_hosts(path(hosts)) if hosts is not None else {},
         web=None if web is None else _recorded(web, progress),
         offline=offline,
+        shards=1 if shards is None else shards,
     ).with_budget(pages)
     ScopeFilter(scope).check_seeds(settings.seeds)
     Proxies.of(proxy, from_environment=proxy_from_environment)
@@ -205,6 +208,23 @@ def new_run(
     folder = path_or_none(out) or default_folder(found.id)
     log = _commit_log(commit_log)
     options = RunOptions(pages, seconds(time), min_harvest, until_recall)
+    if cluster is not None:
+        from scenthound.shards.crawl import ClusterChoice, check_shards, crawl_in_shards
+
+        if render not in (None, RenderMode.NEVER.value):
+            raise UsageError("--render cannot be used with --cluster: shards have no browser.")
+        check_shards(settings, options)
+        choice = ClusterChoice(cluster, log)
+        return CrawlRun(
+            folder,
+            settings,
+            lambda each: crawl_in_shards(settings, folder, each, choice, force=force),
+            options,
+            progress,
+            force=force,
+        )
+    if shards is not None:
+        raise UsageError("--shards needs --cluster: the address of a Ray cluster, or local.")
     return CrawlRun(
         folder,
         settings,
@@ -267,6 +287,8 @@ def resumed_run(
     strategy: Any = None,
     relevance: Any = None,
     commit_log: PathLike | None = None,
+    cluster: str | None = None,
+    shards: int | None = None,
     header: str | Sequence[str] = (),
     proxy: str | None = None,
     progress: ProgressLike = None,
@@ -301,6 +323,20 @@ def resumed_run(
     options = RunOptions(pages, seconds(time), min_harvest, until_recall)
     settings = CrawlSettings.from_settings(stored)
     credentials = None if renewed == Credentials() else renewed
+    if cluster is not None:
+        from scenthound.shards.crawl import ClusterChoice, resume_in_shards
+
+        choice = ClusterChoice(cluster, log)
+        return CrawlRun(
+            folder,
+            settings,
+            lambda each: resume_in_shards(folder, each, choice, shards),
+            options,
+            progress,
+            is_new=False,
+        )
+    if shards is not None:
+        raise UsageError("--shards needs --cluster: the address of a Ray cluster, or local.")
     return CrawlRun(
         folder,
         settings,
@@ -365,6 +401,9 @@ def crawl(run: CrawlRun) -> Crawl:
     - `out` is the folder of the crawl, by default one named after the topic; `force` replaces an earlier crawl there.
     - `commit_log` is a folder or URL in common storage that also gets each commit of the crawl, so that it can be
       continued on another machine. The extra `cluster` is needed.
+    - `cluster` is the address of a Ray cluster, or "local"; `shards` processes crawl there together, each with the
+      hosts of some domains and with `connections` of its own. Their commit logs are in `out`, which all nodes must see,
+      or at `commit_log`.
     - `pages` (1000), `time` (seconds, or "10m", "2h"), `min_harvest` and `until_recall` end the crawl: after so many
       pages, after this time, when the mean relevance of the last 200 pages falls below it, or when this share of the
       reachable pages on topic is likely to be found.
@@ -416,6 +455,7 @@ def resume(run: CrawlRun) -> Crawl:
 
     - `commit_log` is the log that the crawl was started with, if the folder does not exist on this machine: it is
       rebuilt from the log. A process that crawls elsewhere ends at its next commit.
+    - `cluster` is where a crawl in shards is continued; their number cannot be changed.
     - `header` and `proxy` replace credentials that the crawl was started with; a commit log has none.
     """
     return _run_in_thread(run)

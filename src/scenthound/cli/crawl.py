@@ -37,6 +37,8 @@ RUN_OPTIONS = (
     "min_harvest",
     "until_recall",
     "commit_log",
+    "cluster",
+    "shards",
     "proxy",
     "header",
     "dry_run",
@@ -54,6 +56,7 @@ REFRESH_OPTIONS = ("pages", "time", "log_file", "log_level", "log_json", "as_jso
         "When to stop": "pages time min_harvest until_recall",
         "Scope": "allow_domain deny_domain include exclude max_depth",
         "Output": "out resume refresh commit_log force dry_run log_file log_level log_json as_json",
+        "Several machines": "cluster shards",
         "Strategy": "strategy relevance train_from patience strict_order random_seed",
         "Politeness": "user_agent delay pages_per_host pages_per_domain follow_nofollow",
         "Fetching": "connections timeout page_bytes as_studies redirects sitemaps render hosts",
@@ -140,6 +143,22 @@ def crawl(
             metavar="DIR|URL",
             help="Also write each commit to this folder or URL in common storage. With --resume, a crawl folder that "
             "is not on this machine is rebuilt from it.",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="Crawl on the Ray cluster at host:port, or on one of this machine. All nodes must see the crawl "
+            "folder, or --commit-log.",
+        ),
+    ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            show_default="1",
+            help="How many processes of the cluster crawl together, each with the hosts of some domains and with "
+            "--connections of its own.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier crawl in the folder.")] = False,
@@ -348,7 +367,7 @@ def _resumed_run(context: typer.Context, folder: Path) -> CrawlRun:
     from scenthound.api.crawls import resumed_run
 
     refuse_settings(context, "crawl", folder, RUN_OPTIONS)
-    kept = ("pages", "min_harvest", "until_recall", "commit_log", "proxy", "header")
+    kept = ("pages", "min_harvest", "until_recall", "commit_log", "cluster", "shards", "proxy", "header")
     if context.params["dry_run"] and not os.path.lexists(folder) and is_from_command_line(context, "commit_log"):
         raise UsageError(f"There is no folder {printable(folder)}: leave out --dry-run to rebuild it.")
     changes = {name: context.params[name] for name in kept if is_from_command_line(context, name)}

@@ -199,9 +199,7 @@ class Supervisor:
     def _on_hello(self, member: Incarnation, answer: Mapping[str, Any]) -> None:
         check_node(answer)
         member.node = answer["node"]
-        member.call = member.actor.become.remote(
-            ShardActor.__module__, ShardActor.__name__, self._plan(member.shard)
-        )
+        member.call = member.actor.become.remote(ShardActor.__module__, ShardActor.__name__, self._plan(member.shard))
 
     def _tell_peers(self) -> None:
         peers = {shard: each.actor for shard, each in self._members.items() if each.is_started}

@@ -1,0 +1,337 @@
+"""Start and resume a crawl in shards on a cluster.
+
+The folder of the crawl is assembled from the logs of its shards while they run (`assembly`), in a thread, so that
+reports and the dashboard can be used meanwhile.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from time import time
+
+from scenthound.cluster.connection import Connection, connected
+from scenthound.crawler.credentials import with_credentials, write_credentials
+from scenthound.crawler.log import ProgressLog, failures_logged, log_start
+from scenthound.crawler.rendering import RenderMode
+from scenthound.crawler.settings import CrawlSettings, StopConditions
+from scenthound.crawler.shard import MAX_SHARDS
+from scenthound.crawler.start import CrawlSummary, RunOptions, ready_settings
+from scenthound.crawler.state import SampleRecorder, ending_of
+from scenthound.crawler.topic_notes import topic_notes
+from scenthound.errors import InvalidParameter, UsageError, printable
+from scenthound.reasons import EndReason, SkipReason
+from scenthound.shards.assembly import Assembly
+from scenthound.shards.logs import logs_of
+from scenthound.shards.supervisor import ShardProgress, Supervisor
+from scenthound.signals import restored_signals
+from scenthound.store.commit_log import CommitLog
+from scenthound.store.crawl_folder import SHARD_LOGS_FOLDER, ArchiveSettings, CrawlAbout, ShardLogs
+from scenthound.store.crawl_records import CrawlStatus, HostState, RunRecord, on_topic_pages_lost
+from scenthound.store.crawl_store import CrawlStore
+from scenthound.strategies.base import STRATEGIES
+
+#: How often the folder is brought up to date.
+ASSEMBLE_S = 1.0
+#: Hosts in the status of the whole crawl.
+MAX_HOSTS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterChoice:
+    """Where a crawl runs: the address of a cluster or "local", and where its logs are; None: in its folder."""
+
+    address: str
+    location: str | None = None
+
+
+def check_shards(settings: CrawlSettings, options: RunOptions) -> CrawlSettings:
+    """The settings of a new crawl in shards. UsageError or InvalidParameter if they cannot work."""
+    n_shards = settings.shards
+    if not 1 <= n_shards <= MAX_SHARDS:
+        raise InvalidParameter(f"--shards must be from 1 to {MAX_SHARDS:,}, not {printable(n_shards, 20)}.")
+    if options.harvest_floor or options.until_recall:
+        option = "--min-harvest" if options.harvest_floor else "--until-recall"
+        raise UsageError(f"{option} cannot be used with --cluster: no shard knows the pages of the others.")
+    if n_shards == 1:
+        return settings
+    sharding = STRATEGIES.make(settings.strategy).sharding
+    if sharding.kind == "refused":
+        raise UsageError(
+            f"{printable(settings.strategy, 80)} cannot be split into shards: {sharding.reason}. Use --shards 1, or "
+            "another strategy."
+        )
+    if settings.strict_order:
+        raise UsageError("--strict-order needs one shard: several request pages at the same time.")
+    if settings.scope.max_depth is not None:
+        raise UsageError("--max-depth needs one shard: no shard knows all paths to its pages.")
+    if not (settings.topic.keywords or settings.topic.description):
+        raise UsageError("Several shards need --keywords: most of them will not see the start pages.")
+    return settings
+
+
+def crawl_in_shards(
+    settings: CrawlSettings, folder: Path, options: RunOptions, choice: ClusterChoice, *, force: bool = False
+) -> CrawlSummary:
+    """Crawl into a new folder. `force` replaces an earlier crawl there."""
+    conditions = StopConditions(options.page_budget)
+    settings = ready_settings(replace(settings, render=RenderMode.NEVER))
+    archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
+    with connected(choice.address) as connection:
+        # Then: whatever is wrong with the cluster was noticed before a folder was made.
+        with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
+            shards = ShardLogs(settings.shards, choice.location or SHARD_LOGS_FOLDER)
+            shards.write(folder)
+            write_credentials(settings, folder)
+            log_start("crawl", settings, folder=folder)
+            with failures_logged("crawl"):
+                return _ShardedRun(settings, store, options, conditions, shards).run(connection)
+
+
+def resume_in_shards(folder: Path, options: RunOptions, choice: ClusterChoice, n_shards: int | None) -> CrawlSummary:
+    """Resume a crawl in shards, however it was stopped."""
+    shards = ShardLogs.read(folder)
+    if shards is None:
+        raise UsageError(f"{printable(folder)} was not crawled on a cluster: resume it without --cluster.")
+    if n_shards not in (None, shards.n_shards):
+        raise UsageError(
+            f"{printable(folder)} has {shards.n_shards:,} shards, and their number cannot be changed: leave out "
+            "--shards."
+        )
+    if choice.location is not None and choice.location != shards.location_in(folder):
+        raise UsageError(f"The logs of {printable(folder)} are elsewhere: leave out --commit-log.")
+    about = CrawlAbout.read(folder)
+    settings = with_credentials(CrawlSettings.from_settings(about.settings), folder)
+    check_shards(settings, options)
+    conditions = StopConditions.read(folder).updated(page_budget=options.page_budget)
+    with connected(choice.address) as connection, closing(CrawlStore.open(folder)) as store:
+        log_start("crawl", settings, folder=folder, resumed_after=store.n_visits())
+        with failures_logged("crawl"):
+            return _ShardedRun(settings, store, options, conditions, shards).run(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class _ShardedRun:
+    """One run of a crawl."""
+
+    settings: CrawlSettings
+    store: CrawlStore
+    options: RunOptions
+    conditions: StopConditions
+    shards: ShardLogs
+
+    def run(self, connection: Connection) -> CrawlSummary:
+        store, options = self.store, self.options
+        if self.conditions != StopConditions():
+            self.conditions.write(store.folder)
+        page_budget = self.conditions.page_budget or self.settings.page_budget
+        location = self.shards.location_in(store.folder.resolve())
+        row = self._record_start()
+        folder_writer = FolderWriter(store, logs_of(location, self.shards.n_shards), row, page_budget)
+        log_progress = ProgressLog("crawl")
+
+        def on_round(progress: ShardProgress) -> None:
+            status = folder_writer.note(progress)
+            if status is not None:
+                options.watch(status)
+                log_progress(status)
+            folder_writer.raise_failure()
+
+        supervisor = Supervisor(
+            connection,
+            self.settings,
+            store.about.crawl_id,
+            location,
+            page_budget=page_budget,
+            time_s=options.time_s,
+            commit_s=options.commit_s,
+            on_round=on_round,
+        )
+        options.on_start(supervisor.stop)
+        with folder_writer.running(), _stopped_by_signals(supervisor, is_wanted=options.handle_signals):
+            ended = supervisor.run()
+        status = folder_writer.finish(ended)
+        options.watch(status)
+        return _summary(self.settings, store, status, ended)
+
+    def _record_start(self) -> RunRecord:
+        began_s = max(time(), self.store.last_time_s())
+        n_pages = self.store.counts().visits
+        row = RunRecord(len(self.store.runs()) + 1, began_s, n_pages, os.getpid(), version("scenthound"))
+        self.store.add(row)
+        self.store.commit()
+        return row
+
+
+@contextmanager
+def _stopped_by_signals(supervisor: Supervisor, *, is_wanted: bool) -> Iterator[None]:
+    """Ctrl-C and the like stop the crawl; the second time, at once."""
+    endings = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    if not is_wanted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    n_signals = 0
+
+    def stop(*_: object) -> None:
+        nonlocal n_signals
+        n_signals += 1
+        if n_signals > 1:
+            raise KeyboardInterrupt
+        supervisor.stop()
+
+    with restored_signals(*endings):
+        for ending in endings:
+            signal.signal(ending, stop)
+        yield
+
+
+class FolderWriter:
+    """Brings the folder of the whole crawl up to date, in a thread, which alone uses its store meanwhile."""
+
+    def __init__(self, store: CrawlStore, logs: Sequence[CommitLog], row: RunRecord, page_budget: int) -> None:
+        self._store = store
+        self._row = row
+        self._page_budget = page_budget
+        self._began_s = time()
+        ages = {run.run: run.began_s for run in store.runs()}
+        lasted_s = {each.run: each.time_s - ages.get(each.run, each.time_s) for _, each in store.samples()}
+        self._samples = SampleRecorder(store, row.run, sum(lasted_s.values()))
+        self._assembly = Assembly(store, logs)
+        self._n_before = row.n_pages_before
+        self._status: CrawlStatus | None = None
+        self._is_over = threading.Event()
+        self._failure: Exception | None = None
+
+    def note(self, progress: ShardProgress) -> CrawlStatus | None:
+        """The status of the whole crawl; None before the first shard has one."""
+        statuses = [report.status for report in progress.reports.values() if report.status is not None]
+        if statuses:
+            seconds = max(0.0, time() - self._began_s)
+            self._status = whole_status(
+                statuses, self._row.run, self._page_budget, seconds=seconds, n_before=self._n_before
+            )
+        return self._status
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._keep_up, name="assembly", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._is_over.set()
+            thread.join()
+
+    def raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _keep_up(self) -> None:
+        try:
+            while not self._is_over.wait(ASSEMBLE_S):
+                self._catch_up()
+        except Exception as reason:  # noqa: BLE001 - raised in the thread of the supervisor
+            self._failure = reason
+
+    def _catch_up(self, *, is_last: bool = False) -> None:
+        if self._status is not None:
+            self._samples.record(self._status, is_last=is_last)
+        self._assembly.catch_up()
+        self._store.commit()
+
+    def finish(self, ended: EndReason) -> CrawlStatus:
+        """Add everything that is left, and the end; the last status."""
+        self.raise_failure()
+        self._assembly.catch_up()
+        n_pages = self._store.n_visits()
+        status = self._status or whole_status((), self._row.run, self._page_budget, seconds=0.0, n_before=0)
+        reasons = self._store.reasons()
+        status = replace(
+            status,
+            time_s=max(time(), self._row.began_s),
+            n_pages=n_pages,
+            in_flight=0,
+            n_skipped=sum(reasons.values()),
+            reasons=dict(reasons),
+            seconds=time() - self._began_s,
+        )
+        self._samples.record(status, is_last=True)
+        self._store.add(replace(self._row, ended_s=status.time_s, ended=ended.value))
+        self._store.commit()
+        return status
+
+
+def whole_status(
+    shards: Sequence[CrawlStatus], run: int, page_budget: int, *, seconds: float, n_before: int
+) -> CrawlStatus:
+    """The status of a crawl from those of its shards."""
+    n_pages = sum(each.n_pages for each in shards)
+    speed = max(0, n_pages - n_before) / seconds if seconds > 0 else 0.0
+    hosts = sorted((host for each in shards for host in each.host_statistics), key=lambda host: -host.n_pages)
+    on_topic = [each.n_on_topic for each in shards]
+    return CrawlStatus(
+        time_s=time(),
+        run=run,
+        n_pages=n_pages,
+        page_budget=page_budget,
+        n_on_topic=None if None in on_topic else sum(each or 0 for each in on_topic),
+        harvest=_mean(shards, lambda each: each.harvest),
+        recent_harvest=_mean(shards, lambda each: each.recent_harvest),
+        regret=_mean(shards, lambda each: each.regret),
+        frontier=sum(each.frontier for each in shards),
+        in_flight=sum(each.in_flight for each in shards),
+        **{f"hosts_{state}": sum(each.hosts[state] for each in shards) for state in HostState},
+        n_skipped=sum(each.n_skipped for each in shards),
+        paused=False,
+        seconds=seconds,
+        seconds_left=max(0, page_budget - n_pages) / speed if speed > 0 else None,
+        pages_per_s=speed,
+        reasons=_summed(each.reasons for each in shards),
+        host_statistics=tuple(hosts[:MAX_HOSTS]),
+        n_evicted=sum(each.n_evicted for each in shards),
+        n_out_of_scope=sum(each.n_out_of_scope for each in shards),
+        skipped_sitemaps=_summed(each.skipped_sitemaps for each in shards),
+        n_sitemap_links_elsewhere=sum(each.n_sitemap_links_elsewhere for each in shards),
+        recall_unknown="it is not estimated for crawls in shards",
+    )
+
+
+def _mean(shards: Sequence[CrawlStatus], value: Callable[[CrawlStatus], float | None]) -> float | None:
+    """The mean over all pages."""
+    known = [(each.n_pages, found) for each in shards if (found := value(each)) is not None and each.n_pages]
+    n_pages = sum(n for n, _ in known)
+    return sum(n * found for n, found in known) / n_pages if n_pages else None
+
+
+def _summed(counts: Iterator[Mapping[SkipReason, int]]) -> dict[SkipReason, int]:
+    found: dict[SkipReason, int] = {}
+    for each in counts:
+        for reason, count in each.items():
+            found[reason] = found.get(reason, 0) + count
+    return found
+
+
+def _summary(settings: CrawlSettings, store: CrawlStore, status: CrawlStatus, ended: EndReason) -> CrawlSummary:
+    reasons = store.reasons()
+    lost = None
+    if settings.on_topic_from is not None:
+        relevance, regrets = store.numbers(("relevance", "regret"), store.n_visits())
+        lost = on_topic_pages_lost(relevance, regrets, settings.on_topic_from)
+    return CrawlSummary(
+        folder=store.folder,
+        ended=ended,
+        status=status,
+        page_budget=status.page_budget,
+        reasons=reasons,
+        ending=ending_of(store, ended, replace(status, reasons=reasons), status.n_pages),
+        n_recorded=store.n_recorded(),
+        recording=settings.web,
+        relevance=settings.relevance or "",
+        on_topic_from=settings.on_topic_from,
+        topic_notes=topic_notes(settings, store),
+        n_on_topic_lost=lost,
+    )
