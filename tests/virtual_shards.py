@@ -103,13 +103,13 @@ class VirtualShard:
 
     def exchange(self) -> None:
         now_s, coordinator = self._cluster.now_s, self._cluster.coordinator
+        coordinator.note(self.member.report(now_s))
         missing = self.member.apply(now_s, coordinator.grant(self.shard, now_s))
         for source, (first, last) in missing.items():
             for commit, content in read_parcels(self._cluster.log_path(source), self.shard, first, last):
                 self.member.inbox.deliver(now_s, source, commit, content)
                 self._cluster.n_read_from_logs += 1
         self.turn(now_s)
-        coordinator.note(self.member.report(now_s))
         self._cluster.at(now_s + EXCHANGE_S, self, self.exchange)
 
     def commit(self) -> None:
@@ -171,7 +171,6 @@ class VirtualCluster:
         folder.parent.mkdir(parents=True, exist_ok=True)
         self.log_path(shard).parent.mkdir(parents=True, exist_ok=True)
         self.shards[shard] = started_shard = VirtualShard(self, shard, folder, self.now_s)
-        self.coordinator.note(started_shard.member.report(self.now_s))
         self.at(self.now_s + EXCHANGE_S * self.rng.random(), started_shard, started_shard.exchange)
         self.at(self.now_s + COMMIT_S * self.rng.random(), started_shard, started_shard.commit)
 

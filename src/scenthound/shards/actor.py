@@ -97,8 +97,7 @@ class ShardActor:
         """The actors of the other shards, by number."""
         self._peers = dict(peers)
 
-    def exchange(self, grant: Grant, answered_s: float | None) -> Answer:
-        """Apply a grant, which answers what this actor said at `answered_s`, and report."""
+    def report(self) -> Answer:
         if self._failure is not None:
             return Answer(uptime_s(), None, ended=True, failure=self._failure[0], is_fatal=self._failure[1])
         run, loop, now_s = self._run, self._loop, uptime_s()
@@ -106,7 +105,7 @@ class ShardActor:
             return Answer(now_s, None, self._progress, ended=self._ended)
 
         async def on_loop() -> Report:
-            return run.exchange(grant, answered_s)
+            return run.report()
 
         try:
             report = asyncio.run_coroutine_threadsafe(on_loop(), loop).result(ANSWER_S)
@@ -114,19 +113,24 @@ class ShardActor:
             return Answer(now_s, None, "busy", ended=self._ended)
         return Answer(now_s, replace(report, status=self._status))
 
+    def apply(self, grant: Grant, reported_s: float) -> None:
+        """Use a grant, which answers the report of that time."""
+        self._on_loop("apply", grant, reported_s)
+
     def deliver(self, source: int, commit: int, content: bytes) -> None:
         """Take a parcel of another shard."""
-        run, loop = self._run, self._loop
-        if run is not None and loop is not None:
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(run.deliver, source, commit, content)
+        self._on_loop("deliver", source, commit, content)
 
     def stop(self, reason: str) -> None:
         """End after requests in flight."""
+        self._on_loop("end", EndReason(reason))
+
+    def _on_loop(self, method: str, *arguments: object) -> None:
+        """Call a method of the run on its loop, unless it has not begun or has ended."""
         run, loop = self._run, self._loop
         if run is not None and loop is not None:
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(run.end, EndReason(reason))
+                loop.call_soon_threadsafe(getattr(run, method), *arguments)
 
     def _main(self, plan: ShardPlan) -> None:
         folder = Path(tempfile.mkdtemp(prefix="scenthound-shard-"))

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -81,15 +81,17 @@ def crawl_in_shards(
     conditions = StopConditions(options.page_budget)
     settings = ready_settings(replace(settings, render=RenderMode.NEVER))
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
-    with connected(choice.address) as connection:
-        # Then: whatever is wrong with the cluster was noticed before a folder was made.
-        with closing(CrawlStore.create(folder, settings.as_settings(), archive, force=force)) as store:
-            shards = ShardLogs(settings.shards, choice.location or SHARD_LOGS_FOLDER)
-            shards.write(folder)
-            write_credentials(settings, folder)
-            log_start("crawl", settings, folder=folder)
-            with failures_logged("crawl"):
-                return _ShardedRun(settings, store, options, conditions, shards).run(connection)
+    with ExitStack() as cleanup:
+        # Whatever is wrong with the cluster is noticed before a folder is made.
+        connection = cleanup.enter_context(connected(choice.address))
+        store = CrawlStore.create(folder, settings.as_settings(), archive, force=force)
+        cleanup.callback(store.close)
+        shards = ShardLogs(settings.shards, choice.location or SHARD_LOGS_FOLDER)
+        shards.write(folder)
+        write_credentials(settings, folder)
+        log_start("crawl", settings, folder=folder)
+        with failures_logged("crawl"):
+            return _ShardedRun(settings, store, options, conditions, shards).run(connection)
 
 
 def resume_in_shards(folder: Path, options: RunOptions, choice: ClusterChoice, n_shards: int | None) -> CrawlSummary:

@@ -51,10 +51,12 @@ class ShardRun(LiveRun):
         self._limits = replace(self._limits, page_budget=0)
         self._commit_is_due = False
 
-    def exchange(self, grant: Grant, answered_s: float | None) -> Report:
-        """Apply a grant, and report. The grant answers what the shard said at that time; None if it said nothing."""
-        if answered_s is not None:
-            self._lease_ends_s = max(self._lease_ends_s or 0.0, answered_s + LEASE_S)
+    def report(self) -> Report:
+        return self._member.report(self._clock())
+
+    def apply(self, grant: Grant, reported_s: float) -> None:
+        """Use a grant, which answers the report of that time."""
+        self._lease_ends_s = max(self._lease_ends_s or 0.0, reported_s + LEASE_S)
         missing = self._member.apply(self._clock(), grant)
         for source, (first, last) in missing.items():
             if source not in self._reading:
@@ -62,7 +64,6 @@ class ShardRun(LiveRun):
                 reading = self._loop.run_in_executor(self._logs, self._read, source, first, last)
                 reading.add_done_callback(partial(self._has_read, source))
         self.set_page_budget(grant.page_budget)
-        return self._member.report(self._clock())
 
     def deliver(self, source: int, commit: int, content: bytes) -> None:
         """Take a parcel of another shard."""

@@ -6,8 +6,8 @@ Rules
   can be resumed.
 - A shard is replaced when its process is known to be dead, or when its lease of time has ended without an answer.
   Ray's own view of actors is not enough: it overlooks those that are paused.
-- A lease ends `LEASE_S` after the shard has given the answer that the last grant names. The supervisor received that
-  answer later, so by its own clock the lease ends before.
+- A lease of time ends `LEASE_S` after the report that the last grant answers. The supervisor received that report
+  later, so by its own clock the lease ends before.
 - A shard that fails in a way that others would, too, ends the crawl with its error.
 """
 
@@ -57,8 +57,7 @@ class Incarnation:
     call: Any  #: the call that it is to answer
     called_s: float
     is_started: bool = False
-    #: The uptime of its machine at its last answer, and when that answer came.
-    uptime_s: float | None = None
+    #: When its last answer came; 0 before the first.
     heard_s: float = 0.0
     #: When the lease of its last grant has ended for sure.
     lease_ends_s: float = 0.0
@@ -214,10 +213,8 @@ class Supervisor:
     def _call_all(self, now_s: float) -> None:
         for member in self._members.values():
             if member.call is None and now_s >= member.next_s and not member.is_stopped:
-                grant = self.coordinator.grant(member.shard, now_s)
-                member.call = member.actor.call.remote("exchange", grant, member.uptime_s)
+                member.call = member.actor.call.remote("report")
                 member.called_s = now_s
-                member.lease_ends_s = member.heard_s + LEASE_S
 
     def _hear(self, timeout_s: float) -> None:
         """Take the answers that come within a time."""
@@ -249,7 +246,7 @@ class Supervisor:
             self._tell_peers()
 
     def _on_report(self, member: Incarnation, answer: Answer) -> None:
-        member.uptime_s, member.heard_s = answer.uptime_s, monotonic()
+        member.heard_s = now_s = monotonic()
         member.progress = answer.progress
         if answer.failure and answer.is_fatal:
             raise Failure(answer.failure)
@@ -257,6 +254,10 @@ class Supervisor:
             member.is_stopped = True
         if answer.report is not None:
             self.coordinator.note(answer.report)
+            # At once, because the report says what the shard has used.
+            grant = self.coordinator.grant(member.shard, now_s)
+            member.actor.call.remote("apply", grant, answer.uptime_s)
+            member.lease_ends_s = now_s + LEASE_S
 
     # Losses
 
@@ -279,7 +280,7 @@ class Supervisor:
                         f"The cluster has had no room for shard {member.shard} for {START_S:g} s: start more nodes, or "
                         "use fewer shards."
                     )
-            elif member.uptime_s is not None and now_s > max(member.lease_ends_s, member.called_s + LEASE_S):
+            elif member.heard_s and now_s > max(member.lease_ends_s, member.called_s + LEASE_S):
                 self._replace(member, 0.0, None)
 
     def _replace(self, member: Incarnation, after_s: float, error: Exception | None) -> None:
@@ -308,12 +309,7 @@ class Supervisor:
             waiting = [each for each in self._members.values() if not each.is_stopped]
             if not waiting:
                 return
-            for member in waiting:
-                if member.call is None:
-                    # Its lease goes on, with no more pages than it has taken.
-                    grant = replace(self.coordinator.grant(member.shard, monotonic()), tokens={})
-                    member.call = member.actor.call.remote("exchange", grant, member.uptime_s)
-                    member.called_s = monotonic()
+            self._call_all(monotonic())
             try:
                 self._hear(WAIT_S)
             except ScenthoundError:
