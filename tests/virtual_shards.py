@@ -22,6 +22,7 @@ from scenthound.crawler.journal import Resumed
 from scenthound.crawler.live_crawl import RawResult
 from scenthound.crawler.replay import started
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.shards.logs import shard_log_location
 from scenthound.shards.member import ShardMember
 from scenthound.crawler.tasks import REQUESTS, Task
 from scenthound.errors import Fenced
@@ -147,6 +148,7 @@ class VirtualCluster:
     now_s: float = 0.0
     n_read_from_logs: int = 0
     n_fenced: int = 0
+    n_kills: int = 0
 
     def __post_init__(self) -> None:
         self._events: list[tuple[float, int, VirtualShard | None, Callable[..., None], tuple[Any, ...]]] = []
@@ -164,7 +166,7 @@ class VirtualCluster:
         return Coordinator(self.settings.shards, self.settings.page_budget, self.settings.politeness)
 
     def log_path(self, shard: int) -> Path:
-        return self.folder / "log" / str(shard)
+        return Path(shard_log_location(self.folder / "log", shard))
 
     def _start_shard(self, shard: int) -> None:
         self._incarnations[shard] += 1
@@ -218,6 +220,7 @@ class VirtualCluster:
 
     def kill(self, shard: int, *, back_after_s: float = 2.0, erase: bool = True) -> None:
         """End a shard at once: what was not committed is lost. Its successor starts on another node."""
+        self.n_kills += 1
         lost = self.shards.pop(shard)
         self._cut_off(lost)
         if erase:
