@@ -23,6 +23,7 @@ from scenthound.crawler.tasks import REQUESTS, Task
 from scenthound.errors import Fenced
 from scenthound.reasons import EndReason
 from scenthound.shards.coordinator import Coordinator
+from scenthound.shards.logs import shard_log_location
 from scenthound.shards.member import ShardMember
 from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.commit_log import CommitLog
@@ -146,6 +147,7 @@ class VirtualCluster:
     now_s: float = 0.0
     n_read_from_logs: int = 0
     n_fenced: int = 0
+    n_kills: int = 0
 
     def __post_init__(self) -> None:
         self._events: list[tuple[float, int, VirtualShard | None, Callable[..., None], tuple[Any, ...]]] = []
@@ -163,7 +165,7 @@ class VirtualCluster:
         return Coordinator(self.settings.shards, self.settings.page_budget, self.settings.politeness)
 
     def log_path(self, shard: int) -> Path:
-        return self.folder / "log" / str(shard)
+        return Path(shard_log_location(self.folder / "log", shard))
 
     def _start_shard(self, shard: int) -> None:
         self._incarnations[shard] += 1
@@ -216,6 +218,7 @@ class VirtualCluster:
 
     def kill(self, shard: int, *, back_after_s: float = 2.0, erase: bool = True) -> None:
         """End a shard at once: what was not committed is lost. Its successor starts on another node."""
+        self.n_kills += 1
         lost = self.shards.pop(shard)
         self._cut_off(lost)
         if erase:

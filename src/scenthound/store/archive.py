@@ -10,6 +10,7 @@ Rules
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from scenthound.files import machine_fault, open_regular, sync_folder
 from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.warc_format import (
     WarcRecord,
+    length_of_first,
     record_of,
     rendered_record,
     response_record,
@@ -36,6 +38,8 @@ _LOW_MASK = (1 << 64) - 1
 _NODE_MASK = (1 << 48) - 1
 _PREFIX = "scenthound-"
 _SUFFIX = ".warc.gz"
+#: In messages.
+_OTHER_ARCHIVE = "the beginning of a commit"
 
 #: Without the times of the file, where the system can.
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -69,6 +73,24 @@ class ArchiveBatch(NamedTuple):
     end: ArchiveEnd
 
 
+class MovedRecords:
+    """Where records of another archive are in this one."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, int, int, int, int]] = []
+
+    def add(self, file: int, start: int, end: int, new_file: int, new_start: int) -> None:
+        """The records of a file from `start` to before `end`."""
+        self._parts.append((file, start, end, new_file, new_start))
+
+    def of(self, file: int, offset: int) -> tuple[int, int]:
+        """The file and the offset of a record. LookupError if it is not among these."""
+        for known, start, end, new_file, new_start in self._parts:
+            if file == known and start <= offset < end:
+                return new_file, new_start + offset - start
+        raise LookupError(f"no record at byte {offset:,} of file {file}")
+
+
 class ArchiveWriter:
     """Adds records after `end`. `fields` is the content of the `warcinfo` records; record IDs derive from
     `crawl_id`."""
@@ -87,11 +109,9 @@ class ArchiveWriter:
 
     def add(self, response: Response, time_s: float, revisit_of: WarcRecord | None = None) -> ArchiveLocation:
         """Add a response, without its body if it is that of an earlier record."""
-        if self._offset >= self._max_file_bytes:
-            self._end_part()
-            self._file, self._offset, self._records_begin = self._file + 1, 0, 0
+        self._leave_full_file()
         if not self._offset:
-            self._append(warcinfo_record(self._record_id(), time_s, file_name(self._file), self._fields))
+            self._begin_file(time_s)
         if revisit_of is not None:
             return self._append(revisit_record(self._record_id(), time_s, response, revisit_of))
         return self._append(response_record(self._record_id(), time_s, response))
@@ -100,6 +120,35 @@ class ArchiveWriter:
         """Add the document that a browser made of the response that was added last."""
         original_id = _record_id(self._id_high, self._id_low, of.file, of.offset)
         return self._append(rendered_record(self._record_id(), time_s, response, html, original_id))
+
+    def add_all(self, records: ArchiveBatch) -> MovedRecords:
+        """Add the records of a commit to another archive as they are, without its `warcinfo` records: each file here
+        begins with its own. A commit is not divided, so a file may be longer than the limit by the size of one.
+        InvalidInput if the first record of a file cannot be read."""
+        moved = MovedRecords()
+        for part in records.parts:
+            # Each file begins with a `warcinfo` record.
+            skipped = 0 if part.offset else length_of_first(part.content, _OTHER_ARCHIVE)
+            content = part.content[skipped:]
+            if not content:
+                continue
+            self._leave_full_file()
+            if not self._offset:
+                self._begin_file(_time_of_first(content))
+            start = part.offset + skipped
+            added = self._append(content)
+            moved.add(part.file, start, start + len(content), added.file, added.offset)
+            if part.file == records.end.file:
+                self._last_record = added.offset + records.end.last_record - start
+        return moved
+
+    def _leave_full_file(self) -> None:
+        if self._offset >= self._max_file_bytes:
+            self._end_part()
+            self._file, self._offset, self._records_begin = self._file + 1, 0, 0
+
+    def _begin_file(self, time_s: float) -> None:
+        self._append(warcinfo_record(self._record_id(), time_s, file_name(self._file), self._fields))
 
     def take(self) -> ArchiveBatch:
         """All that was added since the last call, to be written."""
@@ -148,6 +197,15 @@ class ArchiveWriter:
         if is_new:
             sync_folder(self._folder)
         return handle
+
+
+def _time_of_first(records: bytes) -> float:
+    """When the first of these records was made."""
+    first = unpacked(records[: length_of_first(records, _OTHER_ARCHIVE)], _OTHER_ARCHIVE)
+    try:
+        return datetime.fromisoformat(record_of(first, _OTHER_ARCHIVE).date).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def joined_parts(parts: Iterable[ArchivePart]) -> tuple[ArchivePart, ...]:

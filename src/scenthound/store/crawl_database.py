@@ -18,7 +18,7 @@ import os
 import sqlite3
 import zlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,8 +32,10 @@ from scenthound.reasons import CODES_OF_0_6
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.crawl_records import (
     ArrivalRecord,
+    AssembledRecord,
     CheckOutcome,
     CheckRecord,
+    JoinedArrays,
     RefreshRecord,
     RelevanceRecord,
     RenderedRecord,
@@ -41,11 +43,12 @@ from scenthound.store.crawl_records import (
     RunRecord,
     Sample,
     SentRecord,
+    ShardPagesRecord,
     SkippedRecord,
     VisitRecord,
     joined_arrays,
 )
-from scenthound.store.tables import Table
+from scenthound.store.tables import Row, Table
 from scenthound.web.open_files import can_open_files
 
 VISITS: Table[VisitRecord] = Table("visit", VisitRecord, "visit")
@@ -60,6 +63,9 @@ RENDERED: Table[RenderedRecord] = Table("rendered", RenderedRecord)
 #: What shards of a crawl have sent each other; made when they are needed.
 ARRIVALS: Table[ArrivalRecord] = Table("arrival", ArrivalRecord)
 SENT: Table[SentRecord] = Table("sent", SentRecord, "destination", replaces=True)
+#: Which commits of its shards the folder of a whole crawl has; made when they are needed.
+ASSEMBLED: Table[AssembledRecord] = Table("assembled", AssembledRecord, "shard", replaces=True)
+SHARD_PAGES: Table[ShardPagesRecord] = Table("shard_pages", ShardPagesRecord)
 #: The visits, with the latest version of each page.
 LATEST_VISITS = "latest_visit"
 
@@ -230,7 +236,8 @@ def plain_rows(batch: CrawlBatch) -> list[TableRows]:
 
 
 _RECORD_TABLES: tuple[Table[Any], ...] = (
-    *(VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES, RENDERED, ARRIVALS, SENT),
+    *(VISITS, SKIPPED, RUNS, SAMPLES, RELEVANCE_MODELS, CHECKS, REFRESHES, RENDERED),
+    *(ARRIVALS, SENT, ASSEMBLED, SHARD_PAGES),
 )
 #: Columns of the other tables; rows of some are numbered.
 _COLUMNS: dict[str, tuple[str, ...]] = {
@@ -245,7 +252,7 @@ _KNOWN_COLUMNS = {**_COLUMNS, **{table.name: tuple(table.columns) for table in _
 _REPLACES = {"status", *(table.name for table in _RECORD_TABLES if table.replaces)}
 #: Tables that are made when they are needed.
 _LATE_TABLES = {CHECKS.name: REFRESH_SCHEMA, REFRESHES.name: REFRESH_SCHEMA, RENDERED.name: (RENDERED.schema(),)}
-_LATE_TABLES |= {table.name: (table.schema(),) for table in (ARRIVALS, SENT)}
+_LATE_TABLES |= {table.name: (table.schema(),) for table in (ARRIVALS, SENT, ASSEMBLED, SHARD_PAGES)}
 
 
 def _rows_of(table: str, *rows: tuple[PlainValue, ...]) -> TableRows:
@@ -259,6 +266,52 @@ def check_rows(rows: Sequence[TableRows]) -> None:
             raise ValueError(f"unknown table {table!r}")
         if unknown := set(columns).difference(_KNOWN_COLUMNS[table]):
             raise ValueError(f"unknown column {min(unknown)!r} of {table}")
+
+
+def records_in(rows: Sequence[TableRows], table: Table[Row]) -> list[Row]:
+    """The records of a table without arrays. ValueError or TypeError if the rows do not have its columns."""
+    return [table.row(values) for values in values_in(rows, table.name, tuple(table.columns))]
+
+
+def robots_in(rows: Sequence[TableRows]) -> list[RobotsRecord]:
+    """The robots.txt files of a commit. Raises ValueError, TypeError or zlib.error."""
+    return [
+        RobotsRecord(origin, time_s, status, unpacked(is_packed, body))
+        for origin, time_s, status, is_packed, body in values_in(rows, "robots")
+    ]
+
+
+def urls_in(rows: Sequence[TableRows]) -> tuple[int, list[str]]:
+    """The number of the first URL of a commit, and its URLs; 0 and none if it has none. Raises ValueError, TypeError or
+    zlib.error."""
+    for first, count, is_packed, text in values_in(rows, "url"):
+        urls = unpacked(is_packed, text).decode("utf-8", "surrogatepass").split("\n")
+        if len(urls) != count:
+            raise ValueError(f"{len(urls)} URLs instead of {count}")
+        return first, urls
+    return 0, []
+
+
+def visits_in(rows: Sequence[TableRows]) -> tuple[list[list[Any]], JoinedArrays | None]:
+    """The values of each visit of a commit, in the order of the columns of `VISITS`, and the arrays of all. Raises
+    ValueError, TypeError or LookupError."""
+    arrays = [JoinedArrays(*values) for values in values_in(rows, "visit_arrays")]
+    return [list(values) for values in values_in(rows, VISITS.name, tuple(VISITS.columns))], arrays[
+        0
+    ] if arrays else None
+
+
+def values_in(
+    rows: Sequence[TableRows], table: str, columns: tuple[str, ...] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """The values of these columns in all rows of a table."""
+    wanted = columns or _COLUMNS[table]
+    for name, stored, values in rows:
+        if name == table and stored == wanted:
+            yield from values
+        elif name == table:
+            order = [stored.index(column) for column in wanted]
+            yield from (tuple(row[position] for position in order) for row in values)
 
 
 class CrawlDatabase:

@@ -4,6 +4,7 @@ crawl.json         format, version, ID of the crawl, archive settings, crawl set
 credentials.json   credentials of the proxy and values of headers, if there are any (`crawler/credentials`)
 run.json           stop conditions of the last run, if it was given any
 commit_log.json    where the crawl's commit log is, if it has one (`commit_log`)
+shards.json        how many shards crawl together, and where their commit logs are, if there are shards (`shards/`)
 crawl.sqlite       the database (`crawl_database`), with its write-ahead log
 acknowledged       how many commits the database must have
 archive/           responses as WARC files (`archive`); a process that writes to the crawl holds the lock of this folder
@@ -25,14 +26,21 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from scenthound.errors import InvalidInput, printable
+import orjson
+
+from scenthound.errors import InvalidInput, UsageError, printable
+from scenthound.files import machine_fault, regular_bytes, write_atomic
 from scenthound.store.archive import MAX_FILE_BYTES
-from scenthound.store.folder import KNOWN_KINDS, ResultFolder
+from scenthound.store.folder import KNOWN_KINDS, MAX_JSON_BYTES, ResultFolder
+from scenthound.store.locations import is_remote
 
 VERSION = KNOWN_KINDS["crawl"].version
 ABOUT_FILE = KNOWN_KINDS["crawl"].file
 RUN_FILE = "run.json"
 LOG_FILE = "commit_log.json"
+SHARDS_FILE = "shards.json"
+#: Where the logs of shards are by default, in the folder of the whole crawl.
+SHARD_LOGS_FOLDER = "log"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
 CHECKPOINT_FOLDER = "checkpoints"
@@ -97,6 +105,45 @@ class CrawlAbout:
             return cls(UUID(about["id"]), archive, settings, about["version"])
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: restore it from a backup.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class ShardLogs:
+    """The shards of a whole crawl: how many there are, and the path or URL below which each has its commit log. A
+    relative path is one in the crawl folder, which can then be moved."""
+
+    n_shards: int
+    location: str = SHARD_LOGS_FOLDER
+
+    def location_in(self, folder: Path) -> str:
+        """The location of the logs of the crawl in a folder."""
+        return self.location if is_remote(self.location) else str(folder / self.location)
+
+    def write(self, folder: Path) -> None:
+        content = orjson.dumps({"shards": self.n_shards, "log": self.location}, option=orjson.OPT_INDENT_2) + b"\n"
+        write_atomic(folder / SHARDS_FILE, content, follow_link=False)
+
+    @classmethod
+    def read(cls, folder: Path) -> "ShardLogs | None":
+        """None for a crawl without shards."""
+        file = folder / SHARDS_FILE
+        try:
+            values = orjson.loads(regular_bytes(file, MAX_JSON_BYTES))
+            return cls(int(values["shards"]), str(values["log"]))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, LookupError, TypeError) as reason:
+            raise InvalidInput(
+                machine_fault(file, reason) or f"{printable(file)} is damaged: restore it from a backup."
+            ) from None
+
+
+def refuse_shards(folder: Path, advice: str) -> None:
+    """UsageError with the advice for a crawl in shards, whose engines are those of its shards."""
+    shards = ShardLogs.read(folder)
+    if shards is not None:
+        number = "one shard" if shards.n_shards == 1 else f"{shards.n_shards:,} shards"
+        raise UsageError(f"{printable(folder)} is a crawl in {number} on a cluster: {advice}.")
 
 
 def names_crawl(folder: Path) -> bool:

@@ -4,6 +4,7 @@ Pages are numbered 0, 1, 2, ... in order of discovery. `aliases` are the names t
 """
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 from hashlib import sha256
@@ -159,6 +160,23 @@ class SentRecord:
 
     destination: int = column(help="number of the shard that it was sent to")
     commit_number: int = column(help="number of the commit that it was sent with")
+
+
+@dataclass(frozen=True, slots=True)
+class AssembledRecord:
+    """How much of a shard the folder of the whole crawl has (`shards/assembly`)."""
+
+    shard: int = column()
+    commit_number: int = column(help="number of the last commit of the shard that was added")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPagesRecord:
+    """The numbers that pages of a shard have in the folder of the whole crawl: those of consecutive pages of the shard,
+    as 32-bit integers."""
+
+    shard: int = column()
+    pages: bytes = column()
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +475,17 @@ class JoinedArrays:
     @property
     def end(self) -> int:
         return self.first + len(self._lengths)
+
+    @property
+    def all_links(self) -> IntArray:
+        """The links of all visits, one after the other."""
+        return self._links
+
+    def with_links(self, links: IntArray) -> "JoinedArrays":
+        """The same with other numbers of links."""
+        changed = copy(self)
+        changed._links = links
+        return changed
 
     def links(self, visit: int) -> IntArray:
         links: IntArray = self._part(self._links, visit, _LINKS)

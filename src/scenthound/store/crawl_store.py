@@ -30,7 +30,14 @@ import orjson
 from scenthound.errors import Failure, Fenced, InvalidInput, UsageError, printable
 from scenthound.files import machine_fault, regular_bytes, sync_folder, write_atomic
 from scenthound.model import Progress, silent
-from scenthound.store.archive import ArchiveBatch, ArchiveWriter, check_complete, joined_parts, truncate
+from scenthound.store.archive import (
+    ArchiveBatch,
+    ArchiveWriter,
+    MovedRecords,
+    check_complete,
+    joined_parts,
+    truncate,
+)
 from scenthound.store.commit_log import CommitLog, LoggedCommit
 from scenthound.store.crawl_database import CommitRows, CrawlBatch, CrawlDatabase, plain_rows
 from scenthound.store.crawl_folder import (
@@ -42,10 +49,12 @@ from scenthound.store.crawl_folder import (
     VERSION,
     ArchiveSettings,
     CrawlAbout,
+    ShardLogs,
 )
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     ArrivalRecord,
+    AssembledRecord,
     CheckRecord,
     CrawlEnd,
     CrawlPosition,
@@ -56,6 +65,7 @@ from scenthound.store.crawl_records import (
     RunRecord,
     Sample,
     SentRecord,
+    ShardPagesRecord,
     SkippedRecord,
     VisitRecord,
 )
@@ -79,6 +89,8 @@ StoredRecord = (
     | RenderedRecord
     | ArrivalRecord
     | SentRecord
+    | AssembledRecord
+    | ShardPagesRecord
 )
 
 
@@ -208,9 +220,10 @@ class CrawlStore(StoredCrawl):
         force: bool = False,
         crawl_id: UUID | None = None,
         commit_log: str | os.PathLike[str] | None = None,
+        shards: ShardLogs | None = None,
     ) -> "CrawlStore":
         """Start a crawl in a new folder. `force` replaces an earlier crawl that no process writes to. `commit_log` is
-        the path or URL of a new log."""
+        the path or URL of a new log. `shards` are those that the folder of a whole crawl is made from."""
         path = Path(folder)
         log = None if commit_log is None else _log_outside(path, commit_log)
         about = CrawlAbout(crawl_id or uuid4(), archive, settings)
@@ -219,6 +232,8 @@ class CrawlStore(StoredCrawl):
                 (new.path / ARCHIVE_FOLDER).mkdir()
                 CrawlDatabase.create(new.path / DATABASE_FILE)
                 about.write(new)
+                if shards is not None:
+                    shards.write(new.path)
                 if log is not None:
                     _write_log_location(new.path, log)
                     log.begin((new.path / ABOUT_FILE).read_bytes())
@@ -237,6 +252,10 @@ class CrawlStore(StoredCrawl):
     ) -> ArchiveLocation:
         """Without its body if that is the one of an earlier record."""
         return self._archive_writer.add(response, time_s, revisit_of)
+
+    def archive_all(self, records: ArchiveBatch) -> MovedRecords:
+        """Add records of another archive as they are."""
+        return self._archive_writer.add_all(records)
 
     def archive_rendered(
         self, response: Response, html: bytes, time_s: float, location: ArchiveLocation
@@ -344,7 +363,7 @@ class CrawlStore(StoredCrawl):
         log.prepare()
         n_vain = 0
         while True:
-            is_behind = self._apply_missing(log, progress)
+            is_behind = self.apply(log, progress)
             n_vain = 0 if is_behind else n_vain + 1
             fence = LoggedCommit(ArchiveBatch((), self._end), mark=self.position().mark)
             try:
@@ -376,8 +395,9 @@ class CrawlStore(StoredCrawl):
                 "again from the log with --resume and --commit-log."
             )
 
-    def _apply_missing(self, log: CommitLog, progress: Progress) -> bool:
-        """Whether there were any."""
+    def apply(self, log: CommitLog, progress: Progress) -> bool:
+        """Apply the commits of a log that the folder lacks; returns whether there were any. Nothing else may be added
+        afterwards."""
         first, last = self._database.n_commits, log.last()
         with closing(ArchiveWriter(self.folder / ARCHIVE_FOLDER, self.about.crawl_id, b"", self._end)) as writer:
             for commits in _batches(log, first + 1):
@@ -402,7 +422,7 @@ class CrawlStore(StoredCrawl):
     def _write_files(self, files: Mapping[str, bytes]) -> None:
         for name, content in files.items():
             if not _LOGGED_FILE.fullmatch(name):
-                raise InvalidInput(f"{self._log} has a file that no crawl writes: {printable(name, 100)}.")
+                raise InvalidInput(f"The commit log has a file that no crawl writes: {printable(name, 100)}.")
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(path, content, follow_link=False)
@@ -421,13 +441,25 @@ class CrawlStore(StoredCrawl):
 
 def start_rebuilding(folder: Path, commit_log: str | os.PathLike[str]) -> None:
     """Make the folder of a crawl without its commits; `open` applies them."""
-    log = _log_outside(folder, commit_log)
+    _make_empty(folder, _log_outside(folder, commit_log), is_copy=False)
+
+
+def copy_from_log(log: CommitLog, folder: Path, progress: Progress = silent) -> None:
+    """Make a folder with the commits of a log to read them, also while another process appends more. The log stays as
+    it is, and the copy does not name it."""
+    _make_empty(folder, log, is_copy=True)
+    with CrawlStore(folder, CrawlAbout.read(folder)) as copy:
+        copy.apply(log, progress)
+
+
+def _make_empty(folder: Path, log: CommitLog, *, is_copy: bool) -> None:
     about = log.about()
     with ResultFolder.create(folder, kind="crawl") as new:
         (new.path / ARCHIVE_FOLDER).mkdir()
         CrawlDatabase.create(new.path / DATABASE_FILE)
         (new.path / ABOUT_FILE).write_bytes(about)
-        _write_log_location(new.path, log)
+        if not is_copy:
+            _write_log_location(new.path, log)
         try:
             CrawlAbout.read(new.path)
         except InvalidInput:

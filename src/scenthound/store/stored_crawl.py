@@ -25,6 +25,7 @@ from scenthound.records import from_json
 from scenthound.store.archive import ArchiveEnd, ArchiveReader
 from scenthound.store.crawl_database import (
     ARRIVALS,
+    ASSEMBLED,
     CHECKS,
     LATEST_VISITS,
     LATEST_VISITS_SCHEMA,
@@ -34,6 +35,7 @@ from scenthound.store.crawl_database import (
     RUNS,
     SAMPLES,
     SENT,
+    SHARD_PAGES,
     SKIPPED,
     VISITS,
     is_busy,
@@ -279,6 +281,18 @@ class StoredCrawl:
         if not self._has(SENT.name):
             return {}
         return {each.destination: each.commit_number for each in self._select(SENT, "")}
+
+    def assembled(self) -> dict[int, int]:
+        """The number of the last commit of each shard that this folder of a whole crawl has."""
+        if not self._has(ASSEMBLED.name):
+            return {}
+        return {each.shard: each.commit_number for each in self._select(ASSEMBLED, "")}
+
+    def shard_pages(self) -> Iterator[tuple[int, IntArray]]:
+        """Shards, with the numbers here of their next pages."""
+        if self._has(SHARD_PAGES.name):
+            for _, shard, pages in self._batches(SHARD_PAGES.name, "number"):
+                yield shard, np.frombuffer(pages, np.int32)
 
     def runs(self) -> list[RunRecord]:
         """In order; empty for crawls made before 0.6."""

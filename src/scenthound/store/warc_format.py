@@ -175,6 +175,21 @@ def unpacked(member: bytes, where: str) -> bytes:
         raise _damaged(where, str(reason)) from None
 
 
+def length_of_first(records: bytes, where: str) -> int:
+    """The length of the first gzip member."""
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    position = 0
+    try:
+        while not unpacker.eof and position < len(records):
+            unpacker.decompress(records[position : position + _READ_BYTES])
+            position = min(len(records), position + _READ_BYTES)
+    except zlib.error as reason:
+        raise _damaged(where, str(reason)) from None
+    if not unpacker.eof:
+        raise _damaged(where, "it is truncated")
+    return position - len(unpacker.unused_data)
+
+
 def unpacked_records(file: mmap, end: int, where: str) -> Iterator[tuple[int, int, bytes]]:
     """Start, end and content of each record in a file, up to `end`."""
     start = 0
