@@ -22,6 +22,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from ipaddress import ip_address
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 
@@ -40,6 +41,8 @@ LOCAL = "local"
 LOCAL_STORE_BYTES = 256 << 20
 #: Paths of Unix sockets have at most 107 bytes, and Ray adds some 60 to its folder.
 MAX_FOLDER_LENGTH = 40
+#: How long to try to remove the folder of a local cluster.
+REMOVE_S = 5.0
 
 #: Ray reads these when it is loaded, or when it connects.
 _QUIET = {
@@ -330,7 +333,15 @@ def _shut_down(ray: Any) -> None:
     with _kept_signals():
         ray.shutdown()
     while _local_folders:
-        shutil.rmtree(_local_folders.pop(), ignore_errors=True)
+        _remove(_local_folders.pop())
+
+
+def _remove(folder: str) -> None:
+    """Remove the folder of a local cluster, in which processes that are ending still write."""
+    deadline_s = monotonic() + REMOVE_S
+    while os.path.exists(folder) and monotonic() < deadline_s:
+        shutil.rmtree(folder, ignore_errors=True)
+        sleep(0.05)
 
 
 @contextmanager
