@@ -6,13 +6,14 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
 import scenthound as sh
+from scenthound.cluster import pool
 from scenthound.cluster.connection import LOCAL, cluster_workers
 from scenthound.processes import WorkersLike, open_pool
 
@@ -42,13 +43,22 @@ def printed(what: str) -> Iterator[None]:
 
 def per_item_ms(workers: WorkersLike, seconds: float) -> float:
     """How long an item takes when the workers have started."""
-    with open_pool(partial(Sleeper, seconds), workers, at_most=N_WORKERS) as pool:
-        for _ in pool.in_order(range(50)):
+    with open_pool(partial(Sleeper, seconds), workers, at_most=N_WORKERS) as opened:
+        for _ in opened.in_order(range(50)):
             pass
         began_s = perf_counter()
-        for _ in pool.in_order(range(N_ITEMS)):
+        for _ in opened.in_order(range(N_ITEMS)):
             pass
         return 1000 * (perf_counter() - began_s) / N_ITEMS
+
+
+def per_piece_ms(workers: WorkersLike) -> float:
+    """The same for items that are sent one by one."""
+    before, pool.MAX_PIECE_ITEMS = pool.MAX_PIECE_ITEMS, 1
+    try:
+        return per_item_ms(workers, 0.0)
+    finally:
+        pool.MAX_PIECE_ITEMS = before
 
 
 def compare_with(web: Path, out: Path) -> Callable[..., Any]:
@@ -66,15 +76,19 @@ def main() -> None:
             compare_with(web, Path(folder, "processes"))(workers=N_WORKERS)
         with printed(f"compare, --cluster local, {N_WORKERS} workers"):
             compare_with(web, Path(folder, "cluster"))(workers=N_WORKERS, cluster=LOCAL)
-        with (
-            printed("a local cluster: start, all of the following, and end"),
-            cluster_workers(LOCAL, N_WORKERS) as workers,
-        ):
+        with ExitStack() as stack:
+            with printed("start of a local cluster"):
+                workers = stack.enter_context(cluster_workers(LOCAL, N_WORKERS))
+            with printed("its first workers"):
+                per_item_ms(workers, 0.0)
             with printed("compare on the running cluster"):
                 compare_with(web, Path(folder, "running"))(workers=N_WORKERS, cluster=LOCAL)
+            print(f"a piece of one item: {per_piece_ms(workers):.2f} ms on the cluster")
             for seconds in (0.0, 0.001):
                 there, here = per_item_ms(workers, seconds), per_item_ms(N_WORKERS, seconds)
                 print(f"items of {1000 * seconds:g} ms: cluster {there:.3f} ms each, processes {here:.3f} ms")
+            with printed("end of the cluster"):
+                stack.close()
 
 
 if __name__ == "__main__":

@@ -285,6 +285,7 @@ def test_a_node_without_the_files_receives_copies_and_asks_for_the_cache(web, cl
     copies = [Path(tempfile.gettempdir(), f"scenthound-inputs-{os.getuid()}", digest) for digest in hidden]
     try:
         assert all(content_digest(copy) == content_digest(web) for copy in copies)
+        assert not [part for copy in copies for part in copy.parent.glob(f"{copy.name}.*")]
         assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
     finally:
         for copy in copies:
@@ -532,4 +533,5 @@ def test_a_local_cluster_is_quiet_and_ends_with_the_command(web, tmp_path):
     assert len([line for line in lines if not line.startswith("simulating:")]) <= 1, lines
     assert not (tmp_path / "run").exists()
     wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+    assert not list(temporary.glob("scenthound-ray-*"))
     shutil.rmtree(temporary)

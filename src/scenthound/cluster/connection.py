@@ -22,6 +22,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from ipaddress import ip_address
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 
@@ -43,6 +44,8 @@ MAX_FOLDER_LENGTH = 40
 #: Threads of an actor for one task, and calls that may wait for them.
 SERVICE_THREADS = 8
 SERVICE_CALLS = 1_000
+#: How long to try to remove the folder of a local cluster.
+REMOVE_S = 5.0
 
 #: Ray reads these when it is loaded, or when it connects.
 _QUIET = {
@@ -354,7 +357,15 @@ def _shut_down(ray: Any) -> None:
     with _kept_signals():
         ray.shutdown()
     while _local_folders:
-        shutil.rmtree(_local_folders.pop(), ignore_errors=True)
+        _remove(_local_folders.pop())
+
+
+def _remove(folder: str) -> None:
+    """Remove the folder of a local cluster, in which processes that are ending still write."""
+    deadline_s = monotonic() + REMOVE_S
+    while os.path.exists(folder) and monotonic() < deadline_s:
+        shutil.rmtree(folder, ignore_errors=True)
+        sleep(0.05)
 
 
 @contextmanager

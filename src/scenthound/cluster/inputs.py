@@ -119,8 +119,10 @@ class Copies:
         self._make_folder()
         part = self._folder / f"{piece.digest}.{os.getpid()}.part"
         if piece.is_last:
-            with suppress(OSError):  # Another worker was faster.
+            try:
                 part.rename(self._folder / piece.digest)
+            except OSError:  # Another worker of this machine was faster.
+                _remove(part)
             return
         file = part / piece.name if piece.name else part
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +134,7 @@ class Copies:
         with suppress(OSError):
             for entry in list(os.scandir(self._folder)):
                 if time.time() - entry.stat().st_mtime > UNUSED_S:
-                    shutil.rmtree(entry.path, ignore_errors=True) if entry.is_dir() else os.unlink(entry.path)
+                    _remove(Path(entry.path))
 
     def _make_folder(self) -> None:
         """Private: nobody else may replace what workers read."""
@@ -140,3 +142,10 @@ class Copies:
         found = self._folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
             raise Failure(f"{printable(self._folder)} on {os.uname().nodename} is not a private folder: remove it.")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
