@@ -32,7 +32,7 @@ from scenthound.cluster.security import descendants
 from scenthound.crawler.replay import started
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
-from scenthound.shards.logs import logs_of, rebuilt_copy
+from scenthound.shards.logs import logs_of
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
@@ -370,8 +370,7 @@ def _state_of_shards(crawl: FaultyCrawl) -> tuple[float, int]:
     cash, n_foreign = [], 0
     for shard, log in enumerate(logs_of(str(crawl.out / "log"), N_SHARDS)):
         folder = crawl.out.parent / f"rebuilt{shard}"
-        rebuilt_copy(log, folder)
-        with closing(CrawlStore.open(folder)) as store:
+        with closing(CrawlStore.open(folder, commit_log=log.location)) as store:
             parts, _ = started(CrawlSettings.from_settings(store.about.settings), store, is_dry=True)
             with closing(parts):
                 strategy: Any = parts.crawl.engine.strategy

@@ -186,7 +186,8 @@ def test_the_documentation_shows_the_files_of_the_template():
 
 
 def test_the_documentation_lists_every_rule_of_the_contract():
-    source = (ROOT / "src" / "scenthound" / "testing" / "strategy_checks.py").read_text(encoding="utf-8")
+    checks = ROOT / "src" / "scenthound" / "testing"
+    source = "".join((checks / name).read_text(encoding="utf-8") for name in ("strategy_checks.py", "shard_checks.py"))
     rules = set(re.findall(r'^ +"([a-z]+(?:-[a-z]+)*)",$', source, re.MULTILINE))
     rules |= set(re.findall(r', "([a-z]+(?:-[a-z]+)*)", f?"', source))
     section = GUIDE.split("\n## Test\n")[1].split("\n## ")[0]

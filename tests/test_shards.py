@@ -1,6 +1,7 @@
 """Strategies in shards: what departs, what arrives, and crawls that are split."""
 
 from math import fsum, inf, nan
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -500,3 +501,10 @@ def test_a_strategy_that_breaks_the_contract_of_shards_is_told_which_rule(strate
     with pytest.raises(PluginError) as broken:
         check_shards(strategy)
     assert broken.value.rule == rule
+
+
+def test_the_documentation_lists_the_sharding_of_every_strategy():
+    text = (Path(__file__).parents[1] / "docs" / "shards.md").read_text("utf-8")
+    shardings = {name: STRATEGIES.make(name).sharding for name in STRATEGIES.names()}
+    rows = [f"| `{name}` | {each.kind} | {each.reason} |" for name, each in sorted(shardings.items())]
+    assert "\n".join(rows) in text

@@ -326,11 +326,11 @@ def resumed_run(
     if cluster is not None:
         from scenthound.shards.crawl import ClusterChoice, resume_in_shards
 
-        choice = ClusterChoice(cluster, log)
+        where = ClusterChoice(cluster, log)
         return CrawlRun(
             folder,
             settings,
-            lambda each: resume_in_shards(folder, each, choice, shards),
+            lambda each: resume_in_shards(folder, each, where, shards),
             options,
             progress,
             is_new=False,

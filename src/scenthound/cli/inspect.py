@@ -224,11 +224,11 @@ def strategies(names: Names = None, as_json: AsJson = False) -> None:
     from scenthound.cli.results import print_plugins
     from scenthound.strategies.base import STRATEGIES
 
-    print_plugins(STRATEGIES, names or [], as_json, _memory)
+    print_plugins(STRATEGIES, names or [], as_json, _facts)
 
 
-def _memory(name: str) -> dict[str, Any]:
-    """The relevance model and the memory bound of a strategy with default parameters."""
+def _facts(name: str) -> dict[str, Any]:
+    """The relevance model, the memory bound and the sharding of a strategy with default parameters."""
     from scenthound.strategies.base import STRATEGIES
 
     strategy = STRATEGIES.make(name)
@@ -239,6 +239,8 @@ def _memory(name: str) -> dict[str, Any]:
         "bytes_per_queued": bound.bytes_per_queued,
         "bytes_per_url_seen": bound.bytes_per_url,
         "bytes_per_link_seen": bound.bytes_per_link,
+        "sharding": strategy.sharding.kind,
+        "sharding_reason": strategy.sharding.reason,
     }
 
 

@@ -31,7 +31,7 @@ from scenthound.shards.supervisor import ShardProgress, Supervisor
 from scenthound.signals import restored_signals
 from scenthound.store.commit_log import CommitLog
 from scenthound.store.crawl_folder import SHARD_LOGS_FOLDER, ArchiveSettings, CrawlAbout, ShardLogs
-from scenthound.store.crawl_records import CrawlStatus, HostState, RunRecord, on_topic_pages_lost
+from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.base import STRATEGIES
 
@@ -286,7 +286,10 @@ def whole_status(
         regret=_mean(shards, lambda each: each.regret),
         frontier=sum(each.frontier for each in shards),
         in_flight=sum(each.in_flight for each in shards),
-        **{f"hosts_{state}": sum(each.hosts[state] for each in shards) for state in HostState},
+        hosts_active=sum(each.hosts_active for each in shards),
+        hosts_waiting=sum(each.hosts_waiting for each in shards),
+        hosts_ready=sum(each.hosts_ready for each in shards),
+        hosts_disabled=sum(each.hosts_disabled for each in shards),
         n_skipped=sum(each.n_skipped for each in shards),
         paused=False,
         seconds=seconds,

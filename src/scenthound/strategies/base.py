@@ -59,7 +59,8 @@ Presets = Mapping[str, Mapping[str, Value]]
 
 
 class SeenWeb(Protocol):
-    """What the crawl has seen. `LeakageError` is raised for anything that no visited page has revealed."""
+    """What the crawl has seen. `LeakageError` is raised for anything that no visited page has revealed. In a shard, the
+    URLs and hosts of pages that other shards have found for it are known, too."""
 
     def url(self, page: int) -> str:
         """The URL of a seed or of a page that a visited page links to."""
@@ -220,16 +221,16 @@ class Strategy(ABC):
         """What was found for other shards since the last call, each page once."""
         return no_departures()
 
-    def receive(self, _pages: IntArray, _hosts: IntArray, _values: FloatArray) -> None:
+    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
         """Learn what another shard has found for this one: distinct pages, with rows as in `Departures.values`."""
         raise PluginError(f"{type(self).__name__} cannot be split into shards: {self.sharding.reason}.")
 
-    def hand_on(self, page: int, _target: int, _host: int) -> None:
+    def hand_on(self, page: int, target: int, host: int) -> None:
         """Learn that a requested page redirects to a page of another shard: called instead of `drop`. The score or cash
         of the page departs to the target."""
         self.drop(page)
 
-    def best_queued(self, _n: int) -> FloatArray:
+    def best_queued(self, n: int) -> FloatArray:
         """The n highest scores of queued pages, in descending order; those of seeds may be infinite. Empty if the
         scores of different shards do not compare."""
         return np.zeros(0)

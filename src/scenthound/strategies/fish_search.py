@@ -51,7 +51,7 @@ class DepthBoundSearch(FrontierStrategy):
 
     @property
     def sharding(self) -> Sharding:
-        return self._in_shards("exact", "what a link inherits from its page departs with it: its score and depth")
+        return self._in_shards("exact", "what a link inherits from its page departs with it")
 
     def __init__(self, *, depth: int, threshold: float, revive: bool, n: int, buffer: int | None) -> None:
         super().__init__(n, buffer)

@@ -187,9 +187,7 @@ class RankFunction(FrontierStrategy):
 
     @property
     def sharding(self) -> Sharding:
-        reason = (
-            "a URL has the highest of the ranks that it has in the shards where it was found; each knows its own pages"
-        )
+        reason = "a URL has the highest rank of the shards where it was found; each knows its own pages"
         return self._in_shards("approximate", reason)
 
     def take_departures(self) -> Departures:

@@ -103,7 +103,9 @@ class Scent(FrontierStrategy):
 
     @property
     def sharding(self) -> Sharding:
-        reason = "a URL has the score that it has where it was found; each shard collects evidence from its own pages"
+        reason = (
+            "a URL has the highest score of the shards where it was found; each collects evidence from its own pages"
+        )
         return self._in_shards("approximate", reason)
 
     def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
