@@ -43,8 +43,10 @@ N_HOSTS = 24
 #: Hosts that share an address with another one.
 N_SHARING = 8
 DELAY_S = 0.1
-#: How much earlier than allowed the server may see two requests to one address, because the first was delayed.
+#: How much earlier than allowed the server may see a request to an address, because the one before was delayed on its
+#: way; so many requests in a row are compared.
 TOLERANCE_S = 0.02
+N_IN_A_ROW = 8
 #: After this share of the pages something fails.
 FAULT_AT = 0.3
 #: A crawl that takes longer has gone wrong.
@@ -339,9 +341,9 @@ def _checked(name: str, crawl: FaultyCrawl, before: dict[Any, bytes], *, began_s
         cash=cash,
         n_nonlinear=_n_nonlinear(after),
         n_foreign=n_foreign,
-        n_hosts_too_fast=_n_too_fast(requests, host_of, DELAY_S, 0.0),
+        n_hosts_too_fast=_n_too_fast(requests, host_of, DELAY_S, 1),
         n_addresses_too_fast=_n_too_fast(
-            requests, lambda url: crawl.web.addresses[host_of(url)], DELAY_S / 4, TOLERANCE_S
+            requests, lambda url: crawl.web.addresses[host_of(url)], N_IN_A_ROW * DELAY_S / 4 - TOLERANCE_S, N_IN_A_ROW
         ),
         n_writers=len(set(after.values())),
         seconds=time.time() - began_s,
@@ -356,13 +358,12 @@ def _n_nonlinear(commits: dict[tuple[int, int], bytes]) -> int:
     return sum(count - 1 for count in turns.values())
 
 
-def _n_too_fast(
-    requests: list[tuple[float, str]], key: Callable[[str], str], delay_s: float, tolerance_s: float
-) -> int:
+def _n_too_fast(requests: list[tuple[float, str]], key: Callable[[str], str], min_s: float, n_steps: int) -> int:
+    """Requests that came earlier than allowed after the request so many steps before it."""
     times = defaultdict(list)
     for time_s, url in requests:
         times[key(url)].append(time_s)
-    return sum(b - a < delay_s - tolerance_s for each in times.values() for a, b in pairwise(each))
+    return sum(b - a < min_s for each in times.values() for a, b in zip(each, each[n_steps:], strict=False))
 
 
 def _state_of_shards(crawl: FaultyCrawl) -> tuple[float, int]:
