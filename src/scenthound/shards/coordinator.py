@@ -221,7 +221,7 @@ class Coordinator:
     def _adapt(self, reports: Sequence[Report]) -> None:
         """Change the size of the next round by how the last one was used."""
         unused = sum(max(0, each.page_budget - each.n_taken) for each in reports)
-        if any(each.n_queued and each.n_taken + each.n_waiting >= each.page_budget for each in reports):
+        if any(each.n_queued and each.n_taken + each.n_waiting >= each.page_budget > 0 for each in reports):
             self._round_size *= 2
         elif 2 * unused > self._round_size:
             self._round_size //= 2
