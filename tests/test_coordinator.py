@@ -1,5 +1,6 @@
 """The coordinator of a crawl in shards: leases, tokens and the end."""
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -41,7 +42,7 @@ def test_leases_grow_while_they_are_used_up():
         n_pages = sum(granted[-1:])
         coordinator.note(report(0, page_budget=n_pages, n_pages=n_pages, n_queued=10_000, best=[1.0] * 64))
         granted.append(coordinator.grant(0, 0.0).page_budget)
-    sizes = [after - before for before, after in zip(granted, granted[1:], strict=False)]
+    sizes = [after - before for before, after in pairwise(granted)]
     assert sizes == sorted(sizes)
     assert sizes[-1] >= 10 * sizes[0]
 

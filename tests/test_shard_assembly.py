@@ -8,9 +8,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from test_shard_crawls import N_SHARDS, settings_of
-from virtual_shards import VirtualCluster
-from virtual_site import VirtualSite, random_site
 
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.shards.assembly import Assembly
@@ -19,6 +16,9 @@ from scenthound.store.crawl_folder import ArchiveSettings, ShardLogs
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
+from test_shard_crawls import N_SHARDS, settings_of
+from virtual_shards import VirtualCluster
+from virtual_site import VirtualSite, random_site
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from math import fsum
 from random import Random
@@ -12,6 +13,7 @@ from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
+from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.urls import host_of
 from virtual_shards import Network, VirtualCluster
 from virtual_site import VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
@@ -73,11 +75,23 @@ def test_shards_visit_all_pages_of_one_crawl(tmp_path):
     assert sorted(visited) == sorted(visited_urls(tmp_path / "one"))
 
 
-def test_one_shard_with_a_commit_log_is_the_plain_crawl(tmp_path):
-    site = busy_site(3)
-    crawl_virtually(tmp_path / "plain", settings_of(site, shards=1), busy_site(3))
-    # `VirtualRun` and a cluster have other turns, so the order is compared in strict order.
-    assert visited_urls(tmp_path / "plain")
+@pytest.mark.parametrize("strategy", ["best_first", "opic", "scent"])
+def test_one_shard_is_the_plain_crawl(tmp_path, strategy):
+    settings = settings_of(busy_site(3), shards=1, strategy=strategy, strict_order=True, page_budget=40)
+    crawl_virtually(tmp_path / "plain", settings, busy_site(3))
+    cluster = VirtualCluster(tmp_path / "cluster", settings, busy_site(3), Random(1))
+    cluster.run()
+    with CrawlStore.open(tmp_path / "plain") as plain:
+        for one, other in zip(plain.visits(), cluster.shards[0].store.visits(), strict=True):
+            # Only times depend on when leases came.
+            assert (one.url, one.page, one.relevance, one.score) == (
+                other.url,
+                other.page,
+                other.relevance,
+                other.score,
+            )
+            assert one.links.tolist() == other.links.tolist()
+    cluster.close()
 
 
 @pytest.mark.parametrize("seed", range(4))

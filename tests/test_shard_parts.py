@@ -1,5 +1,6 @@
 """Parts of a crawl in shards: hosts, parcels, tokens of addresses, redirects and robots.txt files of other shards."""
 
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from random import Random
@@ -177,7 +178,7 @@ def test_redirects_around_all_shards_end(tmp_path):
     urls = [f"http://{hosts[i % 3]}/r{i}" for i in range(n_redirects + 1)]
     start = f"http://{hosts[0]}/"
     pages = {start: page_of_words("start", [urls[0]], 1), f"http://{hosts[1]}/": page_of_words("b", [], 2)}
-    cluster = crawled(tmp_path, VirtualSite(pages, dict(zip(urls, urls[1:], strict=False))))
+    cluster = crawled(tmp_path, VirtualSite(pages, dict(pairwise(urls))))
     reasons = reasons_of(cluster)
     assert list(reasons.values()).count(SkipReason.REDIRECT_LOOP) == 1
     assert len(reasons) == cluster.settings.redirects + 1

@@ -1,0 +1,110 @@
+"""Crawls in shards on a real cluster of local nodes, in which something fails; and errors in one line."""
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="the extra `cluster` is not installed")
+
+from benchmarks.cluster_faults import run_fault
+
+import scenthound as sh
+from scenthound.errors import InvalidInput, InvalidParameter, UsageError
+from scenthound.shards.actor import ShardPlan, check_storage
+from scenthound.store.crawl_folder import ShardLogs
+from test_shard_crawls import settings_of
+from virtual_site import random_site
+
+N_PAGES = 150
+
+
+@pytest.mark.parametrize("fault", ["shard-killed", "supervisor-killed"])
+def test_faults_lose_nothing(fault):
+    result = run_fault(fault, N_PAGES)
+    assert result.is_correct, result
+    assert result.n_writers > 4
+
+
+# Bad input
+
+
+def crawl(**arguments: object) -> None:
+    sh.crawl("sea", "http://h.test/", progress=False, allow_private=True, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"shards": 2}, "shards= needs cluster="),
+        ({"cluster": "local", "shards": 2, "strategy": "pagerank"}, "cannot be split into shards: PageRank"),
+        ({"cluster": "local", "shards": 2, "strategy": "infospiders"}, "cannot be split into shards: agents"),
+        ({"cluster": "local", "shards": 2, "max_depth": 2}, "max_depth= needs one shard"),
+        ({"cluster": "local", "shards": 2, "strict_order": True}, "strict_order= needs one shard"),
+        ({"cluster": "local", "min_harvest": 0.1}, "min_harvest= cannot be used with cluster="),
+        ({"cluster": "local", "until_recall": 0.5}, "until_recall= cannot be used with cluster="),
+        ({"cluster": "local", "render": "always"}, "render= cannot be used with cluster="),
+        ({"cluster": "127.0.0.1:1", "shards": 2}, "nobody answers"),
+    ],
+)
+def test_what_cannot_work_costs_one_line(tmp_path, arguments, message):
+    with pytest.raises(UsageError, match=message):
+        crawl(out=tmp_path / "crawl", **arguments)
+    assert not (tmp_path / "crawl").exists()
+
+
+@pytest.mark.parametrize("shards", [0, 5_000])
+def test_the_number_of_shards_is_limited(tmp_path, shards):
+    with pytest.raises(InvalidParameter, match="shards= must be from 1 to"):
+        crawl(out=tmp_path / "crawl", cluster="local", shards=shards)
+
+
+def test_start_pages_alone_are_not_enough_for_several_shards(tmp_path):
+    with pytest.raises(UsageError, match="need keywords="):
+        sh.crawl(sh.Topic("start pages", seeds=("http://h.test/",)), out=tmp_path / "crawl", cluster="local", shards=2)
+
+
+def plan_at(location: Path, name: str, content: bytes) -> ShardPlan:
+    from uuid import uuid4
+
+    return ShardPlan(settings_of(random_site(1)), uuid4(), str(location), (name, content), 1.0, b"", {})
+
+
+def test_storage_that_is_not_shared_is_refused(tmp_path):
+    content = secrets.token_bytes(8)
+    (tmp_path / "probe").write_bytes(content)
+    check_storage(plan_at(tmp_path, "probe", content))
+    for location, name in ((tmp_path / "elsewhere", "probe"), (tmp_path, "other")):
+        with pytest.raises(InvalidInput, match="does not see the files in"):
+            check_storage(plan_at(location, name, content))
+    with pytest.raises(InvalidInput, match="does not see the files in"):
+        check_storage(plan_at(tmp_path, "probe", b"of another crawl"))
+
+
+@pytest.fixture
+def crawl_in_shards(tmp_path: Path) -> Path:
+    """The folder of a crawl in three shards that has not begun."""
+    from scenthound.store.crawl_folder import ArchiveSettings
+    from scenthound.store.crawl_store import CrawlStore
+
+    folder = tmp_path / "crawl"
+    settings = settings_of(random_site(1))
+    CrawlStore.create(folder, settings.as_settings(), ArchiveSettings("test")).close()
+    ShardLogs(3).write(folder)
+    return folder
+
+
+def test_the_number_of_shards_cannot_change(crawl_in_shards):
+    with pytest.raises(UsageError, match="has 3 shards, and their number cannot be changed"):
+        sh.resume(crawl_in_shards, cluster="local", shards=4, progress=False)
+
+
+def test_a_crawl_in_shards_is_resumed_on_a_cluster_only(crawl_in_shards):
+    with pytest.raises(UsageError, match="3 shards on a cluster"):
+        sh.resume(crawl_in_shards, progress=False)
+
+
+def test_a_crawl_without_shards_is_not_resumed_on_a_cluster(crawl_in_shards):
+    (crawl_in_shards / "shards.json").unlink()
+    with pytest.raises(UsageError, match="was not crawled on a cluster"):
+        sh.resume(crawl_in_shards, cluster="local", progress=False)
