@@ -40,7 +40,7 @@ def crawl(**arguments: object) -> None:
         ({"cluster": "local", "shards": 2, "strategy": "pagerank"}, "cannot be split into shards: PageRank"),
         ({"cluster": "local", "shards": 2, "strategy": "infospiders"}, "cannot be split into shards: agents"),
         ({"cluster": "local", "shards": 2, "max_depth": 2}, "max_depth= needs one shard"),
-        ({"cluster": "local", "shards": 2, "strict_order": True}, "strict_order= needs one shard"),
+        ({"cluster": "local", "shards": 2, "strict_order": True}, "strict_order=True needs one shard"),
         ({"cluster": "local", "min_harvest": 0.1}, "min_harvest= cannot be used with cluster="),
         ({"cluster": "local", "until_recall": 0.5}, "until_recall= cannot be used with cluster="),
         ({"cluster": "local", "render": "always"}, "render= cannot be used with cluster="),

@@ -1,5 +1,6 @@
 """The folder of a whole crawl: every visit of every shard once, whatever happens to the process that assembles it."""
 
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -7,18 +8,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import orjson
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
+import scenthound as sh
+from dashboard_client import Client, run_row, sample, status_values
+from scenthound.crawler import control
+from scenthound.crawler.recall import CrawlRecall
 from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.shard import shard_of
+from scenthound.errors import InvalidInput, UsageError
+from scenthound.reasons import EndReason
 from scenthound.shards.assembly import Assembly
-from scenthound.shards.logs import logs_of
-from scenthound.store.crawl_folder import ArchiveSettings, ShardLogs
+from scenthound.shards.logs import logs_of, shard_log_location
+from scenthound.store.archive import ArchiveBatch, ArchiveEnd
+from scenthound.store.commit_log import CommitLog, LoggedCommit
+from scenthound.store.crawl_database import urls_in
+from scenthound.store.crawl_folder import ArchiveSettings, ShardLogs, refuse_shards
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.web.urls import host_of
+from stored_crawls import NOON_S
 from test_shard_crawls import N_SHARDS, settings_of
 from virtual_shards import VirtualCluster
-from virtual_site import VirtualSite, random_site
+from virtual_site import TOPIC, VirtualSite, random_site
 
 
 @dataclass
@@ -43,6 +58,15 @@ class Assembler:
         archive = ArchiveSettings("test", most_file_bytes=self.max_file_bytes)
         shards = ShardLogs(self.settings.shards, str(self.logs))
         return CrawlStore.create(self.out, self.settings.as_settings(), archive, shards=shards)
+
+    @property
+    def store(self) -> CrawlStore:
+        assert self._open is not None
+        return self._open[0]
+
+    @staticmethod
+    def n_commits_of(cluster: VirtualCluster) -> int:
+        return sum(shard.store.change_counter() for shard in cluster.shards.values())
 
     def catch_up(self, max_commits: int | None = None) -> int:
         n_commits = self.start().catch_up(max_commits)
@@ -149,7 +173,7 @@ def test_the_folder_has_every_visit_of_every_shard(tmp_path, strategy):
     cluster = crawled(tmp_path / "cluster", random_site(1, n_pages=80, n_hosts=10), strategy=strategy)
     with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
         n_commits = assembler.catch_up()
-        assert n_commits == sum(shard.store.change_counter() for shard in cluster.shards.values())
+        assert n_commits == assembler.n_commits_of(cluster)
         assert assembler.catch_up() == 0
         rows = check_assembled(tmp_path / "out", cluster)
     assert [row.time_s for row in rows] == sorted(row.time_s for row in rows)
@@ -174,9 +198,221 @@ def test_a_crawl_is_assembled_while_it_runs_by_processes_that_are_killed(tmp_pat
     with closing(assembler):
         assembler.catch_up()
         assert assembler.n_kills > 1
-        assert assembler.n_taken == sum(shard.store.change_counter() for shard in cluster.shards.values())
+        assert assembler.n_taken == assembler.n_commits_of(cluster)
         piecewise = check_assembled(tmp_path / "out", cluster)
     with closing(assembler_of(cluster, tmp_path / "again")) as at_once:
         at_once.catch_up()
         assert {row.url for row in check_assembled(tmp_path / "again", cluster)} == {row.url for row in piecewise}
     cluster.close()
+
+
+def test_files_of_the_archive_are_limited(tmp_path):
+    cluster = crawled(tmp_path / "cluster", random_site(2, n_pages=60, n_hosts=8))
+    with closing(assembler_of(cluster, tmp_path / "out", max_file_bytes=5_000)) as assembler:
+        while assembler.catch_up(1):
+            pass
+        check_assembled(tmp_path / "out", cluster)
+    assert len(list((tmp_path / "out" / "archive").iterdir())) > 3
+    cluster.close()
+
+
+def test_what_the_supervisor_adds_is_written_with_the_commits(tmp_path):
+    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+        assembly = assembler.start()
+        store = assembler.store
+        store.add(run_row())
+        store.set_status(orjson.dumps(status_values(10)))
+        assembly.catch_up()
+        with StoredCrawl.open(tmp_path / "out") as whole:
+            assert [run.run for run in whole.runs()] == [1]
+            status = whole.status()
+            assert status is not None
+            assert status.n_pages == whole.n_visits() == 10
+        store.add(sample(10, 1.0))
+        store.commit()
+        with StoredCrawl.open(tmp_path / "out") as whole:
+            assert len(whole.samples()) == 1
+            assert sum(assembly.n_assembled) == assembler.n_commits_of(cluster)
+    cluster.close()
+
+
+def test_nothing_is_added_of_a_damaged_log(tmp_path):
+    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    cluster.close()
+    log = cluster.log_path(1)
+    (log / f"{2:09}").write_bytes((log / f"{3:09}").read_bytes())
+    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+        with pytest.raises(InvalidInput, match=r"Commit 2 of .* is damaged"):
+            assembler.catch_up()
+        assembler.store.commit()
+    with StoredCrawl.open(tmp_path / "out") as whole:
+        assert whole.n_visits() == 0
+        assert whole.assembled() == {}
+
+
+def test_the_log_of_another_shard_is_refused(tmp_path):
+    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    cluster.close()
+    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+        assembler.start()
+        logs = logs_of(cluster.folder / "log", N_SHARDS)
+        with pytest.raises(InvalidInput, match="is not the commit log of shard 0 of the crawl"):
+            Assembly(assembler.store, logs[::-1]).catch_up()
+        with pytest.raises(InvalidInput, match="is not the commit log of shard 0 of the crawl"):
+            Assembly(assembler.store, logs[:2]).catch_up()
+
+
+def test_a_log_that_lacks_a_commit_with_urls_does_not_fit(tmp_path):
+    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    cluster.close()
+    log = CommitLog.at(cluster.log_path(1))
+    with_urls = [number for number in range(1, log.last() + 1) if any(urls_in(log.read(number).rows))]
+    (cluster.log_path(1) / f"{with_urls[0]:09}").unlink()
+    empty = LoggedCommit(ArchiveBatch((), ArchiveEnd()))
+    log.append(with_urls[0], empty)
+    with (
+        closing(assembler_of(cluster, tmp_path / "out")) as assembler,
+        pytest.raises(InvalidInput, match="does not fit"),
+    ):
+        assembler.catch_up()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a crawl that has ended, with its logs inside, at another place than where it was made."""
+    folder = tmp_path_factory.mktemp("whole")
+    site = site_with_rules(1)
+    cluster = VirtualCluster(folder / "made", settings_of(site, strategy="scent"), site, Random(1))
+    cluster.run()
+    cluster.close()
+    shards = ShardLogs(N_SHARDS)
+    out = folder / "elsewhere"
+    with CrawlStore.create(out, cluster.settings.as_settings(), ArchiveSettings("test"), shards=shards) as store:
+        shutil.copytree(folder / "made" / "log", out / "log")
+        store.add(run_row())
+        Assembly(store, logs_of(shards.location_in(out), N_SHARDS)).catch_up()
+        n_pages = store.n_visits()
+        store.add(run_row(ended_s=NOON_S + 5, ended=EndReason.FRONTIER.value))
+        store.add(sample(n_pages, 1.0))
+        store.set_status(orjson.dumps(status_values(n_pages)))
+        store.commit()
+    return out.rename(folder / "out")
+
+
+def test_a_whole_crawl_has_tables_and_a_report(whole, tmp_path):
+    crawl = sh.open_crawl(whole)
+    with StoredCrawl.open(whole) as stored:
+        urls = [row.url for row in stored.visits()]
+    assert [row.url for row in crawl.pages] == urls
+    assert "links" in repr(crawl.skipped) or len(list(crawl.skipped)) > 0
+    html = sh.report(whole, out=tmp_path / "report.html").read_text()
+    assert urls[0] in html
+
+
+def test_a_whole_crawl_is_exported(whole, tmp_path):
+    n_pages = len(sh.open_crawl(whole))
+    sh.export(whole, "jsonl", tmp_path / "pages.jsonl", workers=1)
+    documents = [orjson.loads(line) for line in (tmp_path / "pages.jsonl").read_bytes().splitlines()]
+    assert len(documents) == n_pages
+    sh.export(whole, "warc", tmp_path / "pages.warc.gz")
+    sh.export(whole, "cdxj", tmp_path / "index.cdxj")
+    records = {}
+    with (tmp_path / "pages.warc.gz").open("rb") as content:
+        for record in ArchiveIterator(content):
+            if record.rec_type == "response":
+                records[record.rec_headers["WARC-Record-ID"]] = record.rec_headers["WARC-Target-URI"]
+    assert {each["metadata"]["warc_record_id"] for each in documents} <= records.keys()
+    assert [records[each["metadata"]["warc_record_id"]] for each in documents] == [each["url"] for each in documents]
+    assert len((tmp_path / "index.cdxj").read_bytes().splitlines()) == len(records)
+
+
+def test_a_whole_crawl_is_a_recorded_web(whole, tmp_path):
+    run = sh.simulate(whole, TOPIC, ["best_first"], seeds=list(sh.open_crawl(whole).settings.seeds), pages=20)
+    assert len(run.pages) == 20
+    assert "on topic" in repr(run.evaluate("on_topic"))
+    web = sh.record(whole, out=tmp_path / "web")
+    assert len(web) == len(sh.open_crawl(whole))
+
+
+def test_the_dashboard_shows_a_whole_crawl(whole):
+    client = Client(whole)
+    (folder,) = client.get("/api/folders").json["folders"]
+    path = f"/api/crawls/{folder['id']}"
+    n_pages = len(sh.open_crawl(whole))
+    assert client.get(path).json["status"]["n_pages"] == n_pages
+    assert len(client.get(f"{path}/pages?limit=10").json["pages"]) == 10
+    for query in ("curves", "pages/3", "skipped", "hosts", "graph"):
+        assert client.get(f"{path}/{query}").status == 200
+    refused = client.post(f"{path}/stop")
+    assert refused.status == 400
+    assert "3 shards" in refused.text
+
+
+def test_a_page_is_explained_by_its_shard(whole):
+    crawl = sh.open_crawl(whole)
+    logs = {path: path.stat().st_mtime_ns for path in (whole / "log").rglob("*")}
+    explained = [crawl.explain(row.url) for row in list(crawl.pages)[2::7]]
+    assert all(each.no_reasons == "" for each in explained)
+    assert any(each.reasons for each in explained)
+    assert {path: path.stat().st_mtime_ns for path in (whole / "log").rglob("*")} == logs
+
+
+def test_a_page_is_explained_without_reasons_if_the_log_is_gone(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "out", ignore=shutil.ignore_patterns("log"))
+    crawl = sh.open_crawl(tmp_path / "out")
+    explained = crawl.explain(list(crawl.pages)[-1].url)
+    assert explained.visit is not None
+    assert "is not a commit log" in explained.no_reasons
+
+
+def test_the_queue_of_all_shards_counts_for_the_recall(whole):
+    recall = CrawlRecall(0.5, is_focused=True)
+    with StoredCrawl.open(whole) as stored:
+        recall.load(stored, 10)
+        recall.load(stored, stored.n_visits(), 10)
+        latest: dict[int, int] = {}
+        sizes = []
+        for row in stored.visits():
+            latest[shard_of(host_of(row.url), N_SHARDS)] = row.queue_size
+            sizes.append(sum(latest.values()))
+    assert len(latest) == N_SHARDS
+    assert list(recall._history._queue_sizes) == sizes
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (sh.resume, "resume it with"),
+        (sh.refresh, "cannot be refreshed"),
+        (lambda folder: sh.open_crawl(folder).plan(), "--dry-run"),
+        (control.pause, "Ctrl-C"),
+        (control.resume, "Ctrl-C"),
+        (control.stop, "Ctrl-C"),
+        (lambda folder: control.set_page_budget(folder, 10), "Ctrl-C"),
+        (lambda folder: control.use_relevance_model(folder, "relevance_models/1"), "Ctrl-C"),
+    ],
+)
+def test_what_needs_the_engine_of_the_crawl_is_refused(whole, command, advice):
+    with pytest.raises(UsageError, match="is a crawl in 3 shards on a cluster") as refused:
+        command(whole)
+    assert advice in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_crawl_in_one_shard_is_one_in_shards(tmp_path):
+    ShardLogs(1, "s3://bucket/log").write(tmp_path)
+    assert ShardLogs.read(tmp_path) == ShardLogs(1, "s3://bucket/log")
+    with pytest.raises(UsageError, match="is a crawl in one shard"):
+        refuse_shards(tmp_path, "resume it with --cluster")
+    (tmp_path / "shards.json").write_text("{")
+    with pytest.raises(InvalidInput, match=r"shards\.json is damaged"):
+        ShardLogs.read(tmp_path)
+
+
+def test_logs_are_below_one_location(tmp_path):
+    assert shard_log_location("s3://bucket/log/", 3) == "s3://bucket/log/0003"
+    assert [log.location for log in logs_of(tmp_path, 2)] == [f"{tmp_path}/0000", f"{tmp_path}/0001"]
+    assert ShardLogs(2, "/logs").location_in(tmp_path) == "/logs"
+    assert ShardLogs(2).location_in(tmp_path) == str(tmp_path / "log")
+    assert ShardLogs(2, "s3://bucket/log").location_in(tmp_path) == "s3://bucket/log"

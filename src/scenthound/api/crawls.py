@@ -749,10 +749,10 @@ class Crawl(Result):
     @public
     def explain(self, url: str, *, progress: ProgressLike = None) -> Explanation:
         """Why a page was visited or skipped; and what speaks for it, if the strategy says so."""
-        from scenthound.crawler.explain_ranking import explain_with_reasons
+        from scenthound.shards.explain import explained
 
         with show_progress("explaining", progress) as report:
-            return explain_with_reasons(self.folder, url, report)
+            return explained(self.folder, url, report)
 
     def documents(self, *, progress: ProgressLike = None, **options: Any) -> Table[Document]:
         """The pages as documents, with their main text, Markdown and metadata. The options are those of

@@ -22,7 +22,6 @@ from scenthound.errors import InvalidParameter, UnknownName, UsageError, printab
 from scenthound.model import Progress, silent
 from scenthound.processes import processors
 from scenthound.records import column, columns_of
-from scenthound.store.archive import record_id
 from scenthound.store.crawl_records import PageVisit, VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -251,10 +250,9 @@ class Documents:
         )
 
     def _metadata(self, row: VisitRecord) -> dict[str, Any]:
-        about = self._crawl.about
         return {name: _finite(getattr(row, name)) for name in _VISIT_FACTS} | {
-            "topic": about.topic_id,
-            "warc_record_id": None if row.location is None else record_id(about.crawl_id, row.location),
+            "topic": self._crawl.about.topic_id,
+            "warc_record_id": self._crawl.record_id_of(row),
         }
 
     def _counted(self, document: Document, total: int) -> Document:

@@ -8,6 +8,7 @@ Rules
 - A command that cannot be carried out changes nothing, and the status says why.
 - Page budget and relevance model are kept for later runs. They can also be set while no process crawls.
 - A retrained relevance model scores pages visited from then on. Earlier scores stay.
+- Crawls in shards take no commands.
 """
 
 import re
@@ -26,7 +27,7 @@ from scenthound.errors import CorruptData, InvalidInput, ScenthoundError, UsageE
 from scenthound.files import regular_bytes, write_atomic
 from scenthound.records import from_json
 from scenthound.relevance.base import RELEVANCE, trains
-from scenthound.store.crawl_folder import RUN_FILE
+from scenthound.store.crawl_folder import RUN_FILE, refuse_shards
 from scenthound.store.crawl_records import RelevanceRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.folder import cannot_write
@@ -207,6 +208,7 @@ def stop(folder: Path) -> str:
 
 def set_page_budget(folder: Path, pages: int) -> str:
     check_count("pages", pages)
+    _refuse_shards(folder)
     state = _state(folder)
     if _takes_commands(state):
         _command(folder, page_budget=pages)
@@ -219,6 +221,7 @@ def set_page_budget(folder: Path, pages: int) -> str:
 
 def use_relevance_model(folder: Path, relevance_model: str) -> str:
     """`relevance_model` is a folder of training pages in the crawl folder, such as `relevance_models/2`."""
+    _refuse_shards(folder)
     _check_inside(folder, relevance_model)
     digest = training_digest(folder / relevance_model)
     if _takes_commands(_state(folder)):
@@ -226,6 +229,10 @@ def use_relevance_model(folder: Path, relevance_model: str) -> str:
         return f"The crawl scores pages with the retrained relevance model, {SOON}."
     StopConditions.read(folder).updated(relevance_model=relevance_model, relevance_digest=digest).write(folder)
     return "The next run scores pages with the retrained relevance model: resume the crawl."
+
+
+def _refuse_shards(folder: Path) -> None:
+    refuse_shards(folder, "stop it with Ctrl-C where it runs, and change it when you resume it with --cluster")
 
 
 def _check_inside(folder: Path, relevance_model: str) -> None:
@@ -245,6 +252,7 @@ def _state(folder: Path) -> CrawlState:
 
 def _command(folder: Path, **changes: Any) -> None:
     """Change the wanted state of the run; UsageError if no run takes commands."""
+    _refuse_shards(folder)
     state = _state(folder)
     if not state.is_alive or state.run is None:
         raise UsageError(f"The crawl in {printable(folder)} is not running ({state.state}): resume it first.")

@@ -52,7 +52,7 @@ from scenthound.reasons import SkipReason
 from scenthound.records import column
 from scenthound.simulator.scores import TopicWords
 from scenthound.store.commit_log import CommitLog
-from scenthound.store.crawl_folder import ARCHIVE_FOLDER, CrawlAbout
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER, CrawlAbout, refuse_shards
 from scenthound.store.crawl_records import HostState, SkippedRecord
 from scenthound.store.crawl_store import Commit, CrawlStore
 from scenthound.store.folder import check_replaceable
@@ -130,6 +130,7 @@ def plan_resumed(
     folder: Path, options: RunOptions, *, n_pages: int = PLANNED_PAGES, progress: Progress = silent
 ) -> PlannedStart:
     """How a crawl would go on."""
+    refuse_shards(folder, "its next requests are decided by its shards, so there is no --dry-run")
     with closing(_Snapshot.open(folder)) as store:
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
         conditions = StopConditions.read(folder).updated(

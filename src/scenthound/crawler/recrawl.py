@@ -51,6 +51,7 @@ from scenthound.frontier.url_table import new_url_table
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.simulator.scores import TopicWords
+from scenthound.store.crawl_folder import refuse_shards
 from scenthound.store.crawl_records import CrawlStatus, RefreshRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
@@ -113,6 +114,7 @@ def refresh(folder: Path, options: RefreshOptions | None = None) -> RefreshSumma
     options = replace(options, note=noted(options.note))
     with ExitStack() as cleanup:
         cleanup.enter_context(failures_logged("refresh"))
+        refuse_shards(folder, "it cannot be refreshed. Start a new crawl, or crawl without --cluster")
         store = cleanup.enter_context(closing(CrawlStore.open(folder)))
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
         if not settings.offline:

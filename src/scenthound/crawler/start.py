@@ -38,7 +38,14 @@ from scenthound.metrics.recall_estimate import CannotTell
 from scenthound.model import Progress, silent
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.checkpoints import Checkpoints
-from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, REQUESTS_FILE, RUN_FILE, ArchiveSettings, CrawlAbout
+from scenthound.store.crawl_folder import (
+    CHECKPOINT_FOLDER,
+    REQUESTS_FILE,
+    RUN_FILE,
+    ArchiveSettings,
+    CrawlAbout,
+    refuse_shards,
+)
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore, start_rebuilding
 from scenthound.web.access import Access
@@ -141,6 +148,7 @@ def resume(
     if commit_log is not None and not os.path.lexists(folder):
         start_rebuilding(folder, commit_log)
     about = CrawlAbout.read(folder)
+    refuse_shards(folder, "resume it with --cluster")
     CrawlStore.check_version(folder, about)
     settings = CrawlSettings.from_settings(about.settings)
     if credentials is not None:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import orjson
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.frontier.url_table import new_url_table
@@ -117,6 +118,7 @@ class Assembly:
         for shard, pages in store.shard_pages():
             self._pages[shard].extend(pages)
         self._next_visit = store.n_visits()
+        self._checked: set[int] = set()  #: shards whose logs are those of this crawl
         #: The time of the last visit of each shard that was added or read.
         self._times_s = [0.0] * len(logs)
 
@@ -151,6 +153,7 @@ class Assembly:
             if commit is None:
                 behind.remove(shard)
                 continue
+            self._check_log(shard)
             decoded = self._decoded(shard, next_numbers[shard], commit, n_urls[shard])
             found.append(decoded)
             n_urls[shard] += len(decoded.urls)
@@ -159,6 +162,23 @@ class Assembly:
             if decoded.visits:
                 self._times_s[shard] = decoded.visits[-1][_TIME]
         return found
+
+    def _check_log(self, shard: int) -> None:
+        """InvalidInput for the log of another crawl, or of another shard; checked once."""
+        if shard in self._checked:
+            return
+        log, own = self._logs[shard], self._store.about.settings
+        try:
+            settings = orjson.loads(log.about())["settings"]
+            found = settings["shard"], settings["shards"], settings["seeds"]
+        except (ValueError, LookupError, TypeError):
+            found = None
+        if found != (shard, len(self._logs), own.get("seeds")):
+            raise InvalidInput(
+                f"{log} is not the commit log of shard {shard} of the crawl in {printable(self._store.folder)}: check "
+                "--commit-log."
+            )
+        self._checked.add(shard)
 
     def _decoded(self, shard: int, number: int, commit: LoggedCommit, n_urls: int) -> _ShardCommit:
         """InvalidInput if the rows are not those of a shard with so many URLs before."""

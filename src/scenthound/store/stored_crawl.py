@@ -12,6 +12,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -22,7 +23,7 @@ from scenthound.errors import InvalidInput, printable
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.records import from_json
-from scenthound.store.archive import ArchiveEnd, ArchiveReader
+from scenthound.store.archive import ArchiveEnd, ArchiveReader, record_id
 from scenthound.store.crawl_database import (
     ARRIVALS,
     ASSEMBLED,
@@ -45,7 +46,7 @@ from scenthound.store.crawl_database import (
     unpacked,
     unusable,
 )
-from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout, ShardLogs
 from scenthound.store.crawl_records import (
     ArrivalRecord,
     CheckOutcome,
@@ -385,6 +386,19 @@ class StoredCrawl:
     def change_counter(self) -> int:
         """A number that changes with each commit."""
         return int(self._one("PRAGMA user_version")[0])
+
+    def record_id_of(self, row: VisitRecord) -> str | None:
+        """The ID of a page's record in the archive, with its angle brackets; None if the page came from a recorded web.
+        It follows from the location, except for records that were archived by a shard."""
+        if row.location is None:
+            return None
+        if self._is_in_shards:
+            return self.archive.record(row.location).record_id
+        return record_id(self.about.crawl_id, row.location)
+
+    @cached_property
+    def _is_in_shards(self) -> bool:
+        return ShardLogs.read(self.folder) is not None
 
     def text_of(self, row: VisitRecord) -> str:
         """Title and text of a page; empty if it came from a recorded web or cannot be read."""
