@@ -35,9 +35,9 @@ from scenthound.shards.logs import shard_log
 from scenthound.shards.member import ShardMember
 from scenthound.shards.run import LeaseEnded, ShardRun, uptime_s
 from scenthound.store.commit_log import CommitLog
-from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_folder import ArchiveSettings, CrawlAbout
 from scenthound.store.crawl_records import CrawlStatus
-from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.crawl_store import CrawlStore, start_rebuilding
 from scenthound.store.log_storage import storage_at
 from scenthound.web.open_files import reserve_connections
 
@@ -163,12 +163,15 @@ class ShardActor:
             run_crawl(settings, store, options, StopConditions(), access=access, browser=None)
 
     def _opened(self, plan: ShardPlan, folder: Path, log: CommitLog) -> CrawlStore:
-        if log.exists():
-            return CrawlStore.open(folder, commit_log=log.location, progress=self._show)
         settings = plan.settings
-        archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
         # Each shard has an ID of its own, from which those of its records are made.
         crawl_id = UUID(int=plan.crawl_id.int ^ (settings.shard + 1))
+        if log.exists():
+            start_rebuilding(folder, log.location)
+            if CrawlAbout.read(folder).crawl_id != crawl_id:
+                raise InvalidInput(f"{log} is the commit log of another crawl: choose another location.")
+            return CrawlStore.open(folder, commit_log=log.location, progress=self._show)
+        archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
         return CrawlStore.create(folder, settings.as_settings(), archive, crawl_id=crawl_id, commit_log=log.location)
 
     def _make_run(self, plan: ShardPlan, crawl: Any, *arguments: Any, **named: Any) -> LiveRun:
