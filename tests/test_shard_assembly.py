@@ -1,5 +1,6 @@
 """The folder of a whole crawl: every visit of every shard once, whatever happens to the process that assembles it."""
 
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from scenthound.crawler import control
 from scenthound.crawler.recall import CrawlRecall
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
+from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, UsageError
 from scenthound.reasons import EndReason
 from scenthound.shards.assembly import Assembly
@@ -29,6 +31,7 @@ from scenthound.store.crawl_folder import ArchiveSettings, ShardLogs, refuse_sha
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.reports.crawl_summary import resume_command
 from scenthound.web.urls import host_of
 from stored_crawls import NOON_S
 from test_shard_crawls import N_SHARDS, settings_of
@@ -206,6 +209,17 @@ def test_a_crawl_is_assembled_while_it_runs_by_processes_that_are_killed(tmp_pat
     cluster.close()
 
 
+def test_a_commit_is_found_that_was_missing_when_the_log_was_read_ahead(tmp_path):
+    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+        assembler.catch_up()
+        for max_commits in (1, None):
+            cluster.shards[1].store.set_status(b"{}")
+            cluster.shards[1].store.commit()
+            assert assembler.catch_up(max_commits) == 1
+    cluster.close()
+
+
 def test_files_of_the_archive_are_limited(tmp_path):
     cluster = crawled(tmp_path / "cluster", random_site(2, n_pages=60, n_hosts=8))
     with closing(assembler_of(cluster, tmp_path / "out", max_file_bytes=5_000)) as assembler:
@@ -237,18 +251,22 @@ def test_what_the_supervisor_adds_is_written_with_the_commits(tmp_path):
     cluster.close()
 
 
-def test_nothing_is_added_of_a_damaged_log(tmp_path):
+def test_a_damaged_commit_ends_the_assembly_until_it_is_restored(tmp_path):
     cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
-    cluster.close()
-    log = cluster.log_path(1)
-    (log / f"{2:09}").write_bytes((log / f"{3:09}").read_bytes())
+    damaged = cluster.log_path(1) / f"{2:09}"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-1])
     with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
-        with pytest.raises(InvalidInput, match=r"Commit 2 of .* is damaged"):
-            assembler.catch_up()
+        for _ in range(2):
+            with pytest.raises(InvalidInput, match=r"Commit 2 of .* is damaged"):
+                assembler.catch_up()
         assembler.store.commit()
-    with StoredCrawl.open(tmp_path / "out") as whole:
-        assert whole.n_visits() == 0
-        assert whole.assembled() == {}
+        with StoredCrawl.open(tmp_path / "out") as whole:
+            assert (whole.n_visits(), whole.assembled()) == (0, {})
+        damaged.write_bytes(content)
+        assert assembler.catch_up() == assembler.n_commits_of(cluster)
+        check_assembled(tmp_path / "out", cluster)
+    cluster.close()
 
 
 def test_the_log_of_another_shard_is_refused(tmp_path):
@@ -344,9 +362,16 @@ def test_the_dashboard_shows_a_whole_crawl(whole):
     assert len(client.get(f"{path}/pages?limit=10").json["pages"]) == 10
     for query in ("curves", "pages/3", "skipped", "hosts", "graph"):
         assert client.get(f"{path}/{query}").status == 200
+    assert client.get(path).json["resume_command"] is None
     refused = client.post(f"{path}/stop")
     assert refused.status == 400
     assert "3 shards" in refused.text
+
+
+def test_the_command_that_resumes_a_whole_crawl_names_a_cluster(whole):
+    with StoredCrawl.open(whole) as stored:
+        state = crawl_state(stored)
+    assert shlex.split(resume_command(whole, state))[3:] == [str(whole), "--cluster", "ADDRESS"]
 
 
 def test_a_page_is_explained_by_its_shard(whole):
