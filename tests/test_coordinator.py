@@ -13,7 +13,17 @@ POLITE = PolitenessSettings()
 
 
 def report(shard: int, **values: object) -> Report:
-    idle = {"page_budget": 0, "n_pages": 0, "n_issued": 0, "n_waiting": 0, "n_queued": 0, "best": (), "is_idle": False}
+    idle = {
+        "page_budget": 0,
+        "n_pages": 0,
+        "n_issued": 0,
+        "n_requests": 0,
+        "n_requested": 0,
+        "n_waiting": 0,
+        "n_queued": 0,
+        "best": (),
+        "is_idle": False,
+    }
     return Report(shard, **{**idle, **values})  # type: ignore[arg-type]
 
 
@@ -40,7 +50,8 @@ def test_leases_grow_while_they_are_used_up():
     coordinator, granted = Coordinator(1, 100_000, POLITE), [0]
     for _ in range(6):
         n_pages = sum(granted[-1:])
-        coordinator.note(report(0, page_budget=n_pages, n_pages=n_pages, n_queued=10_000, best=[1.0] * 64))
+        used = {"page_budget": n_pages, "n_pages": n_pages, "n_requests": n_pages, "n_requested": n_pages}
+        coordinator.note(report(0, **used, n_queued=10_000, best=[1.0] * 64))
         granted.append(coordinator.grant(0, 0.0).page_budget)
     sizes = [after - before for before, after in pairwise(granted)]
     assert sizes == sorted(sizes)

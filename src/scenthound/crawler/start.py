@@ -98,6 +98,7 @@ class CrawlSummary:
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
     could_wait: bool = True  #: whether a page could be requested while a better one waited for its host
     n_on_topic_lost: int | None = None  #: an estimate of what politeness cost (`on_topic_pages_lost`)
+    cluster: str | None = None  #: the cluster that it ran on
     n_caught_up: int = 0  #: pages of earlier runs whose requests could not be repeated (`replay`)
 
 

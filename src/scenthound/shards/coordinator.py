@@ -7,6 +7,7 @@ everything from the reports of resumed shards.
 Rules
 - Visits and leases together never exceed the page budget. A lease that a shard does not use is taken back, and counts
   until the shard has confirmed that.
+- A lease also limits requests: a shard whose best links are dead must not go on with worse ones than others have.
 - Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
   while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do
   not compare get equal leases.
@@ -44,8 +45,9 @@ BACKLOG = 100
 class Report:
     """What a shard says of itself.
 
-    `page_budget` is its lease, `n_pages` are visited pages, `n_issued` those in flight, `n_waiting` those that wait for
-    their hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen
+    `page_budget` is its lease, `n_pages` are visited pages, `n_issued` those in flight. `n_requests` is its lease of
+    requests, `n_requested` are pages requested so far, dead or not, and `n_waiting` those of them that wait for their
+    hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen
     unless something arrives, although its lease would allow it. `sent` and `received` have the commit of the last
     parcel for and from each other shard. `addresses` are those that it needs tokens for since its last report, `in_use`
     the tokens that it has or still uses, of the addresses of the last grant."""
@@ -54,6 +56,8 @@ class Report:
     page_budget: int
     n_pages: int
     n_issued: int
+    n_requests: int
+    n_requested: int
     n_waiting: int
     n_queued: int
     best: Sequence[float]
@@ -73,10 +77,11 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a shard may do: visit so many pages in all, and use so many tokens of these addresses. `sent` are the
-    commits of the last parcels that other shards have for it."""
+    """What a shard may do: visit and request so many pages in all, and use so many tokens of these addresses. `sent`
+    are the commits of the last parcels that other shards have for it."""
 
     page_budget: int
+    n_requests: int = 0
     tokens: Mapping[str, int] = field(default_factory=dict)
     sent: Mapping[int, int] = field(default_factory=dict)
 
@@ -203,10 +208,11 @@ class Coordinator:
             return Grant(0)
         others = sum(lease for each, lease in self._leases.items() if each != shard)
         room = max(0, self.page_budget - others)
-        lease = max(report.n_taken, min(report.n_taken + self._shares().get(shard, 0), room))
+        share = self._shares().get(shard, 0)
+        lease = max(report.n_taken, min(report.n_taken + report.n_waiting + share, room))
         self._leases[shard] = max(self._leases[shard], lease)
         sent = {each.shard: each.sent[shard] for each in self._reports.values() if shard in each.sent}
-        return Grant(lease, self._tokens.grant(shard, now_s), sent)
+        return Grant(lease, report.n_requested + share, self._tokens.grant(shard, now_s), sent)
 
     def _end_round(self, reports: Sequence[Report]) -> None:
         if self.n_pages >= self.page_budget:
@@ -220,29 +226,29 @@ class Coordinator:
 
     def _adapt(self, reports: Sequence[Report]) -> None:
         """Change the size of the next round by how the last one was used."""
-        unused = sum(max(0, each.page_budget - each.n_taken) for each in reports)
-        if any(each.n_queued and each.n_taken + each.n_waiting >= each.page_budget > 0 for each in reports):
+        unused = sum(max(0, each.n_requests - each.n_requested) for each in reports)
+        if any(each.n_queued and each.n_requested >= each.n_requests > 0 for each in reports):
             self._round_size *= 2
         elif 2 * unused > self._round_size:
             self._round_size //= 2
         self._round_size = min(max(self._round_size, FIRST_PAGES * self.n_shards), MAX_PAGES * self.n_shards)
 
     def _shares(self) -> dict[int, int]:
-        """How many of the next pages each shard should visit."""
+        """How many of the next requests each shard should make."""
         waiting = {shard: report for shard, report in self._reports.items() if report.n_queued}
-        shares = {shard: report.n_waiting for shard, report in self._reports.items()}
         backlog = max(each.backlog for each in self._reports.values())
         size = max(1, int(self._round_size / (1 + backlog / BACKLOG)))
         if not all(len(report.best) for report in waiting.values()):
-            return {shard: n + -(-size // len(waiting)) * (shard in waiting) for shard, n in shares.items()}
+            return dict.fromkeys(waiting, -(-size // len(waiting)))
         scores = np.array([score for report in waiting.values() for score in report.best[:N_BEST]], np.float64)
         sizes = [len(report.best[:N_BEST]) for report in waiting.values()]
         owners = np.repeat(np.array(list(waiting), np.int64), sizes)
         best = owners[np.argsort(-scores, kind="stable")[:size]]
         counts = np.bincount(best, minlength=self.n_shards) * max(1, size // max(1, len(best)))
-        shares = {shard: n + min(int(counts[shard]), self._reports[shard].n_queued) for shard, n in shares.items()}
+        shares = {shard: min(int(counts[shard]), report.n_queued) for shard, report in self._reports.items()}
         # If few pages are queued, those that arrive before the next grant can be visited at once.
-        n_left = self.page_budget - sum(report.n_taken for report in self._reports.values()) - sum(shares.values())
+        n_taken = sum(report.n_taken + report.n_waiting for report in self._reports.values())
+        n_left = self.page_budget - n_taken - sum(shares.values())
         rest = max(0, min(size - sum(shares.values()), n_left)) // self.n_shards
         return {shard: n + rest for shard, n in shares.items()}
 

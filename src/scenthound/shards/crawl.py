@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import time
 
+from scenthound import native
 from scenthound.cluster.connection import Connection, connected
 from scenthound.crawler.credentials import with_credentials, write_credentials
 from scenthound.crawler.log import ProgressLog, failures_logged, log_start
@@ -138,7 +139,10 @@ class _ShardedRun:
 
         def on_round(progress: ShardProgress) -> None:
             status = folder_writer.note(progress)
-            if status is not None:
+            if status is None:
+                doing = "; ".join(f"shard {shard}: {text}" for shard, text in sorted(progress.others.items())[:3])
+                options.progress(0.0, doing)
+            else:
                 options.watch(status)
                 log_progress(status)
             folder_writer.raise_failure()
@@ -158,7 +162,7 @@ class _ShardedRun:
             ended = supervisor.run()
         status = folder_writer.finish(ended)
         options.watch(status)
-        return _summary(self.settings, store, status, ended)
+        return replace(_summary(self.settings, store, status, ended), cluster=connection.address)
 
     def _record_start(self) -> RunRecord:
         began_s = max(time(), self.store.last_time_s())
@@ -338,5 +342,6 @@ def _summary(settings: CrawlSettings, store: CrawlStore, status: CrawlStatus, en
         relevance=settings.relevance or "",
         on_topic_from=settings.on_topic_from,
         topic_notes=topic_notes(settings, store),
+        is_compiled=native.is_available(),
         n_on_topic_lost=lost,
     )

@@ -56,6 +56,7 @@ class ShardMember:
         self.shard = shard
         self.inbox = Inbox(crawl)
         self.page_budget = 0
+        self._n_requests = 0
         #: The parcels that were missing when the last two grants came.
         self._missing: dict[int, tuple[int, int]] = {}
         self._asked_tokens: set[str] = set()
@@ -64,9 +65,10 @@ class ShardMember:
         """Use a grant; returns the commits in which parcels were missing at the last two grants."""
         self.page_budget = grant.page_budget
         politeness = self.crawl.engine.politeness
-        known = {address: n for address, n in grant.tokens.items() if politeness.tokens_of(address) != n}
-        if known:
-            self.crawl.assign_tokens(now_s, known)
+        tokens = {address: n for address, n in grant.tokens.items() if politeness.tokens_of(address) != n}
+        if self.crawl.engine.shards is not None and (tokens or grant.n_requests != self._n_requests):
+            self.crawl.grant(now_s, grant.n_requests, tokens)
+            self._n_requests = grant.n_requests
         self._asked_tokens = set(grant.tokens)
         before, self._missing = self._missing, self.inbox.missing(grant.sent)
         # They may be on their way: look for them if nothing has come since the last grant.
@@ -83,6 +85,8 @@ class ShardMember:
             page_budget=self.page_budget,
             n_pages=engine.n_visits,
             n_issued=engine.n_pages_issued,
+            n_requests=self._n_requests,
+            n_requested=engine.n_requested,
             n_waiting=engine.n_waiting,
             n_queued=n_queued,
             best=engine.strategy.best_queued(N_BEST).tolist(),
@@ -101,6 +105,7 @@ class ShardMember:
             return False
         if not n_queued:
             return True
-        has_room = engine.n_visits < self.page_budget
+        is_plain = engine.shards is None
+        has_room = engine.n_visits < self.page_budget and (is_plain or engine.n_requested < self._n_requests)
         politeness = engine.politeness
         return has_room and not politeness.awaits_tokens and politeness.next_ready_s(now_s) is None
