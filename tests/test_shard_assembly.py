@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import orjson
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -16,6 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 import scenthound as sh
 from dashboard_client import Client, run_row, sample, status_values
 from scenthound.crawler import control
+from scenthound.crawler.explain import Outcome
 from scenthound.crawler.recall import CrawlRecall
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
@@ -23,12 +25,12 @@ from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, UsageError
 from scenthound.reasons import EndReason
 from scenthound.shards.assembly import Assembly
-from scenthound.shards.logs import logs_of, shard_log_location
+from scenthound.shards.logs import logs_of, shard_log_location, shards_of
 from scenthound.store.archive import ArchiveBatch, ArchiveEnd
 from scenthound.store.commit_log import CommitLog, LoggedCommit
 from scenthound.store.crawl_database import urls_in
 from scenthound.store.crawl_folder import ArchiveSettings, ShardLogs, refuse_shards
-from scenthound.store.crawl_records import VisitRecord
+from scenthound.store.crawl_records import RenderedRecord, VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.reports.crawl_summary import resume_command
@@ -36,7 +38,7 @@ from scenthound.web.urls import host_of
 from stored_crawls import NOON_S
 from test_shard_crawls import N_SHARDS, settings_of
 from virtual_shards import VirtualCluster
-from virtual_site import TOPIC, VirtualSite, random_site
+from virtual_site import TOPIC, VirtualSite, random_site, response
 
 
 @dataclass
@@ -226,7 +228,13 @@ def test_files_of_the_archive_are_limited(tmp_path):
         while assembler.catch_up(1):
             pass
         check_assembled(tmp_path / "out", cluster)
-    assert len(list((tmp_path / "out" / "archive").iterdir())) > 3
+    files = sorted((tmp_path / "out" / "archive").iterdir())
+    assert len(files) > 3
+    for file in files:
+        with file.open("rb") as content:
+            first, *others = ArchiveIterator(content, check_digests="raise")
+            assert (first.rec_type, first.rec_headers["WARC-Filename"]) == ("warcinfo", file.name)
+            assert others
     cluster.close()
 
 
@@ -378,9 +386,59 @@ def test_a_page_is_explained_by_its_shard(whole):
     crawl = sh.open_crawl(whole)
     logs = {path: path.stat().st_mtime_ns for path in (whole / "log").rglob("*")}
     explained = [crawl.explain(row.url) for row in list(crawl.pages)[2::7]]
-    assert all(each.no_reasons == "" for each in explained)
+    assert all("other shards" in each.no_reasons for each in explained if not each.reasons)
     assert any(each.reasons for each in explained)
     assert {path: path.stat().st_mtime_ns for path in (whole / "log").rglob("*")} == logs
+
+
+def test_reasons_are_those_of_the_strategy_of_the_shard(tmp_path):
+    site = random_site(5, n_pages=100, n_hosts=12)
+    cluster = crawled(tmp_path / "cluster", site, strategy="scent", page_budget=30)
+    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+        assembler.catch_up()
+    shard = cluster.shards[0]
+    table, strategy = shard.crawl.engine.web.table, shard.crawl.engine.strategy
+    urls = {number: table.url(number) for number in range(len(table))}
+    explained = {}
+    for page, url in urls.items():
+        if shard_of(host_of(url), N_SHARDS) == 0:
+            found = sh.open_crawl(tmp_path / "out").explain(url)
+            if found.outcome is Outcome.QUEUED and not found.is_seed:
+                explained[page] = found
+    assert [len(each.reasons) for each in explained.values()] == [len(strategy.reasons(page)) for page in explained]
+    assert any(each.reasons for each in explained.values())
+    visited = {row.url for row in shard.store.visits()}
+    sent = [each for each in explained.values() if visited.isdisjoint(parent.url for parent in each.parents)]
+    assert sent
+    assert all("by other shards than that of the page, 0." in each.no_reasons for each in sent)
+    cluster.close()
+
+
+def test_a_rendered_page_is_moved_with_its_response(tmp_path):
+    for shard in range(2):
+        settings = {"seeds": [], "shards": 2, "shard": shard}
+        log = shard_log_location(tmp_path / "log", shard)
+        with CrawlStore.create(tmp_path / str(shard), settings, ArchiveSettings("test"), commit_log=log) as store:
+            url = f"http://{shard}.test/"
+            answer = response(url, 200, "Content-Type: text/html", b"before")
+            location = store.archive_response(answer, NOON_S)
+            rendered = store.archive_rendered(answer, b"<p>after", NOON_S, location)
+            store.add(RenderedRecord(0, NOON_S, location, 1, 2, 3, 4))
+            links = np.zeros(0, np.int32)
+            row = {"visit": 0, "page": 0, "url": url, "time_s": NOON_S, "relevance": 0.5, "status": 200, "title": ""}
+            store.add(VisitRecord(**row, links=links, location=rendered))
+            store.add_urls([url])
+            store.commit()
+    settings = {"seeds": [], "shards": 2}
+    with CrawlStore.create(tmp_path / "out", settings, ArchiveSettings("test"), shards=ShardLogs(2)) as store:
+        assert Assembly(store, logs_of(tmp_path / "log", 2)).catch_up() == 2
+        for row in store.visits():
+            assert row.location is not None
+            assert (row.url, store.archive.record(row.location).html) == (f"http://{row.visit}.test/", "<p>after")
+            rendering = store.rendering_of(row)
+            assert rendering is not None
+            assert store.archive.record(rendering.location).body == b"before"
+    CrawlStore.open(tmp_path / "out").close()
 
 
 def test_a_page_is_explained_without_reasons_if_the_log_is_gone(whole, tmp_path):
@@ -433,6 +491,13 @@ def test_a_crawl_in_one_shard_is_one_in_shards(tmp_path):
     (tmp_path / "shards.json").write_text("{")
     with pytest.raises(InvalidInput, match=r"shards\.json is damaged"):
         ShardLogs.read(tmp_path)
+
+
+def test_a_crawl_without_shards_has_no_logs_of_shards(tmp_path):
+    with pytest.raises(InvalidInput, match="is not a crawl in shards"):
+        shards_of(tmp_path)
+    ShardLogs(2).write(tmp_path)
+    assert shards_of(tmp_path) == ShardLogs(2)
 
 
 def test_logs_are_below_one_location(tmp_path):

@@ -36,4 +36,9 @@ def explained(folder: Path, url: str, progress: Progress = silent) -> Explanatio
             copy_from_log(log, copy, progress)
         except ScenthoundError as error:
             return replace(found, no_reasons=error.message)
-        return with_reasons(found, copy, progress)
+        result = with_reasons(found, copy, progress)
+    is_sent = all(shard_of(host_of(parent.url), shards.n_shards) != shard for parent in found.parents)
+    if is_sent and not (result.reasons or result.no_reasons):
+        why = f"Its links were found and scored by other shards than that of the page, {shard}."
+        return replace(result, no_reasons=why)
+    return result
