@@ -142,8 +142,8 @@ def hosts_of_shards(n_shards: int) -> list[str]:
     return [found[shard] for shard in range(n_shards)]
 
 
-def crawled(tmp_path: Path, site: VirtualSite, **settings: object) -> VirtualCluster:
-    cluster = VirtualCluster(tmp_path, settings_of(site, **settings), site, Random(1))
+def crawled(memory_path: Path, site: VirtualSite, **settings: object) -> VirtualCluster:
+    cluster = VirtualCluster(memory_path, settings_of(site, **settings), site, Random(1))
     assert cluster.run() is EndReason.FRONTIER
     check_cluster(cluster)
     return cluster
@@ -153,7 +153,7 @@ def reasons_of(cluster: VirtualCluster) -> dict[str, SkipReason]:
     return {row.url: row.reason for each in cluster.shards.values() for row in each.store.skipped()}
 
 
-def test_a_redirect_to_another_shard_is_handed_on(tmp_path):
+def test_a_redirect_to_another_shard_is_handed_on(memory_path):
     a, b, _ = hosts_of_shards(3)
     site = VirtualSite(
         {
@@ -163,7 +163,7 @@ def test_a_redirect_to_another_shard_is_handed_on(tmp_path):
         },
         {f"http://{a}/old": f"http://{b}/new"},
     )
-    cluster = crawled(tmp_path, site, strategy="opic")
+    cluster = crawled(memory_path, site, strategy="opic")
     visited = [row.url for each in cluster.shards.values() for row in each.store.visits()]
     assert f"http://{b}/new" in visited
     assert reasons_of(cluster) == {f"http://{a}/old": SkipReason.HANDED_ON}
@@ -172,31 +172,31 @@ def test_a_redirect_to_another_shard_is_handed_on(tmp_path):
     cluster.close()
 
 
-def test_redirects_around_all_shards_end(tmp_path):
+def test_redirects_around_all_shards_end(memory_path):
     hosts = hosts_of_shards(3)
     n_redirects = 40
     urls = [f"http://{hosts[i % 3]}/r{i}" for i in range(n_redirects + 1)]
     start = f"http://{hosts[0]}/"
     pages = {start: page_of_words("start", [urls[0]], 1), f"http://{hosts[1]}/": page_of_words("b", [], 2)}
-    cluster = crawled(tmp_path, VirtualSite(pages, dict(pairwise(urls))))
+    cluster = crawled(memory_path, VirtualSite(pages, dict(pairwise(urls))))
     reasons = reasons_of(cluster)
     assert list(reasons.values()).count(SkipReason.REDIRECT_LOOP) == 1
     assert len(reasons) == cluster.settings.redirects + 1
     cluster.close()
 
 
-def test_a_loop_of_redirects_between_shards_ends(tmp_path):
+def test_a_loop_of_redirects_between_shards_ends(memory_path):
     a, b, _ = hosts_of_shards(3)
     pages = {f"http://{a}/": page_of_words("a", [f"http://{a}/x"], 1), f"http://{b}/": page_of_words("b", [], 2)}
     cluster = crawled(
-        tmp_path, VirtualSite(pages, {f"http://{a}/x": f"http://{b}/x", f"http://{b}/x": f"http://{a}/x"})
+        memory_path, VirtualSite(pages, {f"http://{a}/x": f"http://{b}/x", f"http://{b}/x": f"http://{a}/x"})
     )
     assert set(reasons_of(cluster).values()) == {SkipReason.HANDED_ON}
     cluster.close()
 
 
 @pytest.mark.parametrize("is_chain", [False, True])
-def test_robots_files_on_hosts_of_other_shards(tmp_path, is_chain):
+def test_robots_files_on_hosts_of_other_shards(memory_path, is_chain):
     a, b, c = hosts_of_shards(3)
     rules = (200, "", b"User-agent: *\nDisallow: /private\n")
     end = f"http://{c}/rules" if is_chain else f"http://{b}/rules"
@@ -210,19 +210,19 @@ def test_robots_files_on_hosts_of_other_shards(tmp_path, is_chain):
         {f"http://{a}/robots.txt": f"http://{b}/rules", **({f"http://{b}/rules": end} if is_chain else {})},
         {end: rules},
     )
-    cluster = crawled(tmp_path, site)
+    cluster = crawled(memory_path, site)
     assert reasons_of(cluster) == {f"http://{a}/private": SkipReason.ROBOTS}
     assert site.requests[end] == 1
     cluster.close()
 
 
-def test_a_robots_file_that_another_shard_cannot_fetch(tmp_path):
+def test_a_robots_file_that_another_shard_cannot_fetch(memory_path):
     a, b, _ = hosts_of_shards(3)
     site = VirtualSite(
         {f"http://{a}/": page_of_words("a", [], 1), f"http://{b}/": page_of_words("b", [], 4)},
         {f"http://{a}/robots.txt": f"http://{b}/rules"},
         {f"http://{b}/rules": (503, "", b"")},
     )
-    cluster = crawled(tmp_path, site)
+    cluster = crawled(memory_path, site)
     assert reasons_of(cluster)[f"http://{a}/"] is SkipReason.ROBOTS_UNREACHABLE
     cluster.close()

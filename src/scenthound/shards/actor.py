@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from scenthound.crawler.credentials import access_of
 from scenthound.crawler.runner import LiveRun
@@ -165,7 +165,7 @@ class ShardActor:
     def _opened(self, plan: ShardPlan, folder: Path, log: CommitLog) -> CrawlStore:
         settings = plan.settings
         # Each shard has an ID of its own, from which those of its records are made.
-        crawl_id = UUID(int=plan.crawl_id.int ^ (settings.shard + 1))
+        crawl_id = uuid5(plan.crawl_id, f"shard {settings.shard}")
         if log.exists():
             start_rebuilding(folder, log.location)
             if CrawlAbout.read(folder).crawl_id != crawl_id:
