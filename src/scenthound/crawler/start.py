@@ -78,6 +78,7 @@ class RunOptions:
     on_start: OnStart = ignore
     note: Callable[[str], None] = ignore  #: receives a line about what the user should know
     make_run: Callable[..., LiveRun] = LiveRun
+    has_checkpoints: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,9 @@ async def _run(
             loop.call_soon_threadsafe(run.stop)
 
     requests = RecentRequests(store.folder / REQUESTS_FILE, row.began_s, clock.ahead_s, is_first=row.run == 1)
-    checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
+    checkpointer = None
+    if options.has_checkpoints:
+        checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
     fetcher, renders = fetcher_of(settings, access), RenderCounts.of(store.status())
     renderer = gate = None
     if browser is not None:

@@ -4,7 +4,7 @@ Rules
 - The crawl runs in a thread with its own event loop. Calls of the supervisor and of other shards come in other threads,
   and are passed to that loop.
 - The folder of the shard is on the disk of its node, made anew for each actor from the log of the shard, and deleted in
-  the end. What counts is the log.
+  the end, or by the next actor on the machine if its process was killed. What counts is the log.
 - Parcels are pushed to other shards without waiting. A push that fails costs nothing: the receiver reads the log.
 - An actor whose lease has ended, or that was replaced, ends its process.
 """
@@ -41,6 +41,7 @@ from scenthound.store.crawl_store import CrawlStore, start_rebuilding
 from scenthound.store.log_storage import storage_at
 from scenthound.web.open_files import reserve_connections
 
+FOLDER_PREFIX = "scenthound-shard-"
 #: How long a call waits for the loop of the crawl.
 ANSWER_S = 5.0
 #: Processes that were replaced, or have lost their coordinator, end with this code.
@@ -133,7 +134,8 @@ class ShardActor:
                 loop.call_soon_threadsafe(getattr(run, method), *arguments)
 
     def _main(self, plan: ShardPlan) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="scenthound-shard-"))
+        remove_leftovers()
+        folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
         try:
             self._crawl(plan, folder / "crawl")
         except (Fenced, LeaseEnded) as reason:
@@ -159,6 +161,8 @@ class ShardActor:
                 watch=self._watch,
                 progress=self._show,
                 make_run=partial(self._make_run, plan),
+                # Its folder ends with this process.
+                has_checkpoints=False,
             )
             run_crawl(settings, store, options, StopConditions(), access=access, browser=None)
 
@@ -194,6 +198,19 @@ class ShardActor:
 
     def _show(self, _share: float, text: str) -> None:
         self._progress = text
+
+
+def remove_leftovers() -> None:
+    """Remove the folders of shards on this machine whose processes were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*-*"):
+        pid = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
+        try:
+            if pid.isdecimal() and folder.stat().st_uid == os.getuid():
+                os.kill(int(pid), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue
 
 
 def check_storage(plan: ShardPlan) -> None:
