@@ -13,9 +13,10 @@ from scenthound.errors import CorruptData
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.frontier.url_table import new_url_table
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.web.urls import host_of
 from test_shard_crawls import check_cluster, settings_of
 from virtual_shards import VirtualCluster
-from virtual_site import VirtualSite, page_of_words
+from virtual_site import VirtualSite, page_of_words, random_site
 
 
 def test_hosts_of_a_registrable_domain_are_in_one_shard():
@@ -225,4 +226,12 @@ def test_a_robots_file_that_another_shard_cannot_fetch(memory_path):
     )
     cluster = crawled(memory_path, site)
     assert reasons_of(cluster)[f"http://{a}/"] is SkipReason.ROBOTS_UNREACHABLE
+    cluster.close()
+
+
+def test_only_hosts_of_the_shard_are_counted(memory_path):
+    site = random_site(2, n_pages=60, n_hosts=9)
+    cluster = crawled(memory_path, site)
+    counts = [each.crawl.engine.host_counts(cluster.now_s) for each in cluster.shards.values()]
+    assert sum(map(sum, counts)) == len({host_of(request.url) for request in cluster.requests})
     cluster.close()

@@ -44,7 +44,7 @@ from scenthound.crawler.tasks import (
 from scenthound.crawler.throttle import Turns
 from scenthound.errors import PluginError
 from scenthound.frontier.base import ReadyHosts
-from scenthound.frontier.politeness import Politeness
+from scenthound.frontier.politeness import HostCounts, Politeness
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
@@ -165,6 +165,7 @@ class Engine:
         self._n_open = 0
         #: Tasks that a stop left without a result, and when they are to be repeated.
         self.repeated: list[tuple[Task, float]] = []
+        self._n_hosts_seen = self._n_foreign_hosts = 0
         #: In a shard, the pages that the strategy may be asked for in all.
         self._max_requested = 0
         #: Redirects that led to a page in other shards, until it is requested; and those of pages that are handed on.
@@ -208,6 +209,18 @@ class Engine:
     @property
     def hosts(self) -> Hosts:
         return self._scheduler.hosts
+
+    def host_counts(self, now_s: float) -> HostCounts:
+        """The states of the hosts of this crawl, or shard."""
+        counts = self.politeness.counts(now_s)
+        if self.shards is None:
+            return counts
+        # Those of other shards have numbers, too, and never get a request.
+        names, known = self.hosts.names, self.politeness.n_known
+        new = names[self._n_hosts_seen : known]
+        self._n_foreign_hosts += sum(not self.shards.is_home_host(name) for name in new)
+        self._n_hosts_seen = max(self._n_hosts_seen, min(known, len(names)))
+        return counts._replace(ready=max(0, counts.ready - self._n_foreign_hosts))
 
     @property
     def sitemaps(self) -> SitemapLinks:

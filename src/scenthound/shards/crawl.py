@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import time
+from typing import Any
 
 from scenthound import native
 from scenthound.cluster.connection import Connection, connected
 from scenthound.crawler.credentials import with_credentials, write_credentials
 from scenthound.crawler.log import ProgressLog, failures_logged, log_start
+from scenthound.crawler.recall import stored_recall
 from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.shard import MAX_SHARDS
@@ -25,6 +27,7 @@ from scenthound.crawler.start import CrawlSummary, RunOptions, ready_settings
 from scenthound.crawler.state import SampleRecorder, ending_of
 from scenthound.crawler.topic_notes import topic_notes
 from scenthound.errors import InvalidParameter, UsageError, printable
+from scenthound.metrics.recall_estimate import RecallEstimate
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.shards.assembly import Assembly
 from scenthound.shards.logs import logs_of
@@ -264,11 +267,20 @@ class FolderWriter:
             n_skipped=sum(reasons.values()),
             reasons=dict(reasons),
             seconds=time() - self._began_s,
+            **_recall_values(self._store),
         )
         self._samples.record(status, is_last=True)
         self._store.add(replace(self._row, ended_s=status.time_s, ended=ended.value))
         self._store.commit()
         return status
+
+
+def _recall_values(store: CrawlStore) -> dict[str, Any]:
+    estimate = stored_recall(store).estimate
+    if not isinstance(estimate, RecallEstimate):
+        return {"recall_unknown": estimate.value}
+    bounds = {"recall_low": estimate.low, "recall_high": estimate.high}
+    return {"recall": estimate.recall, **bounds, "recall_unknown": ""}
 
 
 def whole_status(
@@ -305,7 +317,7 @@ def whole_status(
         n_out_of_scope=sum(each.n_out_of_scope for each in shards),
         skipped_sitemaps=_summed(each.skipped_sitemaps for each in shards),
         n_sitemap_links_elsewhere=sum(each.n_sitemap_links_elsewhere for each in shards),
-        recall_unknown="it is not estimated for crawls in shards",
+        recall_unknown="shards do not know the pages of others while they run",
     )
 
 
