@@ -87,7 +87,8 @@ class ShardRun(LiveRun):
     def _turn(self) -> None:
         if self._lease_ends_s is not None:
             self._check_lease()
-            super()._turn()
+            if len(self._engine.strategy) or not self._engine.is_idle():
+                super()._turn()
             if not self._n_in_flight and self._member.crawl.has_outgoing:
                 self._commit_soon()
 
@@ -109,6 +110,9 @@ class ShardRun(LiveRun):
     def _check_lease(self) -> None:
         if self._lease_ends_s is None or uptime_s() > self._lease_ends_s:
             raise LeaseEnded("The coordinator of the crawl has not answered in time. Resume the crawl.")
+
+    def _record_sample(self, *, is_last: bool = False) -> None:
+        """The status of the whole crawl is stored instead, so that a shard without events has no commits."""
 
     async def run(self) -> EndReason:
         try:
