@@ -175,13 +175,12 @@ def test_faults_lose_nothing(memory_path, fault, seed):
     assert sorted(visited) == sorted(visited_urls(memory_path / "one"))
 
 
+@pytest.mark.parametrize("fault", ["kill", "coordinator"])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_page_budget_is_kept_exactly(memory_path, seed):
+def test_a_page_budget_is_kept_exactly(memory_path, fault, seed):
     site = random_site(seed, n_pages=120, n_hosts=10)
-    rng = Random(seed)
-    cluster = VirtualCluster(
-        memory_path, settings_of(site, page_budget=40), site, Random(seed), faults=killer(rng, 0.02, 3)
-    )
+    faults = FAULTS[fault](Random(seed), 0.03, 4)
+    cluster = VirtualCluster(memory_path, settings_of(site, page_budget=40), site, Random(seed), faults=faults)
     assert cluster.run() is EndReason.BUDGET
     assert len(check_cluster(cluster)) == 40
     cluster.close()

@@ -4,6 +4,7 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from scenthound.errors import CorruptData
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.frontier.url_table import new_url_table
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.shards.coordinator import Coordinator, Report
+from scenthound.shards.member import MAX_WAITING, Inbox
 from scenthound.web.urls import host_of
 from test_shard_crawls import check_cluster, settings_of
 from virtual_shards import VirtualCluster
@@ -235,3 +238,50 @@ def test_only_hosts_of_the_shard_are_counted(memory_path):
     counts = [each.crawl.engine.host_counts(cluster.now_s) for each in cluster.shards.values()]
     assert sum(map(sum, counts)) == len({host_of(request.url) for request in cluster.requests})
     cluster.close()
+
+
+class ReceivingCrawl:
+    """Receives the parcels of a chain in their order."""
+
+    def __init__(self) -> None:
+        self.received: dict[int, int] = {}
+
+    def receive(self, _now_s: float, source: int, commit: int, _content: bytes) -> bool:
+        if commit == self.received.get(source, 0) + 1:
+            self.received[source] = commit
+        return commit <= self.received.get(source, 0)
+
+
+def test_a_full_inbox_takes_the_parcel_that_is_missing():
+    crawl: Any = ReceivingCrawl()
+    inbox = Inbox(crawl)
+    for commit in range(2, MAX_WAITING + 500):
+        inbox.deliver(0.0, 3, commit, b"")
+    assert len(inbox) == MAX_WAITING
+    for commit in range(1, MAX_WAITING + 500):
+        inbox.deliver(0.0, 3, commit, b"")
+    assert crawl.received == {3: MAX_WAITING + 499}
+    assert not len(inbox)
+
+
+def test_addresses_are_reported_until_a_grant_answers(memory_path):
+    site = random_site(2, n_pages=60, n_hosts=9)
+    cluster = crawled(memory_path, site)
+    shard = next(each for each in cluster.shards.values() if each.member.report(0.0).n_pages)
+    shard.crawl.engine.politeness.set_address(0, "192.0.2.99")
+    for _ in range(2):
+        assert shard.member.report(0.0).addresses == ("192.0.2.99",)
+    shard.member.apply(cluster.now_s, cluster.coordinator.grant(shard.shard, cluster.now_s))
+    assert shard.member.report(0.0).addresses == ()
+    cluster.close()
+
+
+def test_nothing_is_granted_before_the_pages_of_all_shards_are_known():
+    coordinator = Coordinator(2, 100, PolitenessSettings())
+    known = {"page_budget": 0, "n_issued": 0, "n_requests": 0, "n_waiting": 0, "n_queued": 50, "is_idle": False}
+    coordinator.note(Report(0, n_pages=30, n_requested=30, best=[1.0] * 50, **known))
+    assert coordinator.grant(0, 0.0).page_budget == 30
+    coordinator.note(Report(1, n_pages=70, n_requested=70, best=[1.0] * 50, **known))
+    assert coordinator.ended is EndReason.BUDGET
+    assert coordinator.grant(0, 0.0).page_budget == 30
+    assert coordinator.grant(1, 0.0).page_budget == 70

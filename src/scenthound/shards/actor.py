@@ -147,8 +147,9 @@ class ShardActor:
         except Exception as reason:  # noqa: BLE001 - the supervisor reports it
             self._failure = f"{type(reason).__name__}: {printable(reason, 300)}", True
         finally:
-            self._ended = True
+            # Then the supervisor ends this process.
             shutil.rmtree(folder, ignore_errors=True)
+            self._ended = True
 
     def _crawl(self, plan: ShardPlan, folder: Path) -> None:
         settings, log = plan.settings, shard_log(plan.location, plan.settings.shard)

@@ -5,8 +5,8 @@ It has no clock and no durable state: shards report, and it answers with grants.
 everything from the reports of resumed shards.
 
 Rules
-- Visits and leases together never exceed the page budget. A lease that a shard does not use is taken back, and counts
-  until the shard has confirmed that.
+- Visits and leases together never exceed the page budget. Nothing is granted before all shards have reported. A lease
+  that a shard does not use is taken back, and counts until the shard has confirmed that.
 - A lease also limits requests: a shard whose best links are dead must not go on with worse ones than others have.
 - Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
   while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do
@@ -166,8 +166,9 @@ class Coordinator:
         #: Pages that each shard may visit in all, at most.
         self._leases = dict.fromkeys(range(n_shards), 0)
         self._round_size = FIRST_PAGES * n_shards
-        #: Shards that have reported in this round.
+        #: Shards that have reported in this round, and those that never have.
         self._heard: set[int] = set()
+        self._unknown = set(range(n_shards))
         self._last_numbers: list[tuple[int, dict[int, int], dict[int, int]]] | None = None
 
     @property
@@ -188,6 +189,7 @@ class Coordinator:
         self._tokens.confirm(shard, report.in_use)
         self._reports[shard] = report
         self._leases[shard] = max(report.page_budget, report.n_taken)
+        self._unknown.discard(shard)
         self._heard.add(shard)
         if len(self._heard) == self.n_shards:
             self._heard.clear()
@@ -202,10 +204,13 @@ class Coordinator:
         self._last_numbers = None
 
     def grant(self, shard: int, now_s: float) -> Grant:
-        """The next grant of a shard. One that has not reported may do nothing yet."""
+        """The next grant of a shard. Nobody may do anything before all have reported once, because it is not known how
+        many pages the others have visited."""
         report = self._reports.get(shard)
         if report is None:
             return Grant(0)
+        if self._unknown:
+            return Grant(report.n_taken, report.n_requested)
         others = sum(lease for each, lease in self._leases.items() if each != shard)
         room = max(0, self.page_budget - others)
         share = self._shares().get(shard, 0)
