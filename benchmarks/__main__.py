@@ -33,6 +33,7 @@ SEPARATE_NAMES = (
     "corpus",
     "patience",
     "shard_quality",
+    "shard_speed",
     "significance",
     "many_hosts",
     "traps",

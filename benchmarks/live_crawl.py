@@ -39,8 +39,8 @@ N_FUNCTIONS = 25
 class LiveCrawl:
     """A crawl into a folder; an existing crawl there is resumed.
 
-    With `time_monitoring` the CPU time of status samples and of reading commands is reported, too; with `stages` that
-    of each stage.
+    With `shards` it is split on a local cluster. With `time_monitoring` the CPU time of status samples and of reading
+    commands is reported, too; with `stages` that of each stage.
     """
 
     folder: str
@@ -57,6 +57,8 @@ class LiveCrawl:
     time_monitoring: bool = False
     stages: bool = False
     commit_log: str | None = None
+    #: 0: without a cluster.
+    shards: int = 0
 
     def command(self) -> list[str]:
         """The command line that runs the crawl in a separate process."""
@@ -78,6 +80,7 @@ class LiveCrawl:
             patience=0.0,
             connections=self.connections,
             allow_private=True,
+            shards=max(1, self.shards),
         )
 
 
@@ -126,7 +129,11 @@ def main() -> None:
         time_s=task.time_s, commit_s=task.commit_s, watch=report, watch_s=task.watch_s, handle_signals=True
     )
     folder = Path(task.folder)
-    if is_kind(folder, "crawl"):
+    if task.shards:
+        from scenthound.shards.crawl import ClusterChoice, crawl_in_shards
+
+        summary = crawl_in_shards(task.settings(), folder, options, ClusterChoice("local"))
+    elif is_kind(folder, "crawl"):
         summary = resume(folder, replace(options, page_budget=task.n_pages))
     else:
         summary = crawl(task.settings(), folder, options, commit_log=task.commit_log)

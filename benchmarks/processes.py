@@ -11,15 +11,21 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from scenthound.errors import Failure
 
+#: How often processes are sampled.
+SAMPLE_S = 0.2
+MIN_BUSY_SHARE = 0.05
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -80,6 +86,61 @@ def measure_crawl(command: Sequence[str], name: str, variables: Mapping[str, str
     return MeasuredCrawl(cpu_s, reports)
 
 
+@dataclass(frozen=True, slots=True)
+class SampledCrawl:
+    """A crawl that has ended, and its processes meanwhile. `last` are the values that it printed last."""
+
+    samples: list["Sample"]
+    last: Mapping[str, Any]
+
+    def cpu_s(self, role: str, after_s: float = 0.0) -> float:
+        """The CPU time of a role after a time."""
+        times = [each.time_s for each in self.samples]
+        values = [each.cpu_s.get(role, 0.0) for each in self.samples]
+        return values[-1] - (float(np.interp(after_s, times, values)) if after_s else 0.0)
+
+    def busy_share(self, first_s: float, last_s: float) -> float:
+        """The share of a time in which the busiest thread of an observed process had something to do; the mean of
+        them."""
+        times = [each.time_s for each in self.samples]
+        shares = []
+        for process in {process for each in self.samples for process in each.busy_s}:
+            values = [each.busy_s.get(process, 0.0) for each in self.samples]
+            busy_s = np.diff(np.interp([first_s, last_s], times, np.maximum.accumulate(values)))[0]
+            shares.append(float(busy_s) / (last_s - first_s))
+        # Threads of other processes of the same role, such as parsers, hardly run.
+        shares = [share for share in shares if share > MIN_BUSY_SHARE]
+        return sum(shares) / len(shares) if shares else 0.0
+
+
+def sample_crawl(
+    command: Sequence[str], name: str, sampler_of: Callable[[int], "ProcessSampler"], variables: Mapping[str, str]
+) -> SampledCrawl:
+    """Run a crawl to its end, and sample its processes. Raises Failure if its exit code is not 0."""
+    environment = _environment() | dict(variables)
+    samples: list[Sample] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, env=environment) as process:
+        assert process.stdout is not None
+        sampler, is_over = sampler_of(process.pid), threading.Event()
+
+        def sample() -> None:
+            while not is_over.wait(SAMPLE_S):
+                samples.append(sampler.sample())
+
+        thread = threading.Thread(target=sample, daemon=True)
+        thread.start()
+        lines = [json.loads(line) for line in process.stdout]
+        is_over.set()
+        thread.join()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        # It has ended, but its CPU time can still be read.
+        samples.append(sampler.sample())
+        code = process.wait()
+    if code != 0 or not lines or "ended" not in lines[-1]:
+        raise Failure(f"{name} failed with exit code {code}; its last output is above.")
+    return SampledCrawl(samples, lines[-1])
+
+
 def measure_cpu_s(command: Sequence[str], name: str) -> float:
     """Run any command; its CPU seconds. Raises Failure if its exit code is not 0."""
     _adopt_orphans()
@@ -128,6 +189,81 @@ class ProcessStat:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         cpu_s = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         return cls(process, int(fields[1]), int(fields[2]), cpu_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Processes at a time (of the wall clock): CPU seconds by role until then; and of each running process with the
+    observed role, how long its busiest thread has run or waited for a processor, and its memory."""
+
+    time_s: float
+    cpu_s: Mapping[str, float]
+    busy_s: Mapping[int, float]
+    resident_bytes: Mapping[int, int]
+
+
+class ProcessSampler:
+    """The CPU time of a process and its descendants, by their roles: that of a process whose command line contains one
+    of the given texts, also for its descendants, and `role` for the others.
+
+    Figures are read from /proc while processes run, so the last moments of those that end meanwhile are missing."""
+
+    def __init__(self, root: int, role: str, roles: Mapping[str, str], observed: str) -> None:
+        self._root = root
+        self._role = role
+        self._roles = roles
+        self._observed = observed
+        self._cpu_s: dict[int, tuple[str, float]] = {}
+        self._known = {root}
+
+    def sample(self) -> Sample:
+        found = {each.id: each for each in processes()}
+        for each in sorted(found.values(), key=lambda process: process.id):
+            # A process whose parent has ended stays known.
+            if each.parent in self._known:
+                self._known.add(each.id)
+        running = [found[process] for process in self._known if process in found]
+        for each in running:
+            # A process that has ended, but not for its parent, has no command line any more.
+            has_ended = each.id in self._cpu_s and not _command_line(each.id)
+            role = self._cpu_s[each.id][0] if has_ended else self._role_of(each, found)
+            self._cpu_s[each.id] = role, each.cpu_s
+        cpu_s: dict[str, float] = {}
+        for role, seconds in self._cpu_s.values():
+            cpu_s[role] = cpu_s.get(role, 0.0) + seconds
+        observed = [each.id for each in running if self._cpu_s[each.id][0] == self._observed]
+        return Sample(
+            time.time(),
+            cpu_s,
+            {process: _busy_s(process) for process in observed},
+            {process: resident_bytes(process) for process in observed},
+        )
+
+    def _role_of(self, process: ProcessStat, found: Mapping[int, ProcessStat]) -> str:
+        each: ProcessStat | None = process
+        while each is not None and each.id != self._root:
+            command = _command_line(each.id)
+            for text, role in self._roles.items():
+                if text in command:
+                    return role
+            each = found.get(each.parent)
+        return self._role
+
+
+def _command_line(process: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    return ""
+
+
+def _busy_s(process: int) -> float:
+    """How long the busiest thread of a process has run or waited for a processor."""
+    longest = 0
+    for task in Path(f"/proc/{process}/task").glob("*/schedstat"):
+        with suppress(OSError):
+            run_ns, waited_ns, _ = map(int, task.read_text().split())
+            longest = max(longest, run_ns + waited_ns)
+    return longest / 1e9
 
 
 def processes() -> Iterator[ProcessStat]:

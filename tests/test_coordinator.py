@@ -7,7 +7,7 @@ import pytest
 
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
-from scenthound.shards.coordinator import TURN_S, AddressTokens, Coordinator, Report
+from scenthound.shards.coordinator import TURN_S, UNUSED_ROUNDS, AddressTokens, Coordinator, Report
 
 POLITE = PolitenessSettings()
 
@@ -56,6 +56,36 @@ def test_leases_grow_while_they_are_used_up():
     sizes = [after - before for before, after in pairwise(granted)]
     assert sizes == sorted(sizes)
     assert sizes[-1] >= 10 * sizes[0]
+
+
+def test_leases_shrink_only_after_some_rounds_that_are_not_used():
+    coordinator = Coordinator(1, 100_000, POLITE)
+    queued = {"n_queued": 10_000, "best": [1.0] * 64}
+    for n in (4, 12, 28, 60, 124):
+        coordinator.note(report(0, page_budget=n, n_pages=n, n_requests=n, n_requested=n, **queued))
+    sizes = []
+    for _ in range(2 * UNUSED_ROUNDS):
+        grant = coordinator.grant(0, 0.0)
+        sizes.append(grant.n_requests - 124)
+        used = {"page_budget": grant.page_budget, "n_pages": 124, "n_requests": grant.n_requests, "n_requested": 124}
+        coordinator.note(report(0, **used, **queued))
+    assert sizes == [128] * UNUSED_ROUNDS + [64] * UNUSED_ROUNDS
+
+
+@pytest.mark.parametrize(
+    ("values", "is_awaited"),
+    [
+        ({"n_requests": 10, "n_requested": 10, "n_queued": 5}, True),
+        ({"n_requests": 10, "n_requested": 4, "n_queued": 5}, False),
+        ({"n_requests": 10, "n_requested": 10}, False),
+        ({"n_requests": 10, "addresses": ["10.0.0.1"]}, True),
+    ],
+)
+def test_a_shard_that_cannot_go_on_is_awaited(values, is_awaited):
+    coordinator = Coordinator(2, 100_000, POLITE)
+    coordinator.note(report(0, n_requests=10))
+    coordinator.note(report(1, **values))
+    assert coordinator.is_awaited is is_awaited
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -4,18 +4,24 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 from random import Random
+from time import monotonic
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
 
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import Parcel, RobotsAnswer, RobotsRequest, ShardMap, shard_of
 from scenthound.errors import CorruptData
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
 from scenthound.frontier.url_table import new_url_table
+from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.shards.coordinator import Coordinator, Report
 from scenthound.shards.member import MAX_WAITING, Inbox
+from scenthound.shards.supervisor import Incarnation, Supervisor
 from scenthound.web.urls import host_of
 from test_shard_crawls import check_cluster, settings_of
 from virtual_shards import VirtualCluster
@@ -285,3 +291,18 @@ def test_nothing_is_granted_before_the_pages_of_all_shards_are_known():
     assert coordinator.ended is EndReason.BUDGET
     assert coordinator.grant(0, 0.0).page_budget == 30
     assert coordinator.grant(1, 0.0).page_budget == 70
+
+
+# The supervisor
+
+
+@pytest.mark.parametrize("n_members", [0, 1])
+def test_a_supervisor_between_two_exchanges_does_not_use_the_processor(tmp_path, n_members):
+    connection = SimpleNamespace(ray=None, n_processors=lambda: 1)
+    settings = CrawlSettings(Topic("test", ("sea",)), ("http://h.test/",))
+    supervisor = Supervisor(connection, settings, uuid4(), str(tmp_path), page_budget=10)
+    for shard in range(n_members):
+        supervisor._members[shard] = Incarnation(shard, None, None, 0.0, next_s=monotonic() + 60)
+    began_s = monotonic()
+    supervisor._hear(0.05)
+    assert monotonic() - began_s >= 0.05

@@ -63,12 +63,14 @@ class ShardMap:
 
     def of_hosts(self, hosts: IntArray) -> IntArray:
         """The shards of hosts, by their numbers in the URL table."""
-        n_hosts = int(hosts.max(initial=-1)) + 1
-        if n_hosts > len(self._shards):
-            known = len(self._shards)
+        try:
+            found: IntArray = self._shards.take(hosts)
+        except IndexError:
+            # There are new hosts.
+            known, n_hosts = len(self._shards), int(hosts.max()) + 1
             new = [shard_of(self._table.host(number), self.n_shards) for number in range(known, n_hosts)]
             self._shards = np.concatenate((self._shards, np.array(new, np.int32)))
-        found: IntArray = self._shards[hosts]
+            found = self._shards.take(hosts)
         return found
 
     def is_home(self, _pages: IntArray, hosts: IntArray) -> BoolArray:

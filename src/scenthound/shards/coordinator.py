@@ -35,6 +35,8 @@ FIRST_PAGES = 4
 N_BEST = 64
 #: Pages of the largest round, for each shard.
 MAX_PAGES = 2_000
+#: After so many rounds in a row of which most was not used, the next ones are smaller.
+UNUSED_ROUNDS = 4
 #: How long a shard may use an address before it is another shard's turn.
 TURN_S = 10.0
 #: A shard with so many parcels that wait halves the leases of all.
@@ -73,6 +75,11 @@ class Report:
     def n_taken(self) -> int:
         """Pages that have used up the lease, or may do so."""
         return self.n_pages + self.n_issued
+
+    @property
+    def has_used_up(self) -> bool:
+        """Whether the shard could have requested more pages than its lease allows."""
+        return self.n_queued > 0 and self.n_requested >= self.n_requests > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,7 @@ class Coordinator:
         #: Pages that each shard may visit in all, at most.
         self._leases = dict.fromkeys(range(n_shards), 0)
         self._round_size = FIRST_PAGES * n_shards
+        self._n_unused_rounds = 0
         #: Shards that have reported in this round, and those that never have.
         self._heard: set[int] = set()
         self._unknown = set(range(n_shards))
@@ -180,6 +188,12 @@ class Coordinator:
     def n_pages(self) -> int:
         """Visited pages of the shards that have reported."""
         return sum(report.n_pages for report in self._reports.values())
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a shard can hardly go on before its next grant, because it has used up its lease or has found new
+        addresses."""
+        return any(report.has_used_up or report.addresses for report in self._reports.values())
 
     def note(self, report: Report) -> None:
         """A shard has reported."""
@@ -231,11 +245,16 @@ class Coordinator:
 
     def _adapt(self, reports: Sequence[Report]) -> None:
         """Change the size of the next round by how the last one was used."""
-        unused = sum(max(0, each.n_requests - each.n_requested) for each in reports)
-        if any(each.n_queued and each.n_requested >= each.n_requests > 0 for each in reports):
+        if any(each.has_used_up for each in reports):
+            self._n_unused_rounds = 0
             self._round_size *= 2
-        elif 2 * unused > self._round_size:
-            self._round_size //= 2
+        elif not self.is_awaited:
+            # Rounds in which shards are awaited are short.
+            unused = sum(max(0, each.n_requests - each.n_requested) for each in reports)
+            self._n_unused_rounds = self._n_unused_rounds + 1 if 2 * unused > self._round_size else 0
+            if self._n_unused_rounds == UNUSED_ROUNDS:
+                self._n_unused_rounds = 0
+                self._round_size //= 2
         self._round_size = min(max(self._round_size, FIRST_PAGES * self.n_shards), MAX_PAGES * self.n_shards)
 
     def _shares(self) -> dict[int, int]:

@@ -16,7 +16,8 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from time import monotonic
+from math import inf
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -33,8 +34,11 @@ from scenthound.store.log_storage import LogStorage, check_exclusive, storage_at
 if TYPE_CHECKING:
     from scenthound.cluster.connection import Connection
 
-#: How often shards report.
+#: How often shards report, and how often if one of them can hardly go on before its next grant. With many shards that
+#: would be too much work for the supervisor.
 EXCHANGE_S = 0.5
+SHORT_EXCHANGE_S = 0.1
+SHORT_EXCHANGE_S_PER_SHARD = 0.005
 #: How long the supervisor waits for answers before it looks at the time again.
 WAIT_S = 0.1
 #: What an actor reserves: nodes without processors get no shard, and others as many as there are.
@@ -63,6 +67,7 @@ class Incarnation:
     heard_s: float = 0.0
     #: When the lease of its last grant has ended for sure.
     lease_ends_s: float = 0.0
+    #: When the next call is due at the latest.
     next_s: float = 0.0
     is_stopped: bool = False
     progress: str = "starting"
@@ -214,15 +219,25 @@ class Supervisor:
     # Exchanges
 
     def _call_all(self, now_s: float) -> None:
+        earlier_s = self._earlier_s()
         for member in self._members.values():
-            if member.call is None and now_s >= member.next_s and not member.is_stopped:
+            if member.call is None and now_s >= member.next_s - earlier_s and not member.is_stopped:
                 member.call = member.actor.call.remote("report")
                 member.called_s = now_s
+
+    def _earlier_s(self) -> float:
+        """How much earlier than usual calls are due."""
+        if not self.coordinator.is_awaited:
+            return 0.0
+        short_s = max(SHORT_EXCHANGE_S, SHORT_EXCHANGE_S_PER_SHARD * self._settings.shards)
+        return max(0.0, EXCHANGE_S - short_s)
 
     def _hear(self, timeout_s: float) -> None:
         """Take the answers that come within a time."""
         members = {member.call: member for member in self._members.values() if member.call is not None}
         if not members:
+            next_s = min((each.next_s for each in self._members.values() if not each.is_stopped), default=inf)
+            sleep(min(timeout_s, max(0.0, next_s - self._earlier_s() - monotonic())))
             return
         done, _ = self._ray.wait(list(members), num_returns=1, timeout=timeout_s)
         if done:
