@@ -300,7 +300,7 @@ def resumed_run(
     from scenthound.crawler.start import resume as resume_crawl
     from scenthound.relevance.base import RELEVANCE
     from scenthound.store.crawl_folder import CrawlAbout
-    from scenthound.store.crawl_store import start_rebuilding
+    from scenthound.store.crawl_store import start_assembling, start_rebuilding
     from scenthound.strategies.base import STRATEGIES
     from scenthound.web.access import check_header
     from scenthound.web.proxies import parse_proxy
@@ -309,7 +309,8 @@ def resumed_run(
     headers = tuple(map(check_header, _texts("header", header)))
     renewed = Credentials(None if proxy is None else parse_proxy(proxy).url, headers)
     if log is not None and not os.path.lexists(folder_of(crawl)):
-        start_rebuilding(folder_of(crawl), log)
+        make_folder = start_rebuilding if cluster is None else start_assembling
+        make_folder(folder_of(crawl), log)
     folder = folder_of(crawl, "crawl")
     stored = CrawlAbout.read(folder).settings
     _check_known(folder, stored, strategy=strategy, relevance=relevance)

@@ -30,11 +30,11 @@ from scenthound.errors import InvalidParameter, UsageError, printable
 from scenthound.metrics.recall_estimate import RecallEstimate
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.shards.assembly import Assembly
-from scenthound.shards.logs import logs_of, shard_log
+from scenthound.shards.logs import logs_of
 from scenthound.shards.supervisor import ShardProgress, Supervisor
 from scenthound.signals import restored_signals
 from scenthound.store.commit_log import CommitLog
-from scenthound.store.crawl_folder import SHARD_LOGS_FOLDER, ArchiveSettings, CrawlAbout, ShardLogs
+from scenthound.store.crawl_folder import ABOUT_FILE, SHARD_LOGS_FOLDER, ArchiveSettings, CrawlAbout, ShardLogs
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.base import STRATEGIES
@@ -85,7 +85,7 @@ def crawl_in_shards(
     conditions = StopConditions(options.page_budget)
     settings = ready_settings(replace(settings, render=RenderMode.NEVER))
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
-    if choice.location is not None and shard_log(choice.location, 0).exists():
+    if choice.location is not None and CommitLog.at(choice.location).exists():
         raise UsageError(
             f"{printable(choice.location)} has the commit logs of another crawl: choose another location with "
             "--commit-log."
@@ -93,10 +93,11 @@ def crawl_in_shards(
     with ExitStack() as cleanup:
         # Whatever is wrong with the cluster is noticed before a folder is made.
         connection = cleanup.enter_context(connected(choice.address))
-        store = CrawlStore.create(folder, settings.as_settings(), archive, force=force)
-        cleanup.callback(store.close)
         shards = ShardLogs(settings.shards, choice.location or SHARD_LOGS_FOLDER)
-        shards.write(folder)
+        store = CrawlStore.create(folder, settings.as_settings(), archive, force=force, shards=shards)
+        cleanup.callback(store.close)
+        # If the folder is lost, it is made again from the logs.
+        CommitLog.at(shards.location_in(folder.resolve())).begin((folder / ABOUT_FILE).read_bytes())
         write_credentials(settings, folder)
         log_start("crawl", settings, folder=folder)
         with failures_logged("crawl"):

@@ -444,6 +444,14 @@ def start_rebuilding(folder: Path, commit_log: str | os.PathLike[str]) -> None:
     _make_empty(folder, _log_outside(folder, commit_log), is_copy=False)
 
 
+def start_assembling(folder: Path, location: str | os.PathLike[str]) -> None:
+    """Make the folder of a crawl in shards without its commits, from the logs at a location."""
+    log = _log_outside(folder, location)
+    _make_empty(folder, log, is_copy=True)
+    n_shards = CrawlAbout.read(folder).settings.get("shards", 1)
+    ShardLogs(int(n_shards), log.location).write(folder)
+
+
 def copy_from_log(log: CommitLog, folder: Path, progress: Progress = silent) -> None:
     """Make a folder with the commits of a log to read them, also while another process appends more. The log stays as
     it is, and the copy does not name it."""
