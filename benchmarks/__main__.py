@@ -44,6 +44,7 @@ SEPARATE_NAMES = (
     "live_kills",
     "live_large",
     "commit_log",
+    "shard_assembly",
     "rendering",
     "scrapy_order",
     "soak",

@@ -140,6 +140,9 @@ class Nodes:
             self._process.wait(20)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
 
 def _title(pid: int) -> str:
@@ -164,13 +167,13 @@ class FaultyCrawl:
     process: subprocess.Popen[bytes] = field(init=False)
 
     def start(self, *arguments: object) -> None:
-        output = (self.out.parent / "output").open("ab")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "scenthound", "crawl", "--cluster", self.nodes.address, *map(str, arguments)],
-            env=self.nodes.environment,
-            stdout=output,
-            stderr=output,
-        )
+        with (self.out.parent / "output").open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "scenthound", "crawl", "--cluster", self.nodes.address, *map(str, arguments)],
+                env=self.nodes.environment,
+                stdout=output,
+                stderr=output,
+            )
 
     def wait_for_pages(self, n_pages: int) -> None:
         until_s = time.monotonic() + MAX_S

@@ -15,7 +15,7 @@ NODE = {"node_ip_address": "127.0.0.1", "object_store_memory": 80 << 20, "includ
 
 def main() -> None:
     folder, *disks = sys.argv[1:]
-    cluster = Cluster(initialize_head=True, head_node_args={**NODE, "num_cpus": 0, "temp_dir": folder})
+    cluster: Any = Cluster(initialize_head=True, head_node_args={**NODE, "num_cpus": 0, "temp_dir": folder})
     nodes = [cluster.add_node(**NODE, num_cpus=4, env_vars={"TMPDIR": disk}) for disk in disks]
     print(json.dumps({"address": cluster.address, "raylets": [_raylet(node) for node in nodes]}), flush=True)
     sys.stdin.read()

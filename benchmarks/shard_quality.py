@@ -1,4 +1,4 @@
-"""What shards cost: target recall and harvest of crawls in shards, compared with one frontier (estimated 30 minutes).
+"""What shards cost: target recall and harvest of crawls in shards, compared with one frontier (estimated 40 minutes).
 
 Crawls of 1,000 pages from 5 start pages, in 4, 16 and 64 shards that exchange what they found every 16, 64 or 256
 requests. wpschools is one host, so its pages are assigned to shards one by one, which is the worst case: nearly all
@@ -259,15 +259,20 @@ def _draw(results: Results, file: Path) -> None:
     """Differences in target recall: a row of panels for each web, a panel for each checkpoint, and the strategies side
     by side."""
     webs = results.webs()
-    drawing = new_drawing(9.6, 3.4 * len(webs) + 0.5)
+    drawing = new_drawing(11.0, 3.4 * len(webs) + 0.5)
     conditions = [condition for condition in CONDITIONS[1:] if not condition.endswith(BY_PAGES)]
     for row, web in enumerate(webs):
+        first = None
         for column, n_pages in enumerate(CHECKPOINTS):
-            axes = drawing.add_subplot(len(webs), len(CHECKPOINTS), row * len(CHECKPOINTS) + column + 1)
+            position = row * len(CHECKPOINTS) + column + 1
+            # Panels side by side have the same scale.
+            axes = drawing.add_subplot(len(webs), len(CHECKPOINTS), position, sharey=first)
+            first = first or axes
             axes.axhline(0, color="0.45", linewidth=0.8, zorder=1)
             for strategy in STRATEGY_NAMES:
-                differences = [results.differences(web, strategy, condition)[:, column] for condition in conditions]
-                _draw_strategy(axes, strategy, differences)
+                if len(results.values(web, strategy, WHOLE)):
+                    differences = [results.differences(web, strategy, each)[:, column] for each in conditions]
+                    _draw_strategy(axes, strategy, differences)
             _label(axes, conditions)
             axes.set_title(f"{web}, after {n_pages:,} pages", fontsize="medium")
             axes.set_ylabel("difference in target recall", fontsize="small")
@@ -295,17 +300,16 @@ def _draw_strategy(axes: Any, strategy: str, differences: Sequence[FloatArray]) 
 
 
 def _label(axes: Any, conditions: Sequence[str]) -> None:
-    """Exchange intervals below the ticks, and the number of shards below these."""
-    axes.set_xticks(range(len(conditions)), [condition.split("/")[1] for condition in conditions], fontsize="small")
+    """Exchange intervals at the ticks, and the number of shards below the middle one of each group."""
+    # All have two lines, so that the first ones are aligned.
+    labels = [f"{condition.split('/')[1]}\n" for condition in conditions]
+    for number, n_shards in enumerate(SHARDS):
+        labels[number * len(EXCHANGES) + len(EXCHANGES) // 2] += f"{n_shards} shards"
+    axes.set_xticks(range(len(conditions)), labels)
     for at in range(len(EXCHANGES), len(conditions), len(EXCHANGES)):
         axes.axvline(at - 0.5, color="0.8", linewidth=0.8, zorder=0)
-    for number, n_shards in enumerate(SHARDS):
-        middle = (number + 0.5) / len(SHARDS)
-        axes.text(
-            middle, -0.13, f"{n_shards} shards", transform=axes.transAxes, ha="center", va="top", fontsize="small"
-        )
     axes.set_xlim(-0.5, len(conditions) - 0.5)
-    axes.set_xlabel("requests from one exchange to the next", labelpad=16, fontsize="small")
+    axes.set_xlabel("requests from one exchange to the next", fontsize="small")
 
 
 if __name__ == "__main__":

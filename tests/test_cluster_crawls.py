@@ -1,6 +1,10 @@
 """Crawls in shards on a real cluster of local nodes, in which something fails; and errors in one line."""
 
+import os
 import secrets
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +15,7 @@ from benchmarks.cluster_faults import run_fault
 
 import scenthound as sh
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
-from scenthound.shards.actor import ShardPlan, check_storage
+from scenthound.shards.actor import FOLDER_PREFIX, ShardPlan, check_storage, remove_leftovers
 from scenthound.store.crawl_folder import ShardLogs
 from test_shard_crawls import settings_of
 from virtual_site import random_site
@@ -79,6 +83,17 @@ def test_storage_that_is_not_shared_is_refused(tmp_path):
             check_storage(plan_at(location, name, content))
     with pytest.raises(InvalidInput, match="does not see the files in"):
         check_storage(plan_at(tmp_path, "probe", b"of another crawl"))
+
+
+def test_folders_of_killed_shards_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    names = [f"{FOLDER_PREFIX}{ended.pid}-a", f"{FOLDER_PREFIX}{os.getpid()}-b", f"{FOLDER_PREFIX}c", "other"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    remove_leftovers()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
 
 
 @pytest.fixture

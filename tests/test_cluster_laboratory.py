@@ -409,9 +409,8 @@ def test_a_node_that_differs_or_lacks_the_package_is_named_with_the_difference(c
     with pytest.raises(InvalidInput, match=line):
         results_of(cluster, partial(Multiplier, 1), [1, 2, 3], n_workers=2)
     missing = {"host": "b (10.0.0.2)", "problem": "ModuleNotFoundError: No module named 'scenthound'"}
-    pool = cluster.pool(partial(Multiplier, 1), 1, WorkerFiles())
     with pytest.raises(InvalidInput, match=r"^Node b \(10\.0\.0\.2\) cannot import Scenthound"):
-        pool._check(missing)
+        pools.check_node(missing)
 
 
 # Connections

@@ -274,7 +274,7 @@ def test_after_kills_all_acknowledged_pages_exist_in_the_folder_and_elsewhere(tm
             process.stdout.readline()
             threading.Timer(rng.uniform(0.0, 0.1), process.kill).start()
             said = process.stdout.read().split("\n")
-        acknowledged = max(acknowledged, *(int(line) for line in said[:-1] if line))
+        acknowledged = max([acknowledged, *(int(line) for line in said[:-1] if line)])
         elsewhere = tmp_path / f"elsewhere-{kill}"
         with CrawlStore.open(elsewhere, commit_log=log) as store:
             urls = [row.url for row in store.visits()]

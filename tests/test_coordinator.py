@@ -13,7 +13,17 @@ POLITE = PolitenessSettings()
 
 
 def report(shard: int, **values: object) -> Report:
-    idle = {"page_budget": 0, "n_pages": 0, "n_issued": 0, "n_waiting": 0, "n_queued": 0, "best": (), "is_idle": False}
+    idle = {
+        "page_budget": 0,
+        "n_pages": 0,
+        "n_issued": 0,
+        "n_requests": 0,
+        "n_requested": 0,
+        "n_waiting": 0,
+        "n_queued": 0,
+        "best": (),
+        "is_idle": False,
+    }
     return Report(shard, **{**idle, **values})  # type: ignore[arg-type]
 
 
@@ -40,7 +50,8 @@ def test_leases_grow_while_they_are_used_up():
     coordinator, granted = Coordinator(1, 100_000, POLITE), [0]
     for _ in range(6):
         n_pages = sum(granted[-1:])
-        coordinator.note(report(0, page_budget=n_pages, n_pages=n_pages, n_queued=10_000, best=[1.0] * 64))
+        used = {"page_budget": n_pages, "n_pages": n_pages, "n_requests": n_pages, "n_requested": n_pages}
+        coordinator.note(report(0, **used, n_queued=10_000, best=[1.0] * 64))
         granted.append(coordinator.grant(0, 0.0).page_budget)
     sizes = [after - before for before, after in pairwise(granted)]
     assert sizes == sorted(sizes)
@@ -49,29 +60,30 @@ def test_leases_grow_while_they_are_used_up():
 
 def test_leases_shrink_only_after_some_rounds_that_are_not_used():
     coordinator = Coordinator(1, 100_000, POLITE)
-    for n_pages in (4, 12, 28, 60, 124):
-        coordinator.note(report(0, page_budget=n_pages, n_pages=n_pages, n_queued=10_000, best=[1.0] * 64))
+    queued = {"n_queued": 10_000, "best": [1.0] * 64}
+    for n in (4, 12, 28, 60, 124):
+        coordinator.note(report(0, page_budget=n, n_pages=n, n_requests=n, n_requested=n, **queued))
     sizes = []
     for _ in range(2 * UNUSED_ROUNDS):
-        lease = coordinator.grant(0, 0.0).page_budget
-        sizes.append(lease - 124)
-        coordinator.note(report(0, page_budget=lease, n_pages=124, n_queued=10_000, best=[1.0] * 64))
+        grant = coordinator.grant(0, 0.0)
+        sizes.append(grant.n_requests - 124)
+        used = {"page_budget": grant.page_budget, "n_pages": 124, "n_requests": grant.n_requests, "n_requested": 124}
+        coordinator.note(report(0, **used, **queued))
     assert sizes == [128] * UNUSED_ROUNDS + [64] * UNUSED_ROUNDS
 
 
 @pytest.mark.parametrize(
     ("values", "is_awaited"),
     [
-        ({"page_budget": 10, "n_pages": 10, "n_queued": 5}, True),
-        ({"page_budget": 10, "n_pages": 4, "n_issued": 4, "n_waiting": 2, "n_queued": 5}, True),
-        ({"page_budget": 10, "n_pages": 4, "n_queued": 5}, False),
-        ({"page_budget": 10, "n_pages": 10}, False),
-        ({"page_budget": 10, "addresses": ["10.0.0.1"]}, True),
+        ({"n_requests": 10, "n_requested": 10, "n_queued": 5}, True),
+        ({"n_requests": 10, "n_requested": 4, "n_queued": 5}, False),
+        ({"n_requests": 10, "n_requested": 10}, False),
+        ({"n_requests": 10, "addresses": ["10.0.0.1"]}, True),
     ],
 )
 def test_a_shard_that_cannot_go_on_is_awaited(values, is_awaited):
     coordinator = Coordinator(2, 100_000, POLITE)
-    coordinator.note(report(0, page_budget=10))
+    coordinator.note(report(0, n_requests=10))
     coordinator.note(report(1, **values))
     assert coordinator.is_awaited is is_awaited
 

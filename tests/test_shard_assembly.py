@@ -1,5 +1,6 @@
 """The folder of a whole crawl: every visit of every shard once, whatever happens to the process that assembles it."""
 
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import orjson
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -15,25 +17,28 @@ from warcio.archiveiterator import ArchiveIterator
 import scenthound as sh
 from dashboard_client import Client, run_row, sample, status_values
 from scenthound.crawler import control
+from scenthound.crawler.explain import Outcome
 from scenthound.crawler.recall import CrawlRecall
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
+from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, UsageError
 from scenthound.reasons import EndReason
 from scenthound.shards.assembly import Assembly
-from scenthound.shards.logs import logs_of, shard_log_location
+from scenthound.shards.logs import logs_of, shard_log_location, shards_of
 from scenthound.store.archive import ArchiveBatch, ArchiveEnd
 from scenthound.store.commit_log import CommitLog, LoggedCommit
 from scenthound.store.crawl_database import urls_in
 from scenthound.store.crawl_folder import ArchiveSettings, ShardLogs, refuse_shards
-from scenthound.store.crawl_records import VisitRecord
+from scenthound.store.crawl_records import RenderedRecord, VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.ui.reports.crawl_summary import resume_command
 from scenthound.web.urls import host_of
 from stored_crawls import NOON_S
 from test_shard_crawls import N_SHARDS, settings_of
 from virtual_shards import VirtualCluster
-from virtual_site import TOPIC, VirtualSite, random_site
+from virtual_site import TOPIC, VirtualSite, random_site, response
 
 
 @dataclass
@@ -169,22 +174,22 @@ def check_archive(whole: StoredCrawl, stores: list[CrawlStore]) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "link_context", "opic"])
-def test_the_folder_has_every_visit_of_every_shard(tmp_path, strategy):
-    cluster = crawled(tmp_path / "cluster", random_site(1, n_pages=80, n_hosts=10), strategy=strategy)
-    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+def test_the_folder_has_every_visit_of_every_shard(memory_path, strategy):
+    cluster = crawled(memory_path / "cluster", random_site(1, n_pages=80, n_hosts=10), strategy=strategy)
+    with closing(assembler_of(cluster, memory_path / "out")) as assembler:
         n_commits = assembler.catch_up()
         assert n_commits == assembler.n_commits_of(cluster)
         assert assembler.catch_up() == 0
-        rows = check_assembled(tmp_path / "out", cluster)
+        rows = check_assembled(memory_path / "out", cluster)
     assert [row.time_s for row in rows] == sorted(row.time_s for row in rows)
     cluster.close()
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_crawl_is_assembled_while_it_runs_by_processes_that_are_killed(tmp_path, seed):
+def test_a_crawl_is_assembled_while_it_runs_by_processes_that_are_killed(memory_path, seed):
     rng = Random(seed)
     site = site_with_rules(seed)
-    assembler = Assembler(tmp_path / "out", tmp_path / "cluster" / "log", settings_of(site))
+    assembler = Assembler(memory_path / "out", memory_path / "cluster" / "log", settings_of(site))
 
     def assemble(cluster: VirtualCluster) -> None:
         if rng.random() < 0.02:
@@ -194,67 +199,88 @@ def test_a_crawl_is_assembled_while_it_runs_by_processes_that_are_killed(tmp_pat
         if rng.random() < 0.005 and len(cluster.shards) == N_SHARDS and cluster.n_kills < 2:
             cluster.kill(rng.choice(sorted(cluster.shards)))
 
-    cluster = crawled(tmp_path / "cluster", site, faults=assemble, seed=seed)
+    cluster = crawled(memory_path / "cluster", site, faults=assemble, seed=seed)
     with closing(assembler):
         assembler.catch_up()
         assert assembler.n_kills > 1
         assert assembler.n_taken == assembler.n_commits_of(cluster)
-        piecewise = check_assembled(tmp_path / "out", cluster)
-    with closing(assembler_of(cluster, tmp_path / "again")) as at_once:
+        piecewise = check_assembled(memory_path / "out", cluster)
+    with closing(assembler_of(cluster, memory_path / "again")) as at_once:
         at_once.catch_up()
-        assert {row.url for row in check_assembled(tmp_path / "again", cluster)} == {row.url for row in piecewise}
+        assert {row.url for row in check_assembled(memory_path / "again", cluster)} == {row.url for row in piecewise}
     cluster.close()
 
 
-def test_files_of_the_archive_are_limited(tmp_path):
-    cluster = crawled(tmp_path / "cluster", random_site(2, n_pages=60, n_hosts=8))
-    with closing(assembler_of(cluster, tmp_path / "out", max_file_bytes=5_000)) as assembler:
+def test_a_commit_is_found_that_was_missing_when_the_log_was_read_ahead(memory_path):
+    cluster = crawled(memory_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    with closing(assembler_of(cluster, memory_path / "out")) as assembler:
+        assembler.catch_up()
+        for max_commits in (1, None):
+            cluster.shards[1].store.set_status(b"{}")
+            cluster.shards[1].store.commit()
+            assert assembler.catch_up(max_commits) == 1
+    cluster.close()
+
+
+def test_files_of_the_archive_are_limited(memory_path):
+    cluster = crawled(memory_path / "cluster", random_site(2, n_pages=60, n_hosts=8))
+    with closing(assembler_of(cluster, memory_path / "out", max_file_bytes=5_000)) as assembler:
         while assembler.catch_up(1):
             pass
-        check_assembled(tmp_path / "out", cluster)
-    assert len(list((tmp_path / "out" / "archive").iterdir())) > 3
+        check_assembled(memory_path / "out", cluster)
+    files = sorted((memory_path / "out" / "archive").iterdir())
+    assert len(files) > 3
+    for file in files:
+        with file.open("rb") as content:
+            first, *others = ArchiveIterator(content, check_digests="raise")
+            assert (first.rec_type, first.rec_headers["WARC-Filename"]) == ("warcinfo", file.name)
+            assert others
     cluster.close()
 
 
-def test_what_the_supervisor_adds_is_written_with_the_commits(tmp_path):
-    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
-    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+def test_what_the_supervisor_adds_is_written_with_the_commits(memory_path):
+    cluster = crawled(memory_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    with closing(assembler_of(cluster, memory_path / "out")) as assembler:
         assembly = assembler.start()
         store = assembler.store
         store.add(run_row())
         store.set_status(orjson.dumps(status_values(10)))
         assembly.catch_up()
-        with StoredCrawl.open(tmp_path / "out") as whole:
+        with StoredCrawl.open(memory_path / "out") as whole:
             assert [run.run for run in whole.runs()] == [1]
             status = whole.status()
             assert status is not None
             assert status.n_pages == whole.n_visits() == 10
         store.add(sample(10, 1.0))
         store.commit()
-        with StoredCrawl.open(tmp_path / "out") as whole:
+        with StoredCrawl.open(memory_path / "out") as whole:
             assert len(whole.samples()) == 1
             assert sum(assembly.n_assembled) == assembler.n_commits_of(cluster)
     cluster.close()
 
 
-def test_nothing_is_added_of_a_damaged_log(tmp_path):
-    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
-    cluster.close()
-    log = cluster.log_path(1)
-    (log / f"{2:09}").write_bytes((log / f"{3:09}").read_bytes())
-    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
-        with pytest.raises(InvalidInput, match=r"Commit 2 of .* is damaged"):
-            assembler.catch_up()
+def test_a_damaged_commit_ends_the_assembly_until_it_is_restored(memory_path):
+    cluster = crawled(memory_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    damaged = cluster.log_path(1) / f"{2:09}"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-1])
+    with closing(assembler_of(cluster, memory_path / "out")) as assembler:
+        for _ in range(2):
+            with pytest.raises(InvalidInput, match=r"Commit 2 of .* is damaged"):
+                assembler.catch_up()
         assembler.store.commit()
-    with StoredCrawl.open(tmp_path / "out") as whole:
-        assert whole.n_visits() == 0
-        assert whole.assembled() == {}
-
-
-def test_the_log_of_another_shard_is_refused(tmp_path):
-    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+        with StoredCrawl.open(memory_path / "out") as whole:
+            assert (whole.n_visits(), whole.assembled()) == (0, {})
+        damaged.write_bytes(content)
+        assert assembler.catch_up() == assembler.n_commits_of(cluster)
+        check_assembled(memory_path / "out", cluster)
     cluster.close()
-    with closing(assembler_of(cluster, tmp_path / "out")) as assembler:
+
+
+def test_the_log_of_another_shard_is_refused(memory_path):
+    cluster = crawled(memory_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+    cluster.close()
+    with closing(assembler_of(cluster, memory_path / "out")) as assembler:
         assembler.start()
         logs = logs_of(cluster.folder / "log", N_SHARDS)
         with pytest.raises(InvalidInput, match="is not the commit log of shard 0 of the crawl"):
@@ -263,8 +289,8 @@ def test_the_log_of_another_shard_is_refused(tmp_path):
             Assembly(assembler.store, logs[:2]).catch_up()
 
 
-def test_a_log_that_lacks_a_commit_with_urls_does_not_fit(tmp_path):
-    cluster = crawled(tmp_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
+def test_a_log_that_lacks_a_commit_with_urls_does_not_fit(memory_path):
+    cluster = crawled(memory_path / "cluster", random_site(3, n_pages=30, n_hosts=6), page_budget=10)
     cluster.close()
     log = CommitLog.at(cluster.log_path(1))
     with_urls = [number for number in range(1, log.last() + 1) if any(urls_in(log.read(number).rows))]
@@ -272,7 +298,7 @@ def test_a_log_that_lacks_a_commit_with_urls_does_not_fit(tmp_path):
     empty = LoggedCommit(ArchiveBatch((), ArchiveEnd()))
     log.append(with_urls[0], empty)
     with (
-        closing(assembler_of(cluster, tmp_path / "out")) as assembler,
+        closing(assembler_of(cluster, memory_path / "out")) as assembler,
         pytest.raises(InvalidInput, match="does not fit"),
     ):
         assembler.catch_up()
@@ -300,38 +326,38 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out.rename(folder / "out")
 
 
-def test_a_whole_crawl_has_tables_and_a_report(whole, tmp_path):
+def test_a_whole_crawl_has_tables_and_a_report(whole, memory_path):
     crawl = sh.open_crawl(whole)
     with StoredCrawl.open(whole) as stored:
         urls = [row.url for row in stored.visits()]
     assert [row.url for row in crawl.pages] == urls
     assert "links" in repr(crawl.skipped) or len(list(crawl.skipped)) > 0
-    html = sh.report(whole, out=tmp_path / "report.html").read_text()
+    html = sh.report(whole, out=memory_path / "report.html").read_text()
     assert urls[0] in html
 
 
-def test_a_whole_crawl_is_exported(whole, tmp_path):
+def test_a_whole_crawl_is_exported(whole, memory_path):
     n_pages = len(sh.open_crawl(whole))
-    sh.export(whole, "jsonl", tmp_path / "pages.jsonl", workers=1)
-    documents = [orjson.loads(line) for line in (tmp_path / "pages.jsonl").read_bytes().splitlines()]
+    sh.export(whole, "jsonl", memory_path / "pages.jsonl", workers=1)
+    documents = [orjson.loads(line) for line in (memory_path / "pages.jsonl").read_bytes().splitlines()]
     assert len(documents) == n_pages
-    sh.export(whole, "warc", tmp_path / "pages.warc.gz")
-    sh.export(whole, "cdxj", tmp_path / "index.cdxj")
+    sh.export(whole, "warc", memory_path / "pages.warc.gz")
+    sh.export(whole, "cdxj", memory_path / "index.cdxj")
     records = {}
-    with (tmp_path / "pages.warc.gz").open("rb") as content:
+    with (memory_path / "pages.warc.gz").open("rb") as content:
         for record in ArchiveIterator(content):
             if record.rec_type == "response":
                 records[record.rec_headers["WARC-Record-ID"]] = record.rec_headers["WARC-Target-URI"]
     assert {each["metadata"]["warc_record_id"] for each in documents} <= records.keys()
     assert [records[each["metadata"]["warc_record_id"]] for each in documents] == [each["url"] for each in documents]
-    assert len((tmp_path / "index.cdxj").read_bytes().splitlines()) == len(records)
+    assert len((memory_path / "index.cdxj").read_bytes().splitlines()) == len(records)
 
 
-def test_a_whole_crawl_is_a_recorded_web(whole, tmp_path):
+def test_a_whole_crawl_is_a_recorded_web(whole, memory_path):
     run = sh.simulate(whole, TOPIC, ["best_first"], seeds=list(sh.open_crawl(whole).settings.seeds), pages=20)
     assert len(run.pages) == 20
     assert "on topic" in repr(run.evaluate("on_topic"))
-    web = sh.record(whole, out=tmp_path / "web")
+    web = sh.record(whole, out=memory_path / "web")
     assert len(web) == len(sh.open_crawl(whole))
 
 
@@ -344,23 +370,81 @@ def test_the_dashboard_shows_a_whole_crawl(whole):
     assert len(client.get(f"{path}/pages?limit=10").json["pages"]) == 10
     for query in ("curves", "pages/3", "skipped", "hosts", "graph"):
         assert client.get(f"{path}/{query}").status == 200
+    assert client.get(path).json["resume_command"] is None
     refused = client.post(f"{path}/stop")
     assert refused.status == 400
     assert "3 shards" in refused.text
+
+
+def test_the_command_that_resumes_a_whole_crawl_names_a_cluster(whole):
+    with StoredCrawl.open(whole) as stored:
+        state = crawl_state(stored)
+    assert shlex.split(resume_command(whole, state))[3:] == [str(whole), "--cluster", "ADDRESS"]
 
 
 def test_a_page_is_explained_by_its_shard(whole):
     crawl = sh.open_crawl(whole)
     logs = {path: path.stat().st_mtime_ns for path in (whole / "log").rglob("*")}
     explained = [crawl.explain(row.url) for row in list(crawl.pages)[2::7]]
-    assert all(each.no_reasons == "" for each in explained)
+    assert all("other shards" in each.no_reasons for each in explained if not each.reasons)
     assert any(each.reasons for each in explained)
     assert {path: path.stat().st_mtime_ns for path in (whole / "log").rglob("*")} == logs
 
 
-def test_a_page_is_explained_without_reasons_if_the_log_is_gone(whole, tmp_path):
-    shutil.copytree(whole, tmp_path / "out", ignore=shutil.ignore_patterns("log"))
-    crawl = sh.open_crawl(tmp_path / "out")
+def test_reasons_are_those_of_the_strategy_of_the_shard(memory_path):
+    site = random_site(5, n_pages=100, n_hosts=12)
+    cluster = crawled(memory_path / "cluster", site, strategy="scent", page_budget=30)
+    with closing(assembler_of(cluster, memory_path / "out")) as assembler:
+        assembler.catch_up()
+    shard = cluster.shards[0]
+    table, strategy = shard.crawl.engine.web.table, shard.crawl.engine.strategy
+    urls = {number: table.url(number) for number in range(len(table))}
+    explained = {}
+    for page, url in urls.items():
+        if shard_of(host_of(url), N_SHARDS) == 0:
+            found = sh.open_crawl(memory_path / "out").explain(url)
+            if found.outcome is Outcome.QUEUED and not found.is_seed:
+                explained[page] = found
+    # How many there are depends on the average queued page, and pages in flight are not queued.
+    assert [bool(each.reasons) for each in explained.values()] == [bool(strategy.reasons(page)) for page in explained]
+    assert any(each.reasons for each in explained.values())
+    visited = {row.url for row in shard.store.visits()}
+    sent = [each for each in explained.values() if visited.isdisjoint(parent.url for parent in each.parents)]
+    assert sent
+    assert all("by other shards than that of the page, 0." in each.no_reasons for each in sent)
+    cluster.close()
+
+
+def test_a_rendered_page_is_moved_with_its_response(memory_path):
+    for shard in range(2):
+        settings = {"seeds": [], "shards": 2, "shard": shard}
+        log = shard_log_location(memory_path / "log", shard)
+        with CrawlStore.create(memory_path / str(shard), settings, ArchiveSettings("test"), commit_log=log) as store:
+            url = f"http://{shard}.test/"
+            answer = response(url, 200, "Content-Type: text/html", b"before")
+            location = store.archive_response(answer, NOON_S)
+            rendered = store.archive_rendered(answer, b"<p>after", NOON_S, location)
+            store.add(RenderedRecord(0, NOON_S, location, 1, 2, 3, 4))
+            links = np.zeros(0, np.int32)
+            row = {"visit": 0, "page": 0, "url": url, "time_s": NOON_S, "relevance": 0.5, "status": 200, "title": ""}
+            store.add(VisitRecord(**row, links=links, location=rendered))
+            store.add_urls([url])
+            store.commit()
+    settings = {"seeds": [], "shards": 2}
+    with CrawlStore.create(memory_path / "out", settings, ArchiveSettings("test"), shards=ShardLogs(2)) as store:
+        assert Assembly(store, logs_of(memory_path / "log", 2)).catch_up() == 2
+        for row in store.visits():
+            assert row.location is not None
+            assert (row.url, store.archive.record(row.location).html) == (f"http://{row.visit}.test/", "<p>after")
+            rendering = store.rendering_of(row)
+            assert rendering is not None
+            assert store.archive.record(rendering.location).body == b"before"
+    CrawlStore.open(memory_path / "out").close()
+
+
+def test_a_page_is_explained_without_reasons_if_the_log_is_gone(whole, memory_path):
+    shutil.copytree(whole, memory_path / "out", ignore=shutil.ignore_patterns("log"))
+    crawl = sh.open_crawl(memory_path / "out")
     explained = crawl.explain(list(crawl.pages)[-1].url)
     assert explained.visit is not None
     assert "is not a commit log" in explained.no_reasons
@@ -400,19 +484,26 @@ def test_what_needs_the_engine_of_the_crawl_is_refused(whole, command, advice):
     assert "\n" not in str(refused.value)
 
 
-def test_a_crawl_in_one_shard_is_one_in_shards(tmp_path):
-    ShardLogs(1, "s3://bucket/log").write(tmp_path)
-    assert ShardLogs.read(tmp_path) == ShardLogs(1, "s3://bucket/log")
+def test_a_crawl_in_one_shard_is_one_in_shards(memory_path):
+    ShardLogs(1, "s3://bucket/log").write(memory_path)
+    assert ShardLogs.read(memory_path) == ShardLogs(1, "s3://bucket/log")
     with pytest.raises(UsageError, match="is a crawl in one shard"):
-        refuse_shards(tmp_path, "resume it with --cluster")
-    (tmp_path / "shards.json").write_text("{")
+        refuse_shards(memory_path, "resume it with --cluster")
+    (memory_path / "shards.json").write_text("{")
     with pytest.raises(InvalidInput, match=r"shards\.json is damaged"):
-        ShardLogs.read(tmp_path)
+        ShardLogs.read(memory_path)
 
 
-def test_logs_are_below_one_location(tmp_path):
+def test_a_crawl_without_shards_has_no_logs_of_shards(memory_path):
+    with pytest.raises(InvalidInput, match="is not a crawl in shards"):
+        shards_of(memory_path)
+    ShardLogs(2).write(memory_path)
+    assert shards_of(memory_path) == ShardLogs(2)
+
+
+def test_logs_are_below_one_location(memory_path):
     assert shard_log_location("s3://bucket/log/", 3) == "s3://bucket/log/0003"
-    assert [log.location for log in logs_of(tmp_path, 2)] == [f"{tmp_path}/0000", f"{tmp_path}/0001"]
-    assert ShardLogs(2, "/logs").location_in(tmp_path) == "/logs"
-    assert ShardLogs(2).location_in(tmp_path) == str(tmp_path / "log")
-    assert ShardLogs(2, "s3://bucket/log").location_in(tmp_path) == "s3://bucket/log"
+    assert [log.location for log in logs_of(memory_path, 2)] == [f"{memory_path}/0000", f"{memory_path}/0001"]
+    assert ShardLogs(2, "/logs").location_in(memory_path) == "/logs"
+    assert ShardLogs(2).location_in(memory_path) == str(memory_path / "log")
+    assert ShardLogs(2, "s3://bucket/log").location_in(memory_path) == "s3://bucket/log"

@@ -13,6 +13,7 @@ from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
+from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.urls import host_of
 from virtual_shards import Network, VirtualCluster
@@ -65,39 +66,39 @@ def _check_politeness(cluster: VirtualCluster) -> None:
                 assert n_open <= limits.address_connections
 
 
-def test_shards_visit_all_pages_of_one_crawl(tmp_path):
+def test_shards_visit_all_pages_of_one_crawl(memory_path):
     site = random_site(1, n_pages=80, n_hosts=10)
-    cluster = VirtualCluster(tmp_path / "cluster", settings_of(site), site, Random(1))
+    cluster = VirtualCluster(memory_path / "cluster", settings_of(site), site, Random(1))
     assert cluster.run() is EndReason.FRONTIER
     visited = check_cluster(cluster)
     cluster.close()
-    crawl_virtually(tmp_path / "one", settings_of(site, shards=1), random_site(1, n_pages=80, n_hosts=10))
-    assert sorted(visited) == sorted(visited_urls(tmp_path / "one"))
+    crawl_virtually(memory_path / "one", settings_of(site, shards=1), random_site(1, n_pages=80, n_hosts=10))
+    assert sorted(visited) == sorted(visited_urls(memory_path / "one"))
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "opic", "scent"])
-def test_one_shard_is_the_plain_crawl(tmp_path, strategy):
+def test_one_shard_is_the_plain_crawl(memory_path, strategy):
     settings = settings_of(busy_site(3), shards=1, strategy=strategy, strict_order=True, page_budget=40)
-    crawl_virtually(tmp_path / "plain", settings, busy_site(3))
-    cluster = VirtualCluster(tmp_path / "cluster", settings, busy_site(3), Random(1))
+    crawl_virtually(memory_path / "plain", settings, busy_site(3))
+    cluster = VirtualCluster(memory_path / "cluster", settings, busy_site(3), Random(1))
     cluster.run()
-    with CrawlStore.open(tmp_path / "plain") as plain:
+    with CrawlStore.open(memory_path / "plain") as plain:
         for one, other in zip(plain.visits(), cluster.shards[0].store.visits(), strict=True):
             # Only times depend on when leases came.
-            assert (one.url, one.page, one.relevance, one.score) == (
-                other.url,
-                other.page,
-                other.relevance,
-                other.score,
-            )
+            assert _without_time(one) == _without_time(other)
             assert one.links.tolist() == other.links.tolist()
     cluster.close()
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_robots_files_and_redirects_across_shards(tmp_path, seed):
+def _without_time(row: VisitRecord) -> VisitRecord:
+    """Without arrays too, which have no order."""
+    return replace(row, time_s=0.0, location=None, links=None, predicted=None, anchors=None)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_robots_files_and_redirects_across_shards(memory_path, seed):
     site = busy_site(seed)
-    cluster = VirtualCluster(tmp_path / "cluster", settings_of(site, sitemaps=True), site, Random(seed))
+    cluster = VirtualCluster(memory_path / "cluster", settings_of(site, sitemaps=True), site, Random(seed))
     cluster.run()
     check_cluster(cluster)
     cluster.close()
@@ -147,14 +148,14 @@ FAULTS = {"kill": killer, "pause": pauser, "coordinator": coordinator_loser}
 
 @pytest.mark.parametrize("fault", [None, *FAULTS])
 @pytest.mark.parametrize("seed", range(3))
-def test_faults_lose_nothing(tmp_path, fault, seed):
+def test_faults_lose_nothing(memory_path, fault, seed):
     def site() -> VirtualSite:
         return random_site(seed, n_pages=80, n_hosts=10)
 
     rng = Random(seed)
     faults = (lambda _cluster: None) if fault is None else FAULTS[fault](rng, 0.02, 6)
     cluster = VirtualCluster(
-        tmp_path / "cluster",
+        memory_path / "cluster",
         settings_of(site(), strategy="opic"),
         site(),
         Random(seed),
@@ -170,17 +171,16 @@ def test_faults_lose_nothing(tmp_path, fault, seed):
     assert cluster.n_read_from_logs
     if fault == "pause":
         assert cluster.n_fenced
-    crawl_virtually(tmp_path / "one", settings_of(site(), shards=1), site())
-    assert sorted(visited) == sorted(visited_urls(tmp_path / "one"))
+    crawl_virtually(memory_path / "one", settings_of(site(), shards=1), site())
+    assert sorted(visited) == sorted(visited_urls(memory_path / "one"))
 
 
+@pytest.mark.parametrize("fault", ["kill", "coordinator"])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_page_budget_is_kept_exactly(tmp_path, seed):
+def test_a_page_budget_is_kept_exactly(memory_path, fault, seed):
     site = random_site(seed, n_pages=120, n_hosts=10)
-    rng = Random(seed)
-    cluster = VirtualCluster(
-        tmp_path, settings_of(site, page_budget=40), site, Random(seed), faults=killer(rng, 0.02, 3)
-    )
+    faults = FAULTS[fault](Random(seed), 0.03, 4)
+    cluster = VirtualCluster(memory_path, settings_of(site, page_budget=40), site, Random(seed), faults=faults)
     assert cluster.run() is EndReason.BUDGET
     assert len(check_cluster(cluster)) == 40
     cluster.close()

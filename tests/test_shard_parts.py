@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 from types import SimpleNamespace
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -18,10 +19,13 @@ from scenthound.frontier.politeness import Politeness, PolitenessSettings, Reque
 from scenthound.frontier.url_table import new_url_table
 from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
+from scenthound.shards.coordinator import Coordinator, Report
+from scenthound.shards.member import MAX_WAITING, Inbox
 from scenthound.shards.supervisor import Incarnation, Supervisor
+from scenthound.web.urls import host_of
 from test_shard_crawls import check_cluster, settings_of
 from virtual_shards import VirtualCluster
-from virtual_site import VirtualSite, page_of_words
+from virtual_site import VirtualSite, page_of_words, random_site
 
 
 def test_hosts_of_a_registrable_domain_are_in_one_shard():
@@ -148,8 +152,8 @@ def hosts_of_shards(n_shards: int) -> list[str]:
     return [found[shard] for shard in range(n_shards)]
 
 
-def crawled(tmp_path: Path, site: VirtualSite, **settings: object) -> VirtualCluster:
-    cluster = VirtualCluster(tmp_path, settings_of(site, **settings), site, Random(1))
+def crawled(memory_path: Path, site: VirtualSite, **settings: object) -> VirtualCluster:
+    cluster = VirtualCluster(memory_path, settings_of(site, **settings), site, Random(1))
     assert cluster.run() is EndReason.FRONTIER
     check_cluster(cluster)
     return cluster
@@ -159,7 +163,7 @@ def reasons_of(cluster: VirtualCluster) -> dict[str, SkipReason]:
     return {row.url: row.reason for each in cluster.shards.values() for row in each.store.skipped()}
 
 
-def test_a_redirect_to_another_shard_is_handed_on(tmp_path):
+def test_a_redirect_to_another_shard_is_handed_on(memory_path):
     a, b, _ = hosts_of_shards(3)
     site = VirtualSite(
         {
@@ -169,7 +173,7 @@ def test_a_redirect_to_another_shard_is_handed_on(tmp_path):
         },
         {f"http://{a}/old": f"http://{b}/new"},
     )
-    cluster = crawled(tmp_path, site, strategy="opic")
+    cluster = crawled(memory_path, site, strategy="opic")
     visited = [row.url for each in cluster.shards.values() for row in each.store.visits()]
     assert f"http://{b}/new" in visited
     assert reasons_of(cluster) == {f"http://{a}/old": SkipReason.HANDED_ON}
@@ -178,31 +182,31 @@ def test_a_redirect_to_another_shard_is_handed_on(tmp_path):
     cluster.close()
 
 
-def test_redirects_around_all_shards_end(tmp_path):
+def test_redirects_around_all_shards_end(memory_path):
     hosts = hosts_of_shards(3)
     n_redirects = 40
     urls = [f"http://{hosts[i % 3]}/r{i}" for i in range(n_redirects + 1)]
     start = f"http://{hosts[0]}/"
     pages = {start: page_of_words("start", [urls[0]], 1), f"http://{hosts[1]}/": page_of_words("b", [], 2)}
-    cluster = crawled(tmp_path, VirtualSite(pages, dict(pairwise(urls))))
+    cluster = crawled(memory_path, VirtualSite(pages, dict(pairwise(urls))))
     reasons = reasons_of(cluster)
     assert list(reasons.values()).count(SkipReason.REDIRECT_LOOP) == 1
     assert len(reasons) == cluster.settings.redirects + 1
     cluster.close()
 
 
-def test_a_loop_of_redirects_between_shards_ends(tmp_path):
+def test_a_loop_of_redirects_between_shards_ends(memory_path):
     a, b, _ = hosts_of_shards(3)
     pages = {f"http://{a}/": page_of_words("a", [f"http://{a}/x"], 1), f"http://{b}/": page_of_words("b", [], 2)}
     cluster = crawled(
-        tmp_path, VirtualSite(pages, {f"http://{a}/x": f"http://{b}/x", f"http://{b}/x": f"http://{a}/x"})
+        memory_path, VirtualSite(pages, {f"http://{a}/x": f"http://{b}/x", f"http://{b}/x": f"http://{a}/x"})
     )
     assert set(reasons_of(cluster).values()) == {SkipReason.HANDED_ON}
     cluster.close()
 
 
 @pytest.mark.parametrize("is_chain", [False, True])
-def test_robots_files_on_hosts_of_other_shards(tmp_path, is_chain):
+def test_robots_files_on_hosts_of_other_shards(memory_path, is_chain):
     a, b, c = hosts_of_shards(3)
     rules = (200, "", b"User-agent: *\nDisallow: /private\n")
     end = f"http://{c}/rules" if is_chain else f"http://{b}/rules"
@@ -216,22 +220,77 @@ def test_robots_files_on_hosts_of_other_shards(tmp_path, is_chain):
         {f"http://{a}/robots.txt": f"http://{b}/rules", **({f"http://{b}/rules": end} if is_chain else {})},
         {end: rules},
     )
-    cluster = crawled(tmp_path, site)
+    cluster = crawled(memory_path, site)
     assert reasons_of(cluster) == {f"http://{a}/private": SkipReason.ROBOTS}
     assert site.requests[end] == 1
     cluster.close()
 
 
-def test_a_robots_file_that_another_shard_cannot_fetch(tmp_path):
+def test_a_robots_file_that_another_shard_cannot_fetch(memory_path):
     a, b, _ = hosts_of_shards(3)
     site = VirtualSite(
         {f"http://{a}/": page_of_words("a", [], 1), f"http://{b}/": page_of_words("b", [], 4)},
         {f"http://{a}/robots.txt": f"http://{b}/rules"},
         {f"http://{b}/rules": (503, "", b"")},
     )
-    cluster = crawled(tmp_path, site)
+    cluster = crawled(memory_path, site)
     assert reasons_of(cluster)[f"http://{a}/"] is SkipReason.ROBOTS_UNREACHABLE
     cluster.close()
+
+
+def test_only_hosts_of_the_shard_are_counted(memory_path):
+    site = random_site(2, n_pages=60, n_hosts=9)
+    cluster = crawled(memory_path, site)
+    counts = [each.crawl.engine.host_counts(cluster.now_s) for each in cluster.shards.values()]
+    assert sum(map(sum, counts)) == len({host_of(request.url) for request in cluster.requests})
+    cluster.close()
+
+
+class ReceivingCrawl:
+    """Receives the parcels of a chain in their order."""
+
+    def __init__(self) -> None:
+        self.received: dict[int, int] = {}
+
+    def receive(self, _now_s: float, source: int, commit: int, _content: bytes) -> bool:
+        if commit == self.received.get(source, 0) + 1:
+            self.received[source] = commit
+        return commit <= self.received.get(source, 0)
+
+
+def test_a_full_inbox_takes_the_parcel_that_is_missing():
+    crawl: Any = ReceivingCrawl()
+    inbox = Inbox(crawl)
+    for commit in range(2, MAX_WAITING + 500):
+        inbox.deliver(0.0, 3, commit, b"")
+    assert len(inbox) == MAX_WAITING
+    for commit in range(1, MAX_WAITING + 500):
+        inbox.deliver(0.0, 3, commit, b"")
+    assert crawl.received == {3: MAX_WAITING + 499}
+    assert not len(inbox)
+
+
+def test_addresses_are_reported_until_a_grant_answers(memory_path):
+    site = random_site(2, n_pages=60, n_hosts=9)
+    cluster = crawled(memory_path, site)
+    shard = next(each for each in cluster.shards.values() if each.member.report(0.0).n_pages)
+    shard.crawl.engine.politeness.set_address(0, "192.0.2.99")
+    for _ in range(2):
+        assert shard.member.report(0.0).addresses == ("192.0.2.99",)
+    shard.member.apply(cluster.now_s, cluster.coordinator.grant(shard.shard, cluster.now_s))
+    assert shard.member.report(0.0).addresses == ()
+    cluster.close()
+
+
+def test_nothing_is_granted_before_the_pages_of_all_shards_are_known():
+    coordinator = Coordinator(2, 100, PolitenessSettings())
+    known = {"page_budget": 0, "n_issued": 0, "n_requests": 0, "n_waiting": 0, "n_queued": 50, "is_idle": False}
+    coordinator.note(Report(0, n_pages=30, n_requested=30, best=[1.0] * 50, **known))
+    assert coordinator.grant(0, 0.0).page_budget == 30
+    coordinator.note(Report(1, n_pages=70, n_requested=70, best=[1.0] * 50, **known))
+    assert coordinator.ended is EndReason.BUDGET
+    assert coordinator.grant(0, 0.0).page_budget == 30
+    assert coordinator.grant(1, 0.0).page_budget == 70
 
 
 # The supervisor

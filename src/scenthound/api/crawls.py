@@ -330,7 +330,7 @@ def resumed_run(
         return CrawlRun(
             folder,
             settings,
-            lambda each: resume_in_shards(folder, each, where, shards),
+            lambda each: resume_in_shards(folder, each, where, shards, credentials),
             options,
             progress,
             is_new=False,

@@ -134,6 +134,8 @@ def _print_next(summary: CrawlSummary) -> None:
         commands[f"{scenthound} export {folder} --to jsonl --out pages.jsonl"] = "export its pages"
     if summary.ended is EndReason.RECALL:
         more += " --until-recall 0"
+    if summary.cluster is not None:
+        more = f" --cluster {shlex.quote(summary.cluster)}{more}"
     resume = {f"{scenthound} crawl --resume {folder}{more}": "resume the crawl"}
     if summary.ended is EndReason.STOPPED:
         commands = resume | commands

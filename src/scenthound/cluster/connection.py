@@ -295,7 +295,7 @@ def _start(ray: Any, n: int | None) -> Connection:
             num_cpus=n or processors(),
             include_dashboard=False,
             object_store_memory=LOCAL_STORE_BYTES,
-            _temp_dir=folder,
+            _temp_dir=os.path.join(folder, "ray"),
         )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -314,7 +314,8 @@ _local_folders: list[str] = []
 
 
 def _short_folder() -> str:
-    """A temporary folder whose path leaves room for the names of Ray's sockets."""
+    """A temporary folder whose path leaves room for the names of Ray's sockets. Ray makes the folder that it is given
+    writable for everyone, so it gets one inside, which nobody else can reach."""
     place = tempfile.gettempdir()
     return tempfile.mkdtemp(prefix="scenthound-ray-", dir=place if len(place) <= MAX_FOLDER_LENGTH else "/tmp")
 

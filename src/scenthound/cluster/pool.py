@@ -11,9 +11,12 @@ Rules
 """
 
 import pickle
+import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -98,12 +101,35 @@ class ClusterPool(Generic[Item, Result]):
         self._n_failed_starts = 0
         self._sent: set[tuple[str, str]] = set()  #: nodes and digests of inputs
         self._server: Any = None
+        self._cleanup = ExitStack()
+        self._is_interrupted = False
         self._waiting_since_s: float | None = monotonic()  #: for a first worker; None when one was ready
 
     def __enter__(self) -> "ClusterPool[Item, Result]":
+        self._cleanup.enter_context(self._interrupts_noted())
         return self
 
+    @contextmanager
+    def _interrupts_noted(self) -> Iterator[None]:
+        """Python loses the exception of an interrupt that comes while an object is deleted, as Ray's often are. So it
+        is raised again when this pool waits."""
+        before = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(before):
+            yield
+            return
+
+        def note(number: int, frame: Any) -> None:
+            self._is_interrupted = True
+            before(number, frame)
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
     def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
         for member in self._members:
             if member.is_ready and not member.pieces:
                 self._connection.spare.append(member)
@@ -212,6 +238,8 @@ class ClusterPool(Generic[Item, Result]):
 
     def _wait(self) -> None:
         """Wait until a worker has finished something, and go on with it."""
+        if self._is_interrupted:
+            raise KeyboardInterrupt
         ray = self._connection.ray
         members = {member.call: member for member in self._members if member.call is not None}
         finished, _ = ray.wait(list(members), num_returns=1, timeout=WAIT_S, fetch_local=False)

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from random import Random
 
-from scenthound.crawler.journal import Journal, ParcelArrived, Resumed, TokensAssigned
+from scenthound.crawler.journal import Granted, Journal, ParcelArrived, Resumed
 from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.page_set import PageSet
 from scenthound.crawler.scheduler import Scheduler
@@ -44,7 +44,7 @@ from scenthound.crawler.tasks import (
 from scenthound.crawler.throttle import Turns
 from scenthound.errors import PluginError
 from scenthound.frontier.base import ReadyHosts
-from scenthound.frontier.politeness import Politeness
+from scenthound.frontier.politeness import HostCounts, Politeness
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
@@ -132,7 +132,7 @@ class Visited:
 class Engine:
     """`is_recorded` returns whether a URL is read from a recorded web; `journal` receives all inputs, if it is set."""
 
-    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open", "_hops"
+    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open", "_hops", "_max_requested"
 
     def __init__(
         self,
@@ -165,6 +165,9 @@ class Engine:
         self._n_open = 0
         #: Tasks that a stop left without a result, and when they are to be repeated.
         self.repeated: list[tuple[Task, float]] = []
+        self._n_hosts_seen = self._n_foreign_hosts = 0
+        #: In a shard, the pages that the strategy may be asked for in all.
+        self._max_requested = 0
         #: Redirects that led to a page in other shards, until it is requested; and those of pages that are handed on.
         self._hops: dict[int, int] = {}
         self._hops_on: dict[int, int] = {}
@@ -190,6 +193,11 @@ class Engine:
         return self._scheduler.n_pages_issued
 
     @property
+    def n_requested(self) -> int:
+        """Pages that the strategy returned so far."""
+        return self._n_requested
+
+    @property
     def n_waiting(self) -> int:
         """Requested pages that are not in flight and will not wait for long."""
         return max(0, self._n_open - self._scheduler.n_pages_issued - self._scheduler.n_waiting_long)
@@ -201,6 +209,18 @@ class Engine:
     @property
     def hosts(self) -> Hosts:
         return self._scheduler.hosts
+
+    def host_counts(self, now_s: float) -> HostCounts:
+        """The states of the hosts of this crawl, or shard."""
+        counts = self.politeness.counts(now_s)
+        if self.shards is None:
+            return counts
+        # Those of other shards have numbers, too, and never get a request.
+        names, known = self.hosts.names, self.politeness.n_known
+        new = names[self._n_hosts_seen : known]
+        self._n_foreign_hosts += sum(not self.shards.is_home_host(name) for name in new)
+        self._n_hosts_seen = max(self._n_hosts_seen, min(known, len(names)))
+        return counts._replace(ready=max(0, counts.ready - self._n_foreign_hosts))
 
     @property
     def sitemaps(self) -> SitemapLinks:
@@ -312,6 +332,7 @@ class Engine:
         else:
             # Addresses are shared with other shards, and tokens of them have to be assigned first.
             self._scheduler.requeue(event.now_s)
+            self._max_requested = 0
 
     def receive(self, event: ParcelArrived, parcel: Parcel) -> None:
         """Take what another shard has sent."""
@@ -332,13 +353,14 @@ class Engine:
         if self.journal is not None:
             self.journal.arrived(event)
 
-    def assign_tokens(self, event: TokensAssigned) -> None:
-        """Use so many of the connections that shards share (`frontier.politeness`)."""
+    def grant(self, event: Granted) -> None:
+        """Request so many pages in all, and use so many of the connections that shards share."""
         self._scheduler.now_s = event.now_s
+        self._max_requested = event.n_requests
         for address, tokens in event.tokens.items():
             self.politeness.set_tokens(address, tokens, event.now_s)
         if self.journal is not None:
-            self.journal.tokens(event)
+            self.journal.granted(event)
 
     def take_outgoing(self) -> Outgoing:
         """What other shards are to know since the last call."""
@@ -459,6 +481,8 @@ class Engine:
         max_waiting = WAITING_PER_CONNECTION * self.settings.connections - queue_size
         in_budget = page_budget - self.n_visits - n_issued_pages - queue_size
         wanted = min(room - self._scheduler.n_issued, in_budget, max_waiting)
+        if self.shards is not None:
+            wanted = min(wanted, self._max_requested - self._n_requested)
         if self.settings.strict_order:
             return 0 if self._n_open else min(wanted, 1)
         return wanted

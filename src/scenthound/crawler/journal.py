@@ -27,7 +27,7 @@ from scenthound.reasons import SkipReason
 TURN = "t"
 RESUMED = "u"
 ARRIVED = "p"
-TOKENS = "k"
+GRANTED = "k"
 _RESULTS: dict[str, type[Any]] = {
     "a": AddressesResolved,
     "b": RobotsFetched,
@@ -89,14 +89,16 @@ class ParcelArrived:
 
 
 @dataclass(frozen=True, slots=True)
-class TokensAssigned:
-    """This shard has so many tokens of these addresses (`frontier.politeness`)."""
+class Granted:
+    """This shard may request so many pages in all, and has so many tokens of these addresses (`frontier.politeness`);
+    those of others stay as they are."""
 
     now_s: float
+    n_requests: int
     tokens: Mapping[str, int]
 
 
-Event = Turn | TaskCompleted | Resumed | ParcelArrived | TokensAssigned
+Event = Turn | TaskCompleted | Resumed | ParcelArrived | Granted
 
 
 class Journal:
@@ -124,8 +126,8 @@ class Journal:
     def arrived(self, event: ParcelArrived) -> None:
         self._lines.append(orjson.dumps([ARRIVED, event.now_s, event.source, event.commit]))
 
-    def tokens(self, event: TokensAssigned) -> None:
-        self._lines.append(orjson.dumps([TOKENS, event.now_s, dict(event.tokens)]))
+    def granted(self, event: Granted) -> None:
+        self._lines.append(orjson.dumps([GRANTED, event.now_s, event.n_requests, dict(event.tokens)]))
 
     def take(self) -> bytes:
         """The lines since the last call."""
@@ -141,8 +143,8 @@ def read_journal(written: bytes) -> Iterator[Event]:
             yield Turn(now_s, *rest)
         elif letter == ARRIVED:
             yield ParcelArrived(now_s, *rest)
-        elif letter == TOKENS:
-            yield TokensAssigned(now_s, *rest)
+        elif letter == GRANTED:
+            yield Granted(now_s, *rest)
         elif letter == RESUMED:
             # Lines of older journals end earlier.
             missing: list[Any] = [None, True, (), 0.0][len(rest) :]

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from scenthound.crawler.engine import Engine, Visited
-from scenthound.crawler.journal import Journal, ParcelArrived, TokensAssigned
+from scenthound.crawler.journal import Granted, Journal, ParcelArrived
 from scenthound.crawler.log import log_skipped, log_visit
 from scenthound.crawler.reader import PageFilter, Reader
 from scenthound.crawler.recall import CrawlRecall
@@ -369,9 +369,9 @@ class LiveCrawl:
         self._after_event()
         return True
 
-    def assign_tokens(self, now_s: float, tokens: Mapping[str, int]) -> None:
-        """Use so many connections of addresses that several shards use."""
-        self.engine.assign_tokens(TokensAssigned(now_s, tokens))
+    def grant(self, now_s: float, n_requests: int, tokens: Mapping[str, int]) -> None:
+        """Let a shard request so many pages in all, and use so many connections of addresses that it shares."""
+        self.engine.grant(Granted(now_s, n_requests, tokens))
         self.after_turn = False
 
     def _after_event(self) -> None:

@@ -19,9 +19,9 @@ from random import Random
 from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.journal import (
     Event,
+    Granted,
     ParcelArrived,
     Resumed,
-    TokensAssigned,
     Turn,
     checksum_of,
     read_journal,
@@ -178,8 +178,8 @@ class _Replay:
         if isinstance(event, Resumed):
             self._engine.resume(event)
             return
-        if isinstance(event, TokensAssigned):
-            self._engine.assign_tokens(event)
+        if isinstance(event, Granted):
+            self._engine.grant(event)
             return
         if isinstance(event, ParcelArrived):
             parcel = Parcel.from_bytes(next(self._arrivals).content)

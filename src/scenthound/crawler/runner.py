@@ -526,7 +526,7 @@ class LiveRun:
     def _status(self, now_s: float, n_pages: int) -> CrawlStatus:
         engine, harvest = self._engine, self._crawl.harvest
         renders = self._renders
-        hosts = engine.politeness.counts(now_s)
+        hosts = engine.host_counts(now_s)
         seconds = now_s - self._began_s
         speed = (n_pages - self._n_visits_at_start) / seconds if seconds > 0 else 0.0
         n_left = max(0, self._limits.page_budget - n_pages)

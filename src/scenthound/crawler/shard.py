@@ -58,6 +58,9 @@ class ShardMap:
     def is_home_url(self, url: str) -> bool:
         return self.of_url(url) == self.shard
 
+    def is_home_host(self, name: str) -> bool:
+        return shard_of(name, self.n_shards) == self.shard
+
     def of_hosts(self, hosts: IntArray) -> IntArray:
         """The shards of hosts, by their numbers in the URL table."""
         try:

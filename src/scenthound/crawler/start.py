@@ -78,6 +78,7 @@ class RunOptions:
     on_start: OnStart = ignore
     note: Callable[[str], None] = ignore  #: receives a line about what the user should know
     make_run: Callable[..., LiveRun] = LiveRun
+    has_checkpoints: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ class CrawlSummary:
     is_compiled: bool = False  #: whether compiled code read the pages of the last run
     could_wait: bool = True  #: whether a page could be requested while a better one waited for its host
     n_on_topic_lost: int | None = None  #: an estimate of what politeness cost (`on_topic_pages_lost`)
+    cluster: str | None = None  #: the cluster that it ran on
     n_caught_up: int = 0  #: pages of earlier runs whose requests could not be repeated (`replay`)
 
 
@@ -328,7 +330,9 @@ async def _run(
             loop.call_soon_threadsafe(run.stop)
 
     requests = RecentRequests(store.folder / REQUESTS_FILE, row.began_s, clock.ahead_s, is_first=row.run == 1)
-    checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
+    checkpointer = None
+    if options.has_checkpoints:
+        checkpointer = Checkpointer(parts.crawl, Checkpoints(store.folder / CHECKPOINT_FOLDER))
     fetcher, renders = fetcher_of(settings, access), RenderCounts.of(store.status())
     renderer = gate = None
     if browser is not None:

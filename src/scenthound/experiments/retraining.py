@@ -45,6 +45,7 @@ from scenthound.experiments.compare.live_command import page_text
 from scenthound.experiments.labels import Labels
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic
 from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training
+from scenthound.store.crawl_folder import refuse_shards
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.folder import new_folder
 from scenthound.store.record import open_web
@@ -310,6 +311,7 @@ class Retraining:
 
 def retrain(folder: Path, *, even_if_worse: bool = False) -> Retraining:
     """Train a model on the labels of a crawl. UsageError if they are too few; MissingExtra without scikit-learn."""
+    refuse_shards(folder, "its relevance model cannot be replaced")
     if missing := missing_for_training(folder):
         raise UsageError(missing)
     goals = StopConditions.read(folder)

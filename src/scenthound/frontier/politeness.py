@@ -448,6 +448,11 @@ class Politeness:
         """The delay that is left for a host or, while a request to it is in flight, the delay that will follow."""
         return self.current_delay_s(host) if self.is_busy(host) else self.waits_until_s(host) - now_s
 
+    @property
+    def n_known(self) -> int:
+        """The hosts that have a number below this one are known."""
+        return len(self._ready_at)
+
     def counts(self, now_s: float) -> HostCounts:
         address_ready_at = self._address_ready_at
         hosts = zip(self._ready_at, self._address_of, strict=True)

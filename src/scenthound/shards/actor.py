@@ -4,7 +4,7 @@ Rules
 - The crawl runs in a thread with its own event loop. Calls of the supervisor and of other shards come in other threads,
   and are passed to that loop.
 - The folder of the shard is on the disk of its node, made anew for each actor from the log of the shard, and deleted in
-  the end. What counts is the log.
+  the end, or by the next actor on the machine if its process was killed. What counts is the log.
 - Parcels are pushed to other shards without waiting. A push that fails costs nothing: the receiver reads the log.
 - An actor whose lease has ended, or that was replaced, ends its process.
 """
@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from scenthound.crawler.credentials import access_of
 from scenthound.crawler.runner import LiveRun
@@ -35,12 +35,13 @@ from scenthound.shards.logs import shard_log
 from scenthound.shards.member import ShardMember
 from scenthound.shards.run import LeaseEnded, ShardRun, uptime_s
 from scenthound.store.commit_log import CommitLog
-from scenthound.store.crawl_folder import ArchiveSettings
+from scenthound.store.crawl_folder import ArchiveSettings, CrawlAbout
 from scenthound.store.crawl_records import CrawlStatus
-from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.crawl_store import CrawlStore, start_rebuilding
 from scenthound.store.log_storage import storage_at
 from scenthound.web.open_files import reserve_connections
 
+FOLDER_PREFIX = "scenthound-shard-"
 #: How long a call waits for the loop of the crawl.
 ANSWER_S = 5.0
 #: Processes that were replaced, or have lost their coordinator, end with this code.
@@ -133,7 +134,8 @@ class ShardActor:
                 loop.call_soon_threadsafe(getattr(run, method), *arguments)
 
     def _main(self, plan: ShardPlan) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="scenthound-shard-"))
+        remove_leftovers()
+        folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
         try:
             self._crawl(plan, folder / "crawl")
         except (Fenced, LeaseEnded) as reason:
@@ -145,8 +147,9 @@ class ShardActor:
         except Exception as reason:  # noqa: BLE001 - the supervisor reports it
             self._failure = f"{type(reason).__name__}: {printable(reason, 300)}", True
         finally:
-            self._ended = True
+            # Then the supervisor ends this process.
             shutil.rmtree(folder, ignore_errors=True)
+            self._ended = True
 
     def _crawl(self, plan: ShardPlan, folder: Path) -> None:
         settings, log = plan.settings, shard_log(plan.location, plan.settings.shard)
@@ -159,16 +162,21 @@ class ShardActor:
                 watch=self._watch,
                 progress=self._show,
                 make_run=partial(self._make_run, plan),
+                # Its folder ends with this process.
+                has_checkpoints=False,
             )
             run_crawl(settings, store, options, StopConditions(), access=access, browser=None)
 
     def _opened(self, plan: ShardPlan, folder: Path, log: CommitLog) -> CrawlStore:
-        if log.exists():
-            return CrawlStore.open(folder, commit_log=log.location, progress=self._show)
         settings = plan.settings
-        archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
         # Each shard has an ID of its own, from which those of its records are made.
-        crawl_id = UUID(int=plan.crawl_id.int ^ (settings.shard + 1))
+        crawl_id = uuid5(plan.crawl_id, f"shard {settings.shard}")
+        if log.exists():
+            start_rebuilding(folder, log.location)
+            if CrawlAbout.read(folder).crawl_id != crawl_id:
+                raise InvalidInput(f"{log} is the commit log of another crawl: choose another location.")
+            return CrawlStore.open(folder, commit_log=log.location, progress=self._show)
+        archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
         return CrawlStore.create(folder, settings.as_settings(), archive, crawl_id=crawl_id, commit_log=log.location)
 
     def _make_run(self, plan: ShardPlan, crawl: Any, *arguments: Any, **named: Any) -> LiveRun:
@@ -191,6 +199,19 @@ class ShardActor:
 
     def _show(self, _share: float, text: str) -> None:
         self._progress = text
+
+
+def remove_leftovers() -> None:
+    """Remove the folders of shards on this machine whose processes were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*-*"):
+        pid = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
+        try:
+            if pid.isdecimal() and folder.stat().st_uid == os.getuid():
+                os.kill(int(pid), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue
 
 
 def check_storage(plan: ShardPlan) -> None:

@@ -19,6 +19,7 @@ Rules
 
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,6 +54,8 @@ from scenthound.store.crawl_store import CrawlStore
 #: Commits of shards that are added together, at most, and bytes of their archives.
 MAX_COMMITS = 256
 MAX_BYTES = 32_000_000
+#: Logs that are read at the same time, at most.
+MAX_READERS = 16
 #: What a commit raises whose rows are not those of a shard.
 _DAMAGE = (ValueError, TypeError, LookupError, zlib.error)
 _VISIT, _PAGE, _TIME = (VISITS.columns.index(name) for name in ("visit", "page", "time_s"))
@@ -101,6 +104,33 @@ class _ShardCommit:
     rendered: list[RenderedRecord]
 
 
+class _LogReader:
+    """Reads the next commit of each log before it is needed: object stores take long to answer, and answer many
+    requests at a time."""
+
+    def __init__(self, logs: Sequence[CommitLog]) -> None:
+        self._logs = logs
+        #: Its number, and the commit.
+        self._ahead: dict[int, tuple[int, Future[LoggedCommit | None]]] = {}
+
+    def keep_found(self) -> None:
+        """Forget commits that were missing or could not be read: they may be there now. No thread may be reading."""
+        found = {shard for shard, (_, read) in self._ahead.items() if read.exception() is None and read.result()}
+        self._ahead = {shard: ahead for shard, ahead in self._ahead.items() if shard in found}
+
+    def begin(self, shard: int, number: int, threads: Executor) -> None:
+        """Read a commit in a thread, unless that was begun before."""
+        if shard not in self._ahead or self._ahead[shard][0] != number:
+            self._ahead[shard] = number, threads.submit(self._logs[shard].read, number)
+
+    def take(self, shard: int, number: int, threads: Executor) -> LoggedCommit | None:
+        """A commit, after `begin`; None if there is none of this number yet. Begins to read the next one."""
+        commit = self._ahead.pop(shard)[1].result()
+        if commit is not None:
+            self.begin(shard, number + 1, threads)
+        return commit
+
+
 class Assembly:
     """Adds commits of shards to the folder of the whole crawl. `logs` are those of the shards, by number. The store is
     used by one thread, also for what the supervisor adds."""
@@ -110,6 +140,7 @@ class Assembly:
         self._logs = logs
         assembled = store.assembled()
         self._n_assembled = [assembled.get(shard, 0) for shard in range(len(logs))]
+        self._reader = _LogReader(logs)
         self._pages = [ShardPages() for _ in logs]
         self._urls = new_url_table()
         self._urls.load(store.url_texts())
@@ -131,25 +162,29 @@ class Assembly:
         """Add the commits that the folder lacks, or at most so many of them; returns how many were added. What else was
         added to the store is written with them."""
         n_added = 0
-        while max_commits is None or n_added < max_commits:
-            room = MAX_COMMITS if max_commits is None else min(MAX_COMMITS, max_commits - n_added)
-            commits = self._read(room)
-            if not commits:
-                break
-            self._add(commits)
-            n_added += len(commits)
+        self._reader.keep_found()
+        with ThreadPoolExecutor(min(len(self._logs), MAX_READERS), "logs") as threads:
+            while max_commits is None or n_added < max_commits:
+                room = MAX_COMMITS if max_commits is None else min(MAX_COMMITS, max_commits - n_added)
+                commits = self._read(room, threads)
+                if not commits:
+                    break
+                self._add(commits)
+                n_added += len(commits)
         return n_added
 
-    def _read(self, max_commits: int) -> list[_ShardCommit]:
+    def _read(self, max_commits: int, threads: Executor) -> list[_ShardCommit]:
         """The next commits of all shards."""
         found: list[_ShardCommit] = []
         n_bytes = 0
         next_numbers = [number + 1 for number in self._n_assembled]
         n_urls = [len(pages) for pages in self._pages]
         behind = set(range(len(self._logs)))
+        for shard in behind:
+            self._reader.begin(shard, next_numbers[shard], threads)
         while behind and len(found) < max_commits and n_bytes < MAX_BYTES:
             shard = min(behind, key=lambda each: (self._times_s[each], next_numbers[each], each))
-            commit = self._logs[shard].read(next_numbers[shard])
+            commit = self._reader.take(shard, next_numbers[shard], threads)
             if commit is None:
                 behind.remove(shard)
                 continue

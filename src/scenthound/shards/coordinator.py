@@ -5,8 +5,9 @@ It has no clock and no durable state: shards report, and it answers with grants.
 everything from the reports of resumed shards.
 
 Rules
-- Visits and leases together never exceed the page budget. A lease that a shard does not use is taken back, and counts
-  until the shard has confirmed that.
+- Visits and leases together never exceed the page budget. Nothing is granted before all shards have reported. A lease
+  that a shard does not use is taken back, and counts until the shard has confirmed that.
+- A lease also limits requests: a shard whose best links are dead must not go on with worse ones than others have.
 - Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
   while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do
   not compare get equal leases.
@@ -46,8 +47,9 @@ BACKLOG = 100
 class Report:
     """What a shard says of itself.
 
-    `page_budget` is its lease, `n_pages` are visited pages, `n_issued` those in flight, `n_waiting` those that wait for
-    their hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen
+    `page_budget` is its lease, `n_pages` are visited pages, `n_issued` those in flight. `n_requests` is its lease of
+    requests, `n_requested` are pages requested so far, dead or not, and `n_waiting` those of them that wait for their
+    hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen
     unless something arrives, although its lease would allow it. `sent` and `received` have the commit of the last
     parcel for and from each other shard. `addresses` are those that it needs tokens for since its last report, `in_use`
     the tokens that it has or still uses, of the addresses of the last grant."""
@@ -56,6 +58,8 @@ class Report:
     page_budget: int
     n_pages: int
     n_issued: int
+    n_requests: int
+    n_requested: int
     n_waiting: int
     n_queued: int
     best: Sequence[float]
@@ -74,16 +78,17 @@ class Report:
 
     @property
     def has_used_up(self) -> bool:
-        """Whether the shard could have visited more pages than its lease allows."""
-        return self.n_queued > 0 and self.n_taken + self.n_waiting >= self.page_budget > 0
+        """Whether the shard could have requested more pages than its lease allows."""
+        return self.n_queued > 0 and self.n_requested >= self.n_requests > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a shard may do: visit so many pages in all, and use so many tokens of these addresses. `sent` are the
-    commits of the last parcels that other shards have for it."""
+    """What a shard may do: visit and request so many pages in all, and use so many tokens of these addresses. `sent`
+    are the commits of the last parcels that other shards have for it."""
 
     page_budget: int
+    n_requests: int = 0
     tokens: Mapping[str, int] = field(default_factory=dict)
     sent: Mapping[int, int] = field(default_factory=dict)
 
@@ -169,8 +174,9 @@ class Coordinator:
         self._leases = dict.fromkeys(range(n_shards), 0)
         self._round_size = FIRST_PAGES * n_shards
         self._n_unused_rounds = 0
-        #: Shards that have reported in this round.
+        #: Shards that have reported in this round, and those that never have.
         self._heard: set[int] = set()
+        self._unknown = set(range(n_shards))
         self._last_numbers: list[tuple[int, dict[int, int], dict[int, int]]] | None = None
 
     @property
@@ -197,6 +203,7 @@ class Coordinator:
         self._tokens.confirm(shard, report.in_use)
         self._reports[shard] = report
         self._leases[shard] = max(report.page_budget, report.n_taken)
+        self._unknown.discard(shard)
         self._heard.add(shard)
         if len(self._heard) == self.n_shards:
             self._heard.clear()
@@ -211,16 +218,20 @@ class Coordinator:
         self._last_numbers = None
 
     def grant(self, shard: int, now_s: float) -> Grant:
-        """The next grant of a shard. One that has not reported may do nothing yet."""
+        """The next grant of a shard. Nobody may do anything before all have reported once, because it is not known how
+        many pages the others have visited."""
         report = self._reports.get(shard)
         if report is None:
             return Grant(0)
+        if self._unknown:
+            return Grant(report.n_taken, report.n_requested)
         others = sum(lease for each, lease in self._leases.items() if each != shard)
         room = max(0, self.page_budget - others)
-        lease = max(report.n_taken, min(report.n_taken + self._shares().get(shard, 0), room))
+        share = self._shares().get(shard, 0)
+        lease = max(report.n_taken, min(report.n_taken + report.n_waiting + share, room))
         self._leases[shard] = max(self._leases[shard], lease)
         sent = {each.shard: each.sent[shard] for each in self._reports.values() if shard in each.sent}
-        return Grant(lease, self._tokens.grant(shard, now_s), sent)
+        return Grant(lease, report.n_requested + share, self._tokens.grant(shard, now_s), sent)
 
     def _end_round(self, reports: Sequence[Report]) -> None:
         if self.n_pages >= self.page_budget:
@@ -239,7 +250,7 @@ class Coordinator:
             self._round_size *= 2
         elif not self.is_awaited:
             # Rounds in which shards are awaited are short.
-            unused = sum(max(0, each.page_budget - each.n_taken) for each in reports)
+            unused = sum(max(0, each.n_requests - each.n_requested) for each in reports)
             self._n_unused_rounds = self._n_unused_rounds + 1 if 2 * unused > self._round_size else 0
             if self._n_unused_rounds == UNUSED_ROUNDS:
                 self._n_unused_rounds = 0
@@ -247,21 +258,21 @@ class Coordinator:
         self._round_size = min(max(self._round_size, FIRST_PAGES * self.n_shards), MAX_PAGES * self.n_shards)
 
     def _shares(self) -> dict[int, int]:
-        """How many of the next pages each shard should visit."""
+        """How many of the next requests each shard should make."""
         waiting = {shard: report for shard, report in self._reports.items() if report.n_queued}
-        shares = {shard: report.n_waiting for shard, report in self._reports.items()}
         backlog = max(each.backlog for each in self._reports.values())
         size = max(1, int(self._round_size / (1 + backlog / BACKLOG)))
         if not all(len(report.best) for report in waiting.values()):
-            return {shard: n + -(-size // len(waiting)) * (shard in waiting) for shard, n in shares.items()}
+            return dict.fromkeys(waiting, -(-size // len(waiting)))
         scores = np.array([score for report in waiting.values() for score in report.best[:N_BEST]], np.float64)
         sizes = [len(report.best[:N_BEST]) for report in waiting.values()]
         owners = np.repeat(np.array(list(waiting), np.int64), sizes)
         best = owners[np.argsort(-scores, kind="stable")[:size]]
         counts = np.bincount(best, minlength=self.n_shards) * max(1, size // max(1, len(best)))
-        shares = {shard: n + min(int(counts[shard]), self._reports[shard].n_queued) for shard, n in shares.items()}
+        shares = {shard: min(int(counts[shard]), report.n_queued) for shard, report in self._reports.items()}
         # If few pages are queued, those that arrive before the next grant can be visited at once.
-        n_left = self.page_budget - sum(report.n_taken for report in self._reports.values()) - sum(shares.values())
+        n_taken = sum(report.n_taken + report.n_waiting for report in self._reports.values())
+        n_left = self.page_budget - n_taken - sum(shares.values())
         rest = max(0, min(size - sum(shares.values()), n_left)) // self.n_shards
         return {shard: n + rest for shard, n in shares.items()}
 

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import time
+from typing import Any
 
+from scenthound import native
 from scenthound.cluster.connection import Connection, connected
-from scenthound.crawler.credentials import with_credentials, write_credentials
+from scenthound.crawler.credentials import Credentials, renew_credentials, with_credentials, write_credentials
 from scenthound.crawler.log import ProgressLog, failures_logged, log_start
+from scenthound.crawler.recall import stored_recall
 from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.shard import MAX_SHARDS
@@ -24,9 +27,10 @@ from scenthound.crawler.start import CrawlSummary, RunOptions, ready_settings
 from scenthound.crawler.state import SampleRecorder, ending_of
 from scenthound.crawler.topic_notes import topic_notes
 from scenthound.errors import InvalidParameter, UsageError, printable
+from scenthound.metrics.recall_estimate import RecallEstimate
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.shards.assembly import Assembly
-from scenthound.shards.logs import logs_of
+from scenthound.shards.logs import logs_of, shard_log
 from scenthound.shards.supervisor import ShardProgress, Supervisor
 from scenthound.signals import restored_signals
 from scenthound.store.commit_log import CommitLog
@@ -81,6 +85,11 @@ def crawl_in_shards(
     conditions = StopConditions(options.page_budget)
     settings = ready_settings(replace(settings, render=RenderMode.NEVER))
     archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
+    if choice.location is not None and shard_log(choice.location, 0).exists():
+        raise UsageError(
+            f"{printable(choice.location)} has the commit logs of another crawl: choose another location with "
+            "--commit-log."
+        )
     with ExitStack() as cleanup:
         # Whatever is wrong with the cluster is noticed before a folder is made.
         connection = cleanup.enter_context(connected(choice.address))
@@ -94,8 +103,14 @@ def crawl_in_shards(
             return _ShardedRun(settings, store, options, conditions, shards).run(connection)
 
 
-def resume_in_shards(folder: Path, options: RunOptions, choice: ClusterChoice, n_shards: int | None) -> CrawlSummary:
-    """Resume a crawl in shards, however it was stopped."""
+def resume_in_shards(
+    folder: Path,
+    options: RunOptions,
+    choice: ClusterChoice,
+    n_shards: int | None,
+    credentials: Credentials | None = None,
+) -> CrawlSummary:
+    """Resume a crawl in shards, however it was stopped. `credentials` replace those that it was started with."""
     shards = ShardLogs.read(folder)
     if shards is None:
         raise UsageError(f"{printable(folder)} was not crawled on a cluster: resume it without --cluster.")
@@ -107,7 +122,10 @@ def resume_in_shards(folder: Path, options: RunOptions, choice: ClusterChoice, n
     if choice.location is not None and choice.location != shards.location_in(folder):
         raise UsageError(f"The logs of {printable(folder)} are elsewhere: leave out --commit-log.")
     about = CrawlAbout.read(folder)
-    settings = with_credentials(CrawlSettings.from_settings(about.settings), folder)
+    settings = CrawlSettings.from_settings(about.settings)
+    if credentials is not None:
+        renew_credentials(settings, folder, credentials)
+    settings = with_credentials(settings, folder)
     check_shards(settings, options)
     conditions = StopConditions.read(folder).updated(page_budget=options.page_budget)
     with connected(choice.address) as connection, closing(CrawlStore.open(folder)) as store:
@@ -138,7 +156,11 @@ class _ShardedRun:
 
         def on_round(progress: ShardProgress) -> None:
             status = folder_writer.note(progress)
-            if status is not None:
+            if status is None:
+                if row.n_pages_before:
+                    doing = "; ".join(f"shard {shard}: {text}" for shard, text in sorted(progress.others.items())[:3])
+                    options.progress(0.0, doing)
+            else:
                 options.watch(status)
                 log_progress(status)
             folder_writer.raise_failure()
@@ -158,7 +180,7 @@ class _ShardedRun:
             ended = supervisor.run()
         status = folder_writer.finish(ended)
         options.watch(status)
-        return _summary(self.settings, store, status, ended)
+        return replace(_summary(self.settings, store, status, ended), cluster=connection.address)
 
     def _record_start(self) -> RunRecord:
         began_s = max(time(), self.store.last_time_s())
@@ -204,13 +226,18 @@ class FolderWriter:
         self._samples = SampleRecorder(store, row.run, sum(lasted_s.values()))
         self._assembly = Assembly(store, logs)
         self._n_before = row.n_pages_before
+        #: The latest of each shard, also of one that is being replaced.
+        self._statuses: dict[int, CrawlStatus] = {}
         self._status: CrawlStatus | None = None
         self._is_over = threading.Event()
         self._failure: Exception | None = None
 
     def note(self, progress: ShardProgress) -> CrawlStatus | None:
         """The status of the whole crawl; None before the first shard has one."""
-        statuses = [report.status for report in progress.reports.values() if report.status is not None]
+        self._statuses |= {
+            shard: report.status for shard, report in progress.reports.items() if report.status is not None
+        }
+        statuses = list(self._statuses.values())
         if statuses:
             seconds = max(0.0, time() - self._began_s)
             self._status = whole_status(
@@ -260,11 +287,30 @@ class FolderWriter:
             n_skipped=sum(reasons.values()),
             reasons=dict(reasons),
             seconds=time() - self._began_s,
+            **_recall_values(self._store),
+            **self._relevance_values(n_pages),
         )
         self._samples.record(status, is_last=True)
         self._store.add(replace(self._row, ended_s=status.time_s, ended=ended.value))
         self._store.commit()
         return status
+
+    def _relevance_values(self, n_pages: int) -> dict[str, Any]:
+        """Over all pages: the last reports of shards may be older."""
+        (relevance,) = self._store.numbers(("relevance",), n_pages)
+        threshold = self._store.about.settings.get("on_topic_from")
+        return {
+            "harvest": float(relevance.mean()) if n_pages else None,
+            "n_on_topic": None if threshold is None else int((relevance >= threshold).sum()),
+        }
+
+
+def _recall_values(store: CrawlStore) -> dict[str, Any]:
+    estimate = stored_recall(store).estimate
+    if not isinstance(estimate, RecallEstimate):
+        return {"recall_unknown": estimate.value}
+    bounds = {"recall_low": estimate.low, "recall_high": estimate.high}
+    return {"recall": estimate.recall, **bounds, "recall_unknown": ""}
 
 
 def whole_status(
@@ -280,7 +326,8 @@ def whole_status(
         run=run,
         n_pages=n_pages,
         page_budget=page_budget,
-        n_on_topic=None if None in on_topic else sum(each or 0 for each in on_topic),
+        # Shards count pages that are not acknowledged yet.
+        n_on_topic=None if None in on_topic else min(n_pages, sum(each or 0 for each in on_topic)),
         harvest=_mean(shards, lambda each: each.harvest),
         recent_harvest=_mean(shards, lambda each: each.recent_harvest),
         regret=_mean(shards, lambda each: each.regret),
@@ -301,7 +348,7 @@ def whole_status(
         n_out_of_scope=sum(each.n_out_of_scope for each in shards),
         skipped_sitemaps=_summed(each.skipped_sitemaps for each in shards),
         n_sitemap_links_elsewhere=sum(each.n_sitemap_links_elsewhere for each in shards),
-        recall_unknown="it is not estimated for crawls in shards",
+        recall_unknown="shards do not know the pages of others while they run",
     )
 
 
@@ -338,5 +385,6 @@ def _summary(settings: CrawlSettings, store: CrawlStore, status: CrawlStatus, en
         relevance=settings.relevance or "",
         on_topic_from=settings.on_topic_from,
         topic_notes=topic_notes(settings, store),
+        is_compiled=native.is_available(),
         n_on_topic_lost=lost,
     )

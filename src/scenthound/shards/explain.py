@@ -4,6 +4,7 @@ The folder of the shard is made again from the log, in a temporary folder; the l
 """
 
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,4 +37,11 @@ def explained(folder: Path, url: str, progress: Progress = silent) -> Explanatio
             copy_from_log(log, copy, progress)
         except ScenthoundError as error:
             return replace(found, no_reasons=error.message)
-        return with_reasons(found, copy, progress)
+        result = with_reasons(found, copy, progress)
+    end = inf if found.visit is None else found.visit.visit
+    finders = [parent for parent in found.parents if parent.visit < end]
+    is_sent = all(shard_of(host_of(parent.url), shards.n_shards) != shard for parent in finders)
+    if is_sent and not (result.reasons or result.no_reasons):
+        why = f"Its links were found and scored by other shards than that of the page, {shard}."
+        return replace(result, no_reasons=why)
+    return result

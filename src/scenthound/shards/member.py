@@ -31,7 +31,7 @@ class Inbox:
     def deliver(self, now_s: float, source: int, commit: int, content: bytes) -> None:
         """Apply a parcel and those that have waited for it, or let it wait."""
         waiting = self._waiting.setdefault(source, {})
-        if commit > self._crawl.received.get(source, 0) and len(waiting) < MAX_WAITING:
+        if not self._crawl.receive(now_s, source, commit, content) and len(waiting) < MAX_WAITING:
             waiting[commit] = content
         for number in sorted(waiting):
             if not self._crawl.receive(now_s, source, number, waiting[number]):
@@ -56,17 +56,24 @@ class ShardMember:
         self.shard = shard
         self.inbox = Inbox(crawl)
         self.page_budget = 0
+        self._n_requests = 0
         #: The parcels that were missing when the last two grants came.
         self._missing: dict[int, tuple[int, int]] = {}
         self._asked_tokens: set[str] = set()
+        #: Addresses that were not in a report that was answered.
+        self._addresses: list[str] = []
+        self._n_addresses_reported = 0
 
     def apply(self, now_s: float, grant: Grant) -> dict[int, tuple[int, int]]:
         """Use a grant; returns the commits in which parcels were missing at the last two grants."""
         self.page_budget = grant.page_budget
+        del self._addresses[: self._n_addresses_reported]
+        self._n_addresses_reported = 0
         politeness = self.crawl.engine.politeness
-        known = {address: n for address, n in grant.tokens.items() if politeness.tokens_of(address) != n}
-        if known:
-            self.crawl.assign_tokens(now_s, known)
+        tokens = {address: n for address, n in grant.tokens.items() if politeness.tokens_of(address) != n}
+        if self.crawl.engine.shards is not None and (tokens or grant.n_requests != self._n_requests):
+            self.crawl.grant(now_s, grant.n_requests, tokens)
+            self._n_requests = grant.n_requests
         self._asked_tokens = set(grant.tokens)
         before, self._missing = self._missing, self.inbox.missing(grant.sent)
         # They may be on their way: look for them if nothing has come since the last grant.
@@ -78,11 +85,15 @@ class ShardMember:
         crawl, engine = self.crawl, self.crawl.engine
         politeness = engine.politeness
         n_queued = len(engine.strategy)
+        self._addresses += politeness.take_new_addresses()
+        self._n_addresses_reported = len(self._addresses)
         return Report(
             shard=self.shard,
             page_budget=self.page_budget,
             n_pages=engine.n_visits,
             n_issued=engine.n_pages_issued,
+            n_requests=self._n_requests,
+            n_requested=engine.n_requested,
             n_waiting=engine.n_waiting,
             n_queued=n_queued,
             best=engine.strategy.best_queued(N_BEST).tolist(),
@@ -90,7 +101,7 @@ class ShardMember:
             sent=dict(crawl.sent_acknowledged),
             received=dict(crawl.received),
             backlog=len(self.inbox),
-            addresses=politeness.take_new_addresses(),
+            addresses=tuple(self._addresses),
             in_use={address: politeness.tokens_in_use(address) for address in self._asked_tokens},
         )
 
@@ -101,6 +112,7 @@ class ShardMember:
             return False
         if not n_queued:
             return True
-        has_room = engine.n_visits < self.page_budget
+        is_plain = engine.shards is None
+        has_room = engine.n_visits < self.page_budget and (is_plain or engine.n_requested < self._n_requests)
         politeness = engine.politeness
         return has_room and not politeness.awaits_tokens and politeness.next_ready_s(now_s) is None

@@ -17,7 +17,7 @@ from typing import Any
 
 from scenthound.crawler.runner import LiveRun
 from scenthound.crawler.tasks import Task
-from scenthound.errors import Failure
+from scenthound.errors import Failure, InvalidInput
 from scenthound.reasons import EndReason
 from scenthound.shards.coordinator import Grant, Report
 from scenthound.shards.member import ReadParcels, ShardMember
@@ -76,10 +76,15 @@ class ShardRun(LiveRun):
 
     def _has_read(self, source: int, reading: Any) -> None:
         self._reading.discard(source)
-        # What cannot be read now is missing at the next grant, too.
-        if not reading.cancelled() and reading.exception() is None:
+        if reading.cancelled() or self._over.done():
+            return
+        error = reading.exception()
+        if isinstance(error, InvalidInput):
+            self._over.set_exception(error)
+        elif error is None:
             for commit, content in reading.result():
                 self.deliver(source, commit, content)
+        # What could not be read for another reason is missing at the next grant, too.
 
     def _end_reason(self, now_s: float) -> EndReason | None:
         return None
@@ -87,7 +92,8 @@ class ShardRun(LiveRun):
     def _turn(self) -> None:
         if self._lease_ends_s is not None:
             self._check_lease()
-            super()._turn()
+            if len(self._engine.strategy) or not self._engine.is_idle():
+                super()._turn()
             if not self._n_in_flight and self._member.crawl.has_outgoing:
                 self._commit_soon()
 
@@ -109,6 +115,9 @@ class ShardRun(LiveRun):
     def _check_lease(self) -> None:
         if self._lease_ends_s is None or uptime_s() > self._lease_ends_s:
             raise LeaseEnded("The coordinator of the crawl has not answered in time. Resume the crawl.")
+
+    def _record_sample(self, *, is_last: bool = False) -> None:
+        """The status of the whole crawl is stored instead, so that a shard without events has no commits."""
 
     async def run(self) -> EndReason:
         try:

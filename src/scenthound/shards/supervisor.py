@@ -41,6 +41,8 @@ SHORT_EXCHANGE_S = 0.1
 SHORT_EXCHANGE_S_PER_SHARD = 0.005
 #: How long the supervisor waits for answers before it looks at the time again.
 WAIT_S = 0.1
+#: What an actor reserves: nodes without processors get no shard, and others as many as there are.
+PROCESSORS = 0.001
 #: How long an actor may take to start, before that is an error. Replaying a log is not part of it.
 START_S = 60.0
 #: A shard may die so often in a row without a new page.
@@ -113,7 +115,7 @@ class Supervisor:
         self._pages_at_death: dict[int, int] = {}
         self.n_replaced = 0
         self._stop: EndReason | None = None
-        self._processors = min(1.0, connection.n_processors() / settings.shards) if settings.shards else 1.0
+        self._is_ending = False
 
     def stop(self) -> None:
         """End the crawl after requests in flight."""
@@ -197,12 +199,13 @@ class Supervisor:
         )
 
     def _start(self, shard: int) -> None:
-        actor = self._connection.new_service(self._processors)
+        actor = self._connection.new_service(PROCESSORS)
         self._members[shard] = Incarnation(shard, actor, actor.hello.remote(), monotonic())
 
     def _on_hello(self, member: Incarnation, answer: Mapping[str, Any]) -> None:
         check_node(answer)
         member.node = answer["node"]
+        member.called_s = monotonic()
         member.call = member.actor.become.remote(ShardActor.__module__, ShardActor.__name__, self._plan(member.shard))
 
     def _tell_peers(self) -> None:
@@ -269,6 +272,8 @@ class Supervisor:
             member.is_stopped = True
         if answer.report is not None:
             self.coordinator.note(answer.report)
+            if self._is_ending:
+                return
             # At once, because the report says what the shard has used.
             grant = self.coordinator.grant(member.shard, now_s)
             member.actor.call.remote("apply", grant, answer.uptime_s)
@@ -292,8 +297,8 @@ class Supervisor:
             if not member.is_started:
                 if now_s - member.called_s > START_S:
                     raise Failure(
-                        f"The cluster has had no room for shard {member.shard} for {START_S:g} s: start more nodes, or "
-                        "use fewer shards."
+                        f"Shard {member.shard} could not be started within {START_S:g} s: look at the nodes with "
+                        "`ray status`, then resume the crawl."
                     )
             elif member.heard_s and now_s > max(member.lease_ends_s, member.called_s + LEASE_S):
                 self._replace(member, 0.0, None)
@@ -317,7 +322,11 @@ class Supervisor:
 
     def _end_all(self, reason: EndReason) -> None:
         """Let all shards finish their requests and commit."""
+        self._is_ending = True
         until_s = monotonic() + END_S
+        # Those that have no lease have requested nothing.
+        for shard in [shard for shard, member in self._members.items() if not member.lease_ends_s]:
+            self._connection.kill(self._members.pop(shard).actor)
         for member in self._members.values():
             member.actor.call.remote("stop", reason.value)
         while monotonic() < until_s:

@@ -34,6 +34,7 @@ TRAPS = Cause("crawler traps", "check them with `scenthound explain`; --no-traps
 NOT_RECORDED = Cause("not in the recording", "record a larger web, or add start pages")
 NEAR_DUPLICATES = Cause("near-duplicates", "add start pages; --keep-duplicates keeps them")
 SOFT_404S = Cause("soft 404 pages", "add start pages; --keep-soft-404s keeps them")
+HANDED_ON = Cause("redirects to pages of other shards", ADD_SEEDS)
 REPEATED = Cause("already visited under another URL", ADD_SEEDS)
 _CODES = list(SkipReason)
 #: From the first failure of a request to the last of a response.
@@ -65,6 +66,7 @@ CAUSES = {
     SkipReason.NEAR_DUPLICATE: NEAR_DUPLICATES,
     SkipReason.SOFT_404: SOFT_404S,
     SkipReason.REPEATED: REPEATED,
+    SkipReason.HANDED_ON: HANDED_ON,
 }
 
 

@@ -14,6 +14,7 @@ from scenthound.command_line import command_line
 from scenthound.crawler.state import CrawlState, State
 from scenthound.errors import printable
 from scenthound.metrics.recall_estimate import RecallEstimate
+from scenthound.store.crawl_folder import ShardLogs
 from scenthound.store.crawl_records import MIN_PAGES_FOR_COST, on_topic_pages_lost
 from scenthound.ui.crawl_curves import WINDOW
 from scenthound.ui.crawl_overview import CrawlOverview, Scorer
@@ -260,11 +261,13 @@ def _state(crawl: CrawlOverview) -> str:
 
 def resume_command(folder: Path, state: CrawlState) -> str:
     """With a larger page budget if the present one is used up. The path is absolute, because a report may be read
-    elsewhere."""
+    elsewhere. That of a cluster is not known."""
     more = None
     if state.page_budget is not None and state.n_pages >= state.page_budget:
         more = 2 * state.n_pages
-    return command_line(["scenthound", "crawl"], [("--resume", str(folder.absolute())), ("--pages", more)])
+    cluster = None if ShardLogs.read(folder) is None else "ADDRESS"
+    options = [("--resume", str(folder.absolute())), ("--cluster", cluster), ("--pages", more)]
+    return command_line(["scenthound", "crawl"], options)
 
 
 # Numbers
