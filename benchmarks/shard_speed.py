@@ -6,10 +6,14 @@ crawled by a plain crawl, by one shard and by two shards on a local cluster, in 
 a shared machine changes; the median of the rounds counts. There is no crawl delay. All have the same settings and the
 same number of connections, and at most one connection per address, so that address tokens limit nobody.
 
-CPU time is that after the first visit, so starts of Python and Ray are not in it: they are printed separately. It is
-split: processes of shards; the supervisor, which also assembles the folder; and processes of Ray. Pages per second are
-those from the first visit to the last. `busy` is the share of that time in which the thread of a shard's crawl ran, or
-waited for a processor that other processes used; for the rest it waited for responses, leases or other shards.
+CPU time is that after the first tenth of the visits, so that what is done once is not in it, such as the starts of
+Python and Ray: it is printed separately. Each shard finds words and URLs for itself, so several shards have more of the
+expensive first pages than a plain crawl. CPU time is split: processes of shards; the supervisor, which also assembles
+the folder; and processes of Ray.
+
+Pages per second are those from the first visit to the last. `busy` is the share of that time in which the thread of a
+shard's crawl ran, or waited for a processor that other processes used; for the rest it waited for responses, leases or
+other shards.
 
 Shards run with the priority of the plain crawl: Ray's default is lower.
 """
@@ -34,6 +38,8 @@ from scenthound.store.stored_crawl import StoredCrawl
 
 #: Shards of each crawl; 0 is the plain crawl.
 CRAWLS = (0, 1, 2)
+#: Visits that are not measured.
+FIRST_SHARE = 0.1
 #: CPU time of a shard / that of a plain crawl.
 MAX_RATIO = 1.1
 SHARDS, SUPERVISOR, RAY = "shards", "supervisor", "Ray"
@@ -43,7 +49,8 @@ _VARIABLES = {**ONE_THREAD, "RAY_worker_niceness": "0"}
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One crawl. `cpu_ms` are CPU milliseconds per page by role after the first visit, `start_s` CPU seconds before."""
+    """One crawl. `cpu_ms` are CPU milliseconds per page by role after the first pages, `start_s` CPU seconds before,
+    without as much for the first pages."""
 
     n_shards: int
     n_pages: int
@@ -128,13 +135,14 @@ def _crawl(site: Site, n_shards: int, n_pages: int, set_up: str) -> Speed:
         with StoredCrawl.open(f"{folder}/crawl") as stored:
             times_s = sorted(visit.time_s for visit in stored.visits())
     first_s, last_s, n = times_s[0], times_s[-1], len(times_s)
-    after = {role: measured.cpu_s(role, first_s) for role in (SHARDS, SUPERVISOR, RAY)}
-    total_s = sum(measured.cpu_s(role) for role in after)
+    n_first = int(FIRST_SHARE * n)
+    after = {role: measured.cpu_s(role, times_s[n_first]) for role in (SHARDS, SUPERVISOR, RAY)}
+    cpu_ms = {role: 1e3 * cpu_s / (n - n_first) for role, cpu_s in after.items()}
     return Speed(
         n_shards,
         n,
-        {role: 1e3 * cpu_s / n for role, cpu_s in after.items()},
-        total_s - sum(after.values()),
+        cpu_ms,
+        sum(measured.cpu_s(role) for role in after) - n * sum(cpu_ms.values()) / 1e3,
         n / (last_s - first_s),
         measured.busy_share(first_s, last_s),
         load,

@@ -13,6 +13,7 @@ from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import shard_of
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import EndReason
+from scenthound.shards.coordinator import FIRST_PAGES
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.urls import host_of
@@ -74,6 +75,23 @@ def test_shards_visit_all_pages_of_one_crawl(memory_path):
     cluster.close()
     crawl_virtually(memory_path / "one", settings_of(site, shards=1), random_site(1, n_pages=80, n_hosts=10))
     assert sorted(visited) == sorted(visited_urls(memory_path / "one"))
+
+
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_leases_grow_with_the_speed_of_shards(memory_path, n_shards):
+    largest = 0
+
+    def note_leases(cluster: VirtualCluster) -> None:
+        nonlocal largest
+        leases = [each.page_budget - each.n_taken - each.n_waiting for each in cluster.coordinator.reports.values()]
+        largest = max([largest, *leases])
+
+    site = random_site(1, n_pages=300, n_hosts=30)
+    settings = settings_of(site, shards=n_shards, politeness=PolitenessSettings(delay_s=0.0, delay_factor=0.0))
+    cluster = VirtualCluster(memory_path / "cluster", settings, site, Random(1), faults=note_leases)
+    assert cluster.run() is EndReason.FRONTIER
+    cluster.close()
+    assert largest >= 4 * FIRST_PAGES
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "opic", "scent"])
