@@ -393,7 +393,9 @@ def test_a_node_that_dies_costs_only_time(cluster, nodes, tmp_path, capfd):
         thread.join(4 * WAIT_S)
         nodes.change("add")
     assert [number for number, _ in found] == list(range(12))
-    assert capfd.readouterr() == ("", ""), "Ray prints nothing"
+    printed = capfd.readouterr()
+    # On a busy machine the user is told that workers start late.
+    assert (printed.out, printed.err.replace("Waiting for free processors of the cluster ...\n", "")) == ("", "")
 
 
 # Nodes that differ
