@@ -5,6 +5,7 @@ It prints its address and the processes of the nodes as JSON, and ends with its 
 """
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -15,7 +16,9 @@ NODE = {"node_ip_address": "127.0.0.1", "object_store_memory": 80 << 20, "includ
 
 def main() -> None:
     folder, *disks = sys.argv[1:]
-    cluster: Any = Cluster(initialize_head=True, head_node_args={**NODE, "num_cpus": 0, "temp_dir": folder})
+    # Ray also writes the address of the cluster there, and does not make the folder itself.
+    os.environ["RAY_TMPDIR"] = folder
+    cluster: Any = Cluster(initialize_head=True, head_node_args={**NODE, "num_cpus": 0})
     nodes = [cluster.add_node(**NODE, num_cpus=4, env_vars={"TMPDIR": disk}) for disk in disks]
     print(json.dumps({"address": cluster.address, "raylets": [_raylet(node) for node in nodes]}), flush=True)
     sys.stdin.read()

@@ -15,6 +15,7 @@ from ring_web import record_ring, topic
 from scenthound import native
 from scenthound.cli import main
 from scenthound.topics.files import write_topics
+from scenthound.web.browser import find_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -49,6 +50,9 @@ def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
     for name in set(os.environ) - set(KEPT_VARIABLES):
         if name.startswith("SCENTHOUND_"):
             monkeypatch.delenv(name)
+    if find_browser() is None:
+        # Otherwise crawls print a note that no page is rendered.
+        monkeypatch.setenv("SCENTHOUND_CRAWL_RENDER", "never")
 
 
 @pytest.fixture(scope="session")

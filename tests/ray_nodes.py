@@ -4,6 +4,7 @@ It prints its address, then obeys lines of its input: `add` and `remove` change 
 The token is in `RAY_AUTH_TOKEN`.
 """
 
+import os
 import sys
 
 from ray.cluster_utils import Cluster
@@ -12,7 +13,9 @@ NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80
 
 
 def main() -> None:
-    cluster = Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": sys.argv[1]})
+    # Ray also writes the address of the cluster there, and does not make the folder itself.
+    os.environ["RAY_TMPDIR"] = sys.argv[1]
+    cluster = Cluster(initialize_head=True, head_node_args=NODE)
     second = cluster.add_node(**NODE)
     print(cluster.address, flush=True)
     for line in sys.stdin:

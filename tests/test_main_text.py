@@ -457,8 +457,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_page_of_a_megabyte_takes_bounded_time(name: str) -> None:
-    # About three times what the slowest takes; quadratic time would be minutes.
-    assert cpu_cost_s(lambda: extract(HOSTILE[name], URL), 3.0, tries=3) < 3.0
+    # About three times what the slowest takes where memory is slow; quadratic time would be minutes.
+    assert cpu_cost_s(lambda: extract(HOSTILE[name], URL), 9.0, tries=3) < 9.0
 
 
 def test_output_is_not_much_longer_than_the_page() -> None:

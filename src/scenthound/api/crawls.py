@@ -164,6 +164,8 @@ def new_run(
     if render is not None:
         mode = RenderMode.named(render)
         if mode is not RenderMode.NEVER:
+            if cluster is not None:
+                raise UsageError("--render cannot be used with --cluster: shards have no browser.")
             browser_path()
     lists = {"allow_domain": allow_domain, "deny_domain": deny_domain, "include": include, "exclude": exclude}
     scope = Scope.of(**{name: _texts(name, value) for name, value in lists.items()}, max_depth=max_depth)
@@ -211,8 +213,6 @@ def new_run(
     if cluster is not None:
         from scenthound.shards.crawl import ClusterChoice, check_shards, crawl_in_shards
 
-        if render not in (None, RenderMode.NEVER.value):
-            raise UsageError("--render cannot be used with --cluster: shards have no browser.")
         check_shards(settings, options)
         choice = ClusterChoice(cluster, log)
         return CrawlRun(

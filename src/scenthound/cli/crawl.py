@@ -391,7 +391,7 @@ def _new_run(context: typer.Context) -> CrawlRun:
     _note_contact(run.settings)
     _note_relevance_model(run.settings)
     _note_keywords(run.settings)
-    if options["render"] is None and not run.settings.offline:
+    if options["render"] is None and options["cluster"] is None and not run.settings.offline:
         _note_browser()
     return run
 
