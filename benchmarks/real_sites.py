@@ -13,7 +13,7 @@ Rules
 - A path gets the suffix `.html` if it has none, so that it is a file and no folder.
 - Pages with a base element or a refresh are left out.
 - All pages can be reached from the seed. The site is the same in every run; it is written once, to the system's
-  temporary folder, and reused.
+  temporary folder, and reused. With more hosts it is larger.
 """
 
 import html
@@ -38,7 +38,8 @@ from scenthound.web.urls import canonical, host_of, resolve
 
 VERSION = 1
 N_HOSTS = 100
-MAX_PAGES = 6_000
+#: Pages that are drawn from a collection of one host, for each host of the site.
+DRAWN_PAGES = 60
 #: Hosts of a collection with many hosts have at least and at most this many pages.
 HOST_PAGES = range(20, 201)
 MAX_NAME_BYTES = 200
@@ -71,22 +72,23 @@ COLLECTIONS: Mapping[str, Collection] = {
 }
 
 
-def write_real_site(name: str, port: int) -> Site | None:
+def write_real_site(name: str, port: int, n_hosts: int = N_HOSTS) -> Site | None:
     """Write the site of a collection, unless an earlier run did. None if there is no such collection."""
     source = collection(name)
     if source is None:
         return None
-    folder = Path(tempfile.gettempdir()) / f"scenthound-live-{name}-{VERSION}-{MAX_PAGES}-{port}-{os.getuid()}"
+    folder = Path(tempfile.gettempdir()) / f"scenthound-live-{name}-{VERSION}-{n_hosts}-{port}-{os.getuid()}"
     facts = folder.with_suffix(".json")
     if not (folder.is_dir() and facts.is_file()):
         print(f"  writing pages of {name} into {folder}, where they stay for later runs", flush=True)
         part = folder.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
-        layout = layout_of(lambda: read_pages(source), COLLECTIONS[name].start)
-        n_pages = write_pages(lambda: read_pages(source), layout, part, port)
+        layout = layout_of(lambda: read_pages(source), COLLECTIONS[name].start, n_hosts)
+        written = write_pages(lambda: read_pages(source), layout, part, port)
         hosts = sorted(host.name for host in part.iterdir())
-        facts.write_text(json.dumps({"hosts": hosts, "seed": layout.places[layout.start].url(port), "pages": n_pages}))
+        seed = layout.places[written[0]].url(port)
+        facts.write_text(json.dumps({"hosts": hosts, "seed": seed, "pages": len(written)}))
         part.rename(folder)
     known = json.loads(facts.read_text())
     return Site(folder, port, tuple(known["hosts"]), (known["seed"],), COLLECTIONS[name].keywords, int(known["pages"]))
@@ -154,7 +156,7 @@ class Layout:
         return self.number_of.get(_without_scheme(url))
 
 
-def layout_of(pages: ReadPages, start: str) -> Layout:
+def layout_of(pages: ReadPages, start: str, n_hosts: int = N_HOSTS) -> Layout:
     """The pages of a site and their hosts. With several hosts the start page is the first one."""
     urls: list[str] = []
     number_of: dict[str, int] = {}
@@ -164,24 +166,31 @@ def layout_of(pages: ReadPages, start: str) -> Layout:
         urls.append(page.url)
     sizes = Counter(map(host_of, urls))
     if len(sizes) == 1:
-        drawn = sorted(range(len(urls)), key=lambda number: (urls[number] != start, _digest(urls[number])))[:MAX_PAGES]
-        order = _breadth_first(pages, number_of, drawn)
-        hosts = [number * N_HOSTS // len(order) for number in range(len(order))]
+        by_digest = sorted(range(len(urls)), key=lambda number: (urls[number] != start, _digest(urls[number])))
+        order = _breadth_first(pages, number_of, by_digest[: DRAWN_PAGES * n_hosts])
+        hosts = [number * n_hosts // len(order) for number in range(len(order))]
     else:
-        fitting = sorted((host for host in sizes if sizes[host] in HOST_PAGES), key=_digest)[:N_HOSTS]
-        order = [number for number, url in enumerate(urls) if host_of(url) in fitting]
-        hosts = [fitting.index(host_of(urls[number])) for number in order]
+        fitting = sorted((host for host in sizes if sizes[host] in HOST_PAGES), key=_digest)[:n_hosts]
+        new_number = {host: number for number, host in enumerate(fitting)}
+        # Some pages have the URL of another one.
+        own = (number for number, url in enumerate(urls) if number_of[_without_scheme(url)] == number)
+        order = [number for number in own if host_of(urls[number]) in new_number]
+        hosts = [new_number[host_of(urls[number])] for number in order]
     return _placed(order, hosts, urls, number_of)
 
 
 def _placed(order: list[int], hosts: list[int], urls: list[str], number_of: dict[str, int]) -> Layout:
-    places = [Place(f"127.0.1.{1 + host}", _path(urls[number])) for number, host in zip(order, hosts, strict=True)]
+    places = [Place(_address(host), _path(urls[number])) for number, host in zip(order, hosts, strict=True)]
     new_number = {number: position for position, number in enumerate(order)}
     numbers = {url: new_number[number] for url, number in number_of.items() if number in new_number}
     on_host: dict[str, list[int]] = {}
     for position, place in enumerate(places):
         on_host.setdefault(place.host, []).append(position)
     return Layout(places, numbers, 0, on_host)
+
+
+def _address(host: int) -> str:
+    return f"127.0.{1 + host // 250}.{1 + host % 250}"
 
 
 def _breadth_first(pages: ReadPages, number_of: Mapping[str, int], drawn: list[int]) -> list[int]:
@@ -219,8 +228,9 @@ def link_targets(page: SourcePage) -> list[str]:
     return found
 
 
-def write_pages(pages: ReadPages, layout: Layout, folder: Path, port: int) -> int:
-    """Write the pages that can be reached; returns their number."""
+def write_pages(pages: ReadPages, layout: Layout, folder: Path, port: int) -> list[int]:
+    """Write the pages that can be reached from the start page; returns their numbers, that of the start page first. If
+    most pages cannot be reached from it, the first page from which they can is the start page instead."""
     links: dict[int, list[int]] = {}
     for page in pages():
         number = layout.number(page.url)
@@ -230,10 +240,16 @@ def write_pages(pages: ReadPages, layout: Layout, folder: Path, port: int) -> in
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(rewritten(page.html, rewriter.reference).encode("utf-8", "replace"))
             links[number] = rewriter.targets
-    found = reachable(links, layout.start)
+    found = from_start = reachable(links, layout.start)
+    for number in links:
+        if 2 * len(found) >= len(links):
+            break
+        found = reachable(links, number)
+    else:
+        found = from_start
     for number in links.keys() - set(found):
         (folder / layout.places[number].file).unlink()
-    return len(found)
+    return found
 
 
 class LinkRewriter:

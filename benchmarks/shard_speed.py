@@ -38,6 +38,8 @@ from scenthound.store.stored_crawl import StoredCrawl
 
 #: Shards of each crawl; 0 is the plain crawl.
 CRAWLS = (0, 1, 2)
+#: Loopback addresses of real pages. The sites of `live` have fewer, and are crawled in some seconds.
+N_HOSTS = 500
 #: Visits that are not measured.
 FIRST_SHARE = 0.1
 #: CPU time of a shard / that of a plain crawl.
@@ -87,7 +89,8 @@ def main() -> None:
     print(f"  {CONNECTIONS} connections; set-up {options.set_up}; server: {server_name()}; {os.cpu_count()} processors")
     found = {}
     for name in options.sites:
-        site = write_site(STANDARD, options.port) if name == GENERATED else write_real_site(name, options.port)
+        is_generated = name == GENERATED
+        site = write_site(STANDARD, options.port) if is_generated else write_real_site(name, options.port, N_HOSTS)
         if site is not None:
             found[name] = _measure(name, site, options)
     for name, crawls in found.items():
@@ -97,7 +100,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = command_parser("shard_speed", __doc__)
     sites = [*COLLECTIONS, GENERATED]
-    default = ["debdocs", "wpschools", GENERATED]
+    default = ["debdocs", "nlab", GENERATED]
     parser.add_argument("--sites", nargs="+", choices=sites, default=default, metavar="SITE", help=", ".join(sites))
     parser.add_argument("--set-up", choices=SET_UPS, default="best_first", help=", ".join(SET_UPS))
     parser.add_argument("--pages", type=positive, help="pages to crawl of each site; by default all")

@@ -47,10 +47,11 @@ def test_shards_that_have_not_reported_get_nothing():
 
 
 def test_leases_grow_while_they_are_used_up():
-    coordinator, granted = Coordinator(1, 100_000, POLITE), [0]
+    coordinator, granted = Coordinator(2, 100_000, POLITE), [0]
     for _ in range(6):
         n_pages = sum(granted[-1:])
         used = {"page_budget": n_pages, "n_pages": n_pages, "n_requests": n_pages, "n_requested": n_pages}
+        coordinator.note(report(1))
         coordinator.note(report(0, **used, n_queued=10_000, best=[1.0] * 64))
         granted.append(coordinator.grant(0, 0.0).page_budget)
     sizes = [after - before for before, after in pairwise(granted)]
@@ -58,16 +59,24 @@ def test_leases_grow_while_they_are_used_up():
     assert sizes[-1] >= 10 * sizes[0]
 
 
-def test_leases_shrink_only_after_some_rounds_that_are_not_used():
+def test_the_only_shard_gets_everything_at_once():
     coordinator = Coordinator(1, 100_000, POLITE)
+    coordinator.note(report(0, n_queued=1, best=[1.0]))
+    assert coordinator.grant(0, 0.0).page_budget == 100_000
+
+
+def test_leases_shrink_only_after_some_rounds_that_are_not_used():
+    coordinator = Coordinator(2, 100_000, POLITE)
     queued = {"n_queued": 10_000, "best": [1.0] * 64}
-    for n in (4, 12, 28, 60, 124):
+    for n in (8, 24, 56, 120):
+        coordinator.note(report(1))
         coordinator.note(report(0, page_budget=n, n_pages=n, n_requests=n, n_requested=n, **queued))
     sizes = []
     for _ in range(2 * UNUSED_ROUNDS):
         grant = coordinator.grant(0, 0.0)
-        sizes.append(grant.n_requests - 124)
-        used = {"page_budget": grant.page_budget, "n_pages": 124, "n_requests": grant.n_requests, "n_requested": 124}
+        sizes.append(grant.n_requests - 120)
+        used = {"page_budget": grant.page_budget, "n_pages": 120, "n_requests": grant.n_requests, "n_requested": 120}
+        coordinator.note(report(1))
         coordinator.note(report(0, **used, **queued))
     assert sizes == [128] * UNUSED_ROUNDS + [64] * UNUSED_ROUNDS
 
@@ -154,7 +163,8 @@ def test_the_page_budget_ends_the_crawl():
 
 def test_a_backlog_makes_leases_smaller():
     def lease(backlog: int) -> int:
-        coordinator = Coordinator(1, 1_000, POLITE)
+        coordinator = Coordinator(2, 1_000, POLITE)
+        coordinator.note(report(1))
         coordinator.note(report(0, n_queued=1_000, best=[1.0] * 64, backlog=backlog))
         return coordinator.grant(0, 0.0).page_budget
 

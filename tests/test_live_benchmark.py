@@ -80,7 +80,7 @@ def links_of(folder, file):
 
 def written(real_sites, pages, folder, start=""):
     layout = real_sites.layout_of(lambda: pages, start)
-    assert real_sites.write_pages(lambda: pages, layout, folder, PORT) == len(list(files(folder)))
+    assert len(real_sites.write_pages(lambda: pages, layout, folder, PORT)) == len(list(files(folder)))
     return layout
 
 

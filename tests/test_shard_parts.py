@@ -306,3 +306,25 @@ def test_a_supervisor_between_two_exchanges_does_not_use_the_processor(tmp_path,
     began_s = monotonic()
     supervisor._hear(0.05)
     assert monotonic() - began_s >= 0.05
+
+
+class RecordingActor:
+    """Notes the shards that each call of `add_peers` names."""
+
+    def __init__(self) -> None:
+        self.told: list[list[int]] = []
+        self.call = SimpleNamespace(remote=lambda _method, peers: self.told.append(sorted(peers)))
+
+
+def test_new_actors_are_told_of_all_and_the_others_of_new_ones(tmp_path):
+    connection = SimpleNamespace(ray=None, n_processors=lambda: 1)
+    settings = CrawlSettings(Topic("test", ("sea",)), ("http://h.test/",))
+    supervisor = Supervisor(connection, settings, uuid4(), str(tmp_path), page_budget=10)
+    actors = [RecordingActor() for _ in range(4)]
+    for started in ([0, 1], [2], []):
+        for shard in started:
+            supervisor._members[shard] = Incarnation(shard, actors[shard], None, 0.0, is_started=True)
+            supervisor._new_peers.add(shard)
+        supervisor._members[3] = Incarnation(3, actors[3], None, 0.0)
+        supervisor._tell_peers()
+    assert [each.told for each in actors] == [[[0, 1], [2]], [[0, 1], [2]], [[0, 1, 2]], []]

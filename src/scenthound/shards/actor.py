@@ -94,9 +94,9 @@ class ShardActor:
         check_storage(plan)
         threading.Thread(target=self._main, args=(plan,), daemon=True, name="crawl").start()
 
-    def set_peers(self, peers: Mapping[int, Any]) -> None:
-        """The actors of the other shards, by number."""
-        self._peers = dict(peers)
+    def add_peers(self, peers: Mapping[int, Any]) -> None:
+        """New actors of shards, by number."""
+        self._peers = {**self._peers, **peers}
 
     def report(self) -> Answer:
         if self._failure is not None:

@@ -8,6 +8,7 @@ Rules
 - Visits and leases together never exceed the page budget. Nothing is granted before all shards have reported. A lease
   that a shard does not use is taken back, and counts until the shard has confirmed that.
 - A lease also limits requests: a shard whose best links are dead must not go on with worse ones than others have.
+- The only shard of a crawl gets everything at once, and has no lease of requests.
 - Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
   while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do
   not compare get equal leases.
@@ -259,6 +260,8 @@ class Coordinator:
 
     def _shares(self) -> dict[int, int]:
         """How many of the next requests each shard should make."""
+        if self.n_shards == 1:
+            return {0: self.page_budget}
         waiting = {shard: report for shard, report in self._reports.items() if report.n_queued}
         backlog = max(each.backlog for each in self._reports.values())
         size = max(1, int(self._round_size / (1 + backlog / BACKLOG)))

@@ -85,8 +85,6 @@ class ShardMember:
         crawl, engine = self.crawl, self.crawl.engine
         politeness = engine.politeness
         n_queued = len(engine.strategy)
-        # The only shard of a crawl has no lease of requests.
-        n_taken = engine.n_visits + engine.n_pages_issued + engine.n_waiting
         self._addresses += politeness.take_new_addresses()
         self._n_addresses_reported = len(self._addresses)
         return Report(
@@ -94,8 +92,8 @@ class ShardMember:
             page_budget=self.page_budget,
             n_pages=engine.n_visits,
             n_issued=engine.n_pages_issued,
-            n_requests=self._n_requests if engine.shards is not None else self.page_budget,
-            n_requested=engine.n_requested if engine.shards is not None else n_taken,
+            n_requests=self._n_requests,
+            n_requested=engine.n_requested,
             n_waiting=engine.n_waiting,
             n_queued=n_queued,
             best=engine.strategy.best_queued(N_BEST).tolist(),

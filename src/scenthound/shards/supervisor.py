@@ -43,7 +43,8 @@ SHORT_EXCHANGE_S_PER_SHARD = 0.005
 WAIT_S = 0.1
 #: What an actor reserves: nodes without processors get no shard, and others as many as there are.
 PROCESSORS = 0.001
-#: How long an actor may take to start, before that is an error. Replaying a log is not part of it.
+#: How long it may take until one of the actors that are being started gets further, before that is an error. Replaying
+#: a log is not part of it.
 START_S = 60.0
 #: A shard may die so often in a row without a new page.
 MAX_DEATHS = 5
@@ -108,6 +109,10 @@ class Supervisor:
         self._on_round = on_round
         self.coordinator = Coordinator(settings.shards, page_budget, settings.politeness)
         self._members: dict[int, Incarnation] = {}
+        #: Shards whose actors the others do not know yet.
+        self._new_peers: set[int] = set()
+        #: When an actor that was being started got further.
+        self._got_further_s = 0.0
         self._probe = f".probe-{secrets.token_hex(8)}", secrets.token_bytes(16)
         #: Shards to start, and when.
         self._to_start: dict[int, float] = {}
@@ -150,7 +155,11 @@ class Supervisor:
             self._call_all(now_s)
             self._hear(WAIT_S)
             self._check_leases(monotonic())
-            if now_s >= round_s:
+            is_round = now_s >= round_s
+            # While many shards start, that would be a call to each for each.
+            if is_round or all(member.is_started for member in self._members.values()):
+                self._tell_peers()
+            if is_round:
                 round_s = now_s + EXCHANGE_S
                 self._on_round(self.progress())
 
@@ -205,16 +214,19 @@ class Supervisor:
     def _on_hello(self, member: Incarnation, answer: Mapping[str, Any]) -> None:
         check_node(answer)
         member.node = answer["node"]
-        member.called_s = monotonic()
+        member.called_s = self._got_further_s = monotonic()
         member.call = member.actor.become.remote(ShardActor.__module__, ShardActor.__name__, self._plan(member.shard))
 
     def _tell_peers(self) -> None:
-        peers = {shard: each.actor for shard, each in self._members.items() if each.is_started}
-        for shard, each in self._members.items():
-            if each.is_started:
-                others = {other: actor for other, actor in peers.items() if other != shard}
-                with suppress(Exception):
-                    each.actor.call.remote("set_peers", others)
+        """Tell new actors of all, and the others of the new ones."""
+        if not self._new_peers:
+            return
+        started = {shard: each.actor for shard, each in self._members.items() if each.is_started}
+        new = {shard: actor for shard, actor in started.items() if shard in self._new_peers}
+        self._new_peers.clear()
+        for shard, actor in started.items():
+            with suppress(Exception):
+                actor.call.remote("add_peers", started if shard in new else new)
 
     # Exchanges
 
@@ -261,7 +273,8 @@ class Supervisor:
             self._on_hello(member, answer)
         else:
             member.is_started, member.next_s = True, 0.0
-            self._tell_peers()
+            self._got_further_s = monotonic()
+            self._new_peers.add(member.shard)
 
     def _on_report(self, member: Incarnation, answer: Answer) -> None:
         member.heard_s = now_s = monotonic()
@@ -295,7 +308,7 @@ class Supervisor:
             if member.call is None or member.is_stopped:
                 continue
             if not member.is_started:
-                if now_s - member.called_s > START_S:
+                if now_s - max(member.called_s, self._got_further_s) > START_S:
                     raise Failure(
                         f"Shard {member.shard} could not be started within {START_S:g} s: look at the nodes with "
                         "`ray status`, then resume the crawl."
