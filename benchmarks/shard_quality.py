@@ -256,26 +256,27 @@ def _cell(differences: FloatArray) -> str:
 
 
 def _draw(results: Results, file: Path) -> None:
-    """Differences in target recall: a row of panels for each web, a panel for each checkpoint, and the strategies side
-    by side."""
-    webs = results.webs()
-    drawing = new_drawing(11.0, 3.4 * len(webs) + 0.5)
+    """Differences from one frontier: a row of panels for each web and measure, a panel for each checkpoint, and the
+    strategies side by side."""
+    rows = [(web, measure) for web in results.webs() for measure in MEASURES]
+    drawing = new_drawing(11.0, 2.9 * len(rows) + 0.5)
     conditions = [condition for condition in CONDITIONS[1:] if not condition.endswith(BY_PAGES)]
-    for row, web in enumerate(webs):
+    for row, (web, measure) in enumerate(rows):
         first = None
         for column, n_pages in enumerate(CHECKPOINTS):
             position = row * len(CHECKPOINTS) + column + 1
             # Panels side by side have the same scale.
-            axes = drawing.add_subplot(len(webs), len(CHECKPOINTS), position, sharey=first)
+            axes = drawing.add_subplot(len(rows), len(CHECKPOINTS), position, sharey=first)
             first = first or axes
             axes.axhline(0, color="0.45", linewidth=0.8, zorder=1)
+            value = MEASURES.index(measure) * len(CHECKPOINTS) + column
             for strategy in STRATEGY_NAMES:
                 if len(results.values(web, strategy, WHOLE)):
-                    differences = [results.differences(web, strategy, each)[:, column] for each in conditions]
+                    differences = [results.differences(web, strategy, each)[:, value] for each in conditions]
                     _draw_strategy(axes, strategy, differences)
             _label(axes, conditions)
             axes.set_title(f"{web}, after {n_pages:,} pages", fontsize="medium")
-            axes.set_ylabel("difference in target recall", fontsize="small")
+            axes.set_ylabel(f"difference in {measure}", fontsize="small")
             plain_axes(axes, grid="y")
     add_legend(drawing)
     file.write_bytes(image_bytes(drawing, "svg" if file.suffix == ".svg" else "png"))

@@ -1,14 +1,18 @@
-"""CPU time and speed of crawls in shards, compared with a plain crawl (10 minutes; 3 with
-`--sites debdocs --rounds 1`).
+"""CPU time and speed of crawls in shards, compared with plain crawls (20 minutes; 3 with `--sites debdocs --rounds 1`).
 
 Real pages (`real_sites`) and a generated site (`live_site`) are served on some hundred loopback addresses. Each site is
-crawled by a plain crawl, by one shard and by two shards on a local cluster, in alternating rounds, because the speed of
-a shared machine changes; the median of the rounds counts. There is no crawl delay. All have the same settings and the
-same number of connections, and at most one connection per address, so that address tokens limit nobody.
+crawled in alternating rounds, because the speed of a shared machine changes; the median of the rounds counts:
+
+- plain: without a cluster
+- 2 plain: two such crawls at the same time, each of all pages. They share processors and caches as two shards do, but
+  know nothing of each other: what two shards cost more is the price of shards.
+- 1 shard, 2 shards: on a local cluster
+
+There is no crawl delay. All have the same settings and the same number of connections, and at most one connection per
+address, so that address tokens limit nobody.
 
 CPU time is that after the first tenth of the visits, so that what is done once is not in it, such as the starts of
-Python and Ray: it is printed separately. Each shard finds words and URLs for itself, so several shards have more of the
-expensive first pages than a plain crawl. CPU time is split: processes of shards; the supervisor, which also assembles
+Python and Ray: it is printed separately. CPU time is split: processes of shards; the supervisor, which also assembles
 the folder; and processes of Ray.
 
 Pages per second are those from the first visit to the last. `busy` is the share of that time in which the thread of a
@@ -22,6 +26,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
@@ -36,13 +41,16 @@ from benchmarks.real_sites import COLLECTIONS, write_real_site
 from scenthound.blas import ONE_THREAD
 from scenthound.store.stored_crawl import StoredCrawl
 
-#: Shards of each crawl; 0 is the plain crawl.
-CRAWLS = (0, 1, 2)
+#: What is compared, with the number of shards and of crawls at the same time.
+PLAIN, TWO_PLAIN, ONE_SHARD, TWO_SHARDS = "plain", "2 plain", "1 shard", "2 shards"
+KINDS = {PLAIN: (0, 1), TWO_PLAIN: (0, 2), ONE_SHARD: (1, 1), TWO_SHARDS: (2, 1)}
+#: What the CPU time of shards is compared with.
+COMPARED = {ONE_SHARD: PLAIN, TWO_SHARDS: TWO_PLAIN}
 #: Loopback addresses of real pages. The sites of `live` have fewer, and are crawled in some seconds.
 N_HOSTS = 500
 #: Visits that are not measured.
 FIRST_SHARE = 0.1
-#: CPU time of a shard / that of a plain crawl.
+#: CPU time of shards / that of plain crawls.
 MAX_RATIO = 1.1
 SHARDS, SUPERVISOR, RAY = "shards", "supervisor", "Ray"
 _ROLES = {"ray::Bootstrap": SHARDS, "/ray/": RAY, "ray::": RAY}
@@ -51,10 +59,10 @@ _VARIABLES = {**ONE_THREAD, "RAY_worker_niceness": "0"}
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One crawl. `cpu_ms` are CPU milliseconds per page by role after the first pages, `start_s` CPU seconds before,
-    without as much for the first pages."""
+    """One crawl, or several at the same time. `cpu_ms` are CPU milliseconds per page by role after the first pages,
+    `start_s` CPU seconds before, without as much for the first pages."""
 
-    n_shards: int
+    kind: str
     n_pages: int
     cpu_ms: Mapping[str, float]
     start_s: float
@@ -65,23 +73,25 @@ class Speed:
     @property
     def crawl_ms(self) -> float:
         """CPU time of the processes that crawl."""
-        return self.cpu_ms[SHARDS if self.n_shards else SUPERVISOR]
+        return self.cpu_ms[SHARDS if KINDS[self.kind][0] else SUPERVISOR]
 
     @property
-    def total_ms(self) -> float:
-        return sum(self.cpu_ms.values())
+    def other_ms(self) -> float:
+        return sum(self.cpu_ms.values()) - self.crawl_ms
 
     def __str__(self) -> str:
         split = ""
-        if self.n_shards:
-            split = (
-                f" (shards {self.crawl_ms:.3f}, supervisor {self.cpu_ms[SUPERVISOR]:.3f}, Ray {self.cpu_ms[RAY]:.3f})"
-            )
+        if KINDS[self.kind][0]:
+            split = f" + supervisor {self.cpu_ms[SUPERVISOR]:.3f} + Ray {self.cpu_ms[RAY]:.3f}"
         return (
-            f"  {_name(self.n_shards):10} {self.n_pages:7,} pages  {self.total_ms:.3f} CPU ms per page{split}"
+            f"  {self.kind:10} {self.n_pages:7,} pages  {self.crawl_ms:.3f}{split} CPU ms per page"
             f"  {self.pages_per_s:5,.0f} pages/s  busy {self.busy_share:.0%}  start {self.start_s:.1f} CPU s"
             f"  load {self.load:.1f}"
         )
+
+
+#: Crawls by kind, one for each round.
+Speeds = Mapping[str, Sequence[Speed]]
 
 
 def main() -> None:
@@ -92,9 +102,10 @@ def main() -> None:
         is_generated = name == GENERATED
         site = write_site(STANDARD, options.port) if is_generated else write_real_site(name, options.port, N_HOSTS)
         if site is not None:
-            found[name] = _measure(name, site, options)
+            found[name] = measure(name, site, options.rounds, options.pages, options.set_up)
     for name, crawls in found.items():
-        _print_medians(name, crawls)
+        print(f"\n  {name}, medians:")
+        print("\n".join(summary(crawls)))
 
 
 def _options() -> argparse.Namespace:
@@ -105,25 +116,42 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--set-up", choices=SET_UPS, default="best_first", help=", ".join(SET_UPS))
     parser.add_argument("--pages", type=positive, help="pages to crawl of each site; by default all")
     parser.add_argument("--port", type=port, default=PORT, help="port of the web server")
-    parser.add_argument("--rounds", type=positive, default=3, help="number of crawls of each kind")
-    parser.add_argument("--shards", nargs="+", type=int, default=CRAWLS, help="shards of each crawl; 0: plain")
+    parser.add_argument("--rounds", type=positive, default=5, help="number of crawls of each kind")
     return parser.parse_args()
 
 
-def _measure(name: str, site: Site, options: argparse.Namespace) -> dict[int, list[Speed]]:
+def measure(name: str, site: Site, rounds: int, pages: int | None = None, set_up: str = "best_first") -> Speeds:
+    """Crawl a site in all ways, and print each crawl."""
     print(f"\n  {name}: {site.n_pages:,} pages on {len(site.hosts)} loopback addresses", flush=True)
-    crawls: dict[int, list[Speed]] = {n_shards: [] for n_shards in options.shards}
-    n_pages = min(options.pages or site.n_pages, site.n_pages)
+    n_pages = min(pages or site.n_pages, site.n_pages)
+    found: dict[str, list[Speed]] = {kind: [] for kind in KINDS}
     with serving(site):
-        for _ in range(options.rounds):
-            for n_shards, found in crawls.items():
-                found.append(_crawl(site, n_shards, n_pages, options.set_up))
-                print(found[-1], flush=True)
-    return crawls
+        for _ in range(rounds):
+            for kind, crawls in found.items():
+                crawls.append(_measured(site, kind, n_pages, set_up))
+                print(crawls[-1], flush=True)
+    return found
 
 
-def _crawl(site: Site, n_shards: int, n_pages: int, set_up: str) -> Speed:
+def _measured(site: Site, kind: str, n_pages: int, set_up: str) -> Speed:
+    _, n_crawls = KINDS[kind]
+    with ThreadPoolExecutor(n_crawls) as threads:
+        each = [*threads.map(lambda _: _crawl(site, kind, n_pages, set_up), range(n_crawls))]
+    n = sum(speed.n_pages for speed in each)
+    return Speed(
+        kind,
+        n,
+        {role: sum(speed.n_pages * speed.cpu_ms[role] for speed in each) / n for role in each[0].cpu_ms},
+        sum(speed.start_s for speed in each),
+        sum(speed.pages_per_s for speed in each),
+        sum(speed.busy_share for speed in each) / n_crawls,
+        each[0].load,
+    )
+
+
+def _crawl(site: Site, kind: str, n_pages: int, set_up: str) -> Speed:
     chosen = SET_UPS[set_up]
+    n_shards, _ = KINDS[kind]
     with tempfile.TemporaryDirectory(prefix="scenthound-live-") as folder:
         crawl = replace(
             LiveCrawl(f"{folder}/crawl", [site.seeds[0]], list(site.keywords), n_pages, CONNECTIONS),
@@ -142,7 +170,7 @@ def _crawl(site: Site, n_shards: int, n_pages: int, set_up: str) -> Speed:
     after = {role: measured.cpu_s(role, times_s[n_first]) for role in (SHARDS, SUPERVISOR, RAY)}
     cpu_ms = {role: 1e3 * cpu_s / (n - n_first) for role, cpu_s in after.items()}
     return Speed(
-        n_shards,
+        kind,
         n,
         cpu_ms,
         sum(measured.cpu_s(role) for role in after) - n * sum(cpu_ms.values()) / 1e3,
@@ -152,23 +180,19 @@ def _crawl(site: Site, n_shards: int, n_pages: int, set_up: str) -> Speed:
     )
 
 
-def _name(n_shards: int) -> str:
-    return f"{n_shards} shard{'s' * (n_shards > 1)}" if n_shards else "plain"
-
-
-def _print_medians(name: str, crawls: Mapping[int, Sequence[Speed]]) -> None:
-    print(f"\n  {name}, medians:")
-    plain = median(each.crawl_ms for each in crawls[0]) if 0 in crawls else None
-    for n_shards, found in crawls.items():
-        crawl_ms = median(each.crawl_ms for each in found)
-        others_ms = median(each.total_ms - each.crawl_ms for each in found)
-        speed = median(each.pages_per_s for each in found)
-        line = f"  {_name(n_shards):10} {crawl_ms:.3f} CPU ms per page, others {others_ms:.3f}, {speed:,.0f} pages/s"
-        if n_shards and plain:
-            ratio = crawl_ms / plain
-            line += f"; {ratio - 1:+.0%} of the plain crawl; "
+def summary(crawls: Speeds) -> list[str]:
+    """A line for each kind."""
+    crawl_ms = {kind: median(each.crawl_ms for each in found) for kind, found in crawls.items()}
+    lines = []
+    for kind, found in crawls.items():
+        others_ms, speed = median(each.other_ms for each in found), median(each.pages_per_s for each in found)
+        line = f"  {kind:10} {crawl_ms[kind]:.3f} CPU ms per page, others {others_ms:.3f}, {speed:,.0f} pages/s"
+        if kind in COMPARED:
+            ratio = crawl_ms[kind] / crawl_ms[COMPARED[kind]]
+            line += f"; {ratio - 1:+.0%} of {COMPARED[kind]}; "
             line += target(f"at most {MAX_RATIO - 1:+.0%}", is_met=ratio <= MAX_RATIO)
-        print(line)
+        lines.append(line)
+    return lines
 
 
 if __name__ == "__main__":

@@ -35,6 +35,17 @@ def test_better_pages_get_larger_leases():
     assert coordinator.grant(1, 0.0).page_budget == 0
 
 
+def test_leases_of_many_shards_follow_their_scores_within_a_round():
+    coordinator = Coordinator(64, 100_000, POLITE)
+    for worst in (63, 0):
+        for shard in range(64):
+            coordinator.note(report(shard, n_queued=100, best=[0.1 if shard == worst else 0.9] * 64))
+            coordinator.grant(shard, 0.0)
+        granted = {shard: coordinator.grant(shard, 0.0).n_requests for shard in range(64)}
+        assert granted[worst] == 0
+        assert sum(granted.values()) == 4 * 64
+
+
 def test_scores_that_do_not_compare_give_equal_leases():
     coordinator = Coordinator(2, 1_000, POLITE)
     for shard in range(2):

@@ -51,6 +51,7 @@ class ShardMap:
         self._table = table
         #: By the table's number of a host.
         self._shards = np.zeros(0, np.int32)
+        self._is_home = np.zeros(0, np.bool_)
 
     def of_url(self, url: str) -> int:
         return shard_of(host_of(url), self.n_shards)
@@ -64,18 +65,26 @@ class ShardMap:
     def of_hosts(self, hosts: IntArray) -> IntArray:
         """The shards of hosts, by their numbers in the URL table."""
         try:
-            found: IntArray = self._shards.take(hosts)
+            shards: IntArray = self._shards.take(hosts)
         except IndexError:
-            # There are new hosts.
-            known, n_hosts = len(self._shards), int(hosts.max()) + 1
-            new = [shard_of(self._table.host(number), self.n_shards) for number in range(known, n_hosts)]
-            self._shards = np.concatenate((self._shards, np.array(new, np.int32)))
-            found = self._shards.take(hosts)
-        return found
+            self._add_hosts(hosts)
+            shards = self._shards.take(hosts)
+        return shards
 
     def is_home(self, _pages: IntArray, hosts: IntArray) -> BoolArray:
-        at_home: BoolArray = self.of_hosts(hosts) == self.shard
+        try:
+            at_home: BoolArray = self._is_home.take(hosts)
+        except IndexError:
+            self._add_hosts(hosts)
+            at_home = self._is_home.take(hosts)
         return at_home
+
+    def _add_hosts(self, hosts: IntArray) -> None:
+        """Find the shards of new hosts."""
+        numbers = range(len(self._shards), int(hosts.max()) + 1)
+        new = [shard_of(self._table.host(number), self.n_shards) for number in numbers]
+        self._shards = np.concatenate((self._shards, np.array(new, np.int32)))
+        self._is_home = self._shards == self.shard
 
 
 @dataclass(frozen=True, slots=True)

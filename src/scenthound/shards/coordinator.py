@@ -40,6 +40,8 @@ MAX_PAGES = 2_000
 UNUSED_ROUNDS = 4
 #: How long a shard may use an address before it is another shard's turn.
 TURN_S = 10.0
+#: Shares are computed again after the reports of one in so many shards: for many shards that takes milliseconds.
+SHARES_PART = 8
 #: A shard with so many parcels that wait halves the leases of all.
 BACKLOG = 100
 
@@ -175,6 +177,9 @@ class Coordinator:
         self._leases = dict.fromkeys(range(n_shards), 0)
         self._round_size = FIRST_PAGES * n_shards
         self._n_unused_rounds = 0
+        #: Shares of shards, and reports since they were computed.
+        self._shares: dict[int, int] = {}
+        self._n_reports = 0
         #: Shards that have reported in this round, and those that never have.
         self._heard: set[int] = set()
         self._unknown = set(range(n_shards))
@@ -205,6 +210,7 @@ class Coordinator:
         self._reports[shard] = report
         self._leases[shard] = max(report.page_budget, report.n_taken)
         self._unknown.discard(shard)
+        self._n_reports += 1
         self._heard.add(shard)
         if len(self._heard) == self.n_shards:
             self._heard.clear()
@@ -228,7 +234,9 @@ class Coordinator:
             return Grant(report.n_taken, report.n_requested)
         others = sum(lease for each, lease in self._leases.items() if each != shard)
         room = max(0, self.page_budget - others)
-        share = self._shares().get(shard, 0)
+        if self._n_reports > self.n_shards // SHARES_PART:
+            self._shares, self._n_reports = self._new_shares(), 0
+        share = self._shares.get(shard, 0)
         lease = max(report.n_taken, min(report.n_taken + report.n_waiting + share, room))
         self._leases[shard] = max(self._leases[shard], lease)
         sent = {each.shard: each.sent[shard] for each in self._reports.values() if shard in each.sent}
@@ -258,7 +266,7 @@ class Coordinator:
                 self._round_size //= 2
         self._round_size = min(max(self._round_size, FIRST_PAGES * self.n_shards), MAX_PAGES * self.n_shards)
 
-    def _shares(self) -> dict[int, int]:
+    def _new_shares(self) -> dict[int, int]:
         """How many of the next requests each shard should make."""
         if self.n_shards == 1:
             return {0: self.page_budget}
@@ -267,9 +275,9 @@ class Coordinator:
         size = max(1, int(self._round_size / (1 + backlog / BACKLOG)))
         if not all(len(report.best) for report in waiting.values()):
             return dict.fromkeys(waiting, -(-size // len(waiting)))
-        scores = np.array([score for report in waiting.values() for score in report.best[:N_BEST]], np.float64)
-        sizes = [len(report.best[:N_BEST]) for report in waiting.values()]
-        owners = np.repeat(np.array(list(waiting), np.int64), sizes)
+        of_shards = [np.array(report.best[:N_BEST]) for report in waiting.values()]
+        scores = np.concatenate(of_shards) if of_shards else np.zeros(0)
+        owners = np.repeat(np.array(list(waiting), np.int64), [len(each) for each in of_shards])
         best = owners[np.argsort(-scores, kind="stable")[:size]]
         counts = np.bincount(best, minlength=self.n_shards) * max(1, size // max(1, len(best)))
         shares = {shard: min(int(counts[shard]), report.n_queued) for shard, report in self._reports.items()}
