@@ -1,5 +1,6 @@
 """Crawls in shards: every page once, nothing lost, politeness over all shards, whatever fails."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,6 +8,7 @@ from itertools import pairwise
 from math import fsum
 from random import Random
 
+import orjson
 import pytest
 
 from scenthound.crawler.settings import CrawlSettings
@@ -17,7 +19,7 @@ from scenthound.shards.coordinator import FIRST_PAGES
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.urls import host_of
-from virtual_shards import Network, VirtualCluster
+from virtual_shards import Network, VirtualCluster, VirtualShard
 from virtual_site import VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
 
 POLITE = PolitenessSettings(delay_s=1.0, delay_factor=0.0)
@@ -92,6 +94,49 @@ def test_leases_grow_with_the_speed_of_shards(memory_path, n_shards):
     assert cluster.run() is EndReason.FRONTIER
     cluster.close()
     assert largest >= 4 * FIRST_PAGES
+
+
+def learned_from(shard: VirtualShard) -> bytes:
+    """What the relevance model of a shard has learned."""
+    return orjson.dumps(shard.crawl.reader.scorer.state(), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+@pytest.fixture
+def learning(memory_path):
+    """A crawl from start pages in all shards, with a model that learns, that has ended."""
+    site = random_site(3, n_pages=120, n_hosts=20)
+    settings = replace(settings_of(site, relevance="rocchio"), seeds=tuple(list(site.pages)[:8]))
+    assert {shard_of(host_of(url), N_SHARDS) for url in settings.seeds} == set(range(N_SHARDS))
+    cluster = VirtualCluster(memory_path / "cluster", settings, site, Random(1))
+    assert cluster.run() is EndReason.FRONTIER
+    yield cluster
+    cluster.close()
+
+
+def test_all_shards_learn_from_all_start_pages(learning):
+    visited = {url for urls in visits_of(learning).values() for url in urls}
+    seeds = learning.settings.seeds
+    assert set(seeds) <= visited
+    # Others would count as ordinary pages.
+    assert all(re.search("sea|wave", learning.site.pages[url]) for url in seeds)
+    for shard in learning.shards.values():
+        starts = shard.crawl.reader.scorer.state()["learned"]["starts"]
+        assert len(starts["lengths"]) == len(seeds)
+
+
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_a_shard_that_is_taken_over_has_learned_the_same(learning, has_checkpoint):
+    for number, shard in list(learning.shards.items()):
+        shard.crawl.commit()
+        learned = learned_from(shard)
+        folder = shard.folder
+        if has_checkpoint:
+            shard.checkpoint()
+        else:
+            folder = folder.with_name("again")
+        shard.close()
+        learning.shards[number] = VirtualShard(learning, number, folder, learning.now_s)
+        assert learned_from(learning.shards[number]) == learned
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "opic", "scent"])

@@ -67,10 +67,11 @@ def test_a_parcel_keeps_everything():
             RobotsAnswer("http://e.test", 200, b"\x00\xffUser-agent: *"),
             RobotsAnswer("http://f.test", failure=SkipReason.DNS_FAILED),
         ],
+        [["sea", "wave", "sea"], ["überseht"]],
     )
     read = Parcel.from_bytes(parcel.to_bytes())
     assert np.array_equal(read.values, parcel.values, equal_nan=True)
-    for name in ("previous", "urls", "hops", "requests", "answers"):
+    for name in ("previous", "urls", "hops", "requests", "answers", "starts"):
         assert getattr(read, name) == getattr(parcel, name)
 
 

@@ -177,8 +177,9 @@ class CrawlParts:
 
     def relearn(self, progress: Progress, first: int = 0) -> None:
         """Let the relevance model learn from the pages that were visited before the crawl was resumed, from number
-        `first` on."""
-        self._reader.relearn(self.crawl.engine.web.visits, self._stored, progress, first)
+        `first` on, and from start pages that other shards have visited."""
+        arrived = self.crawl.arrived_starts
+        self._reader.relearn(self.crawl.engine.web.visits, self._stored, progress, first, arrived)
 
     @property
     def is_compiled(self) -> bool:

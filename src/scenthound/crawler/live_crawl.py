@@ -6,6 +6,8 @@ Rules
 - Nothing here waits: the runner executes the tasks and passes the responses, on its own clock.
 - In a shard, what an event has for other shards is committed together with the event. Each parcel of another shard is
   applied once, in the order of that shard's commits.
+- The relevance models of all shards learn from all start pages: the words of one travel to the other shards, with its
+  links.
 """
 
 from collections import deque
@@ -25,6 +27,8 @@ from scenthound.crawler.robots_cache import robots_url
 from scenthound.crawler.shard import Outgoing, Parcel, parcels_of
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
 from scenthound.frontier.politeness import Politeness
+from scenthound.frontier.shard_frontier import no_departures
+from scenthound.model import IntArray
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
 from scenthound.store.crawl_records import (
@@ -50,6 +54,9 @@ MAX_RECENT_HOSTS = 30
 #: Completed tasks that wait to be stored, at most, and bytes of their responses, encoded and decoded.
 MAX_WAITING = 64
 MAX_WAITING_BYTES = 8_000_000
+
+#: Words of a start page that other shards learn from, at most.
+MAX_START_WORDS = 20_000
 
 #: What the runner passes for a task.
 RawResult = Response | NotFetched | Resolved
@@ -298,6 +305,8 @@ class LiveCrawl:
         #: The commit of the last parcel for each other shard that is on disk.
         self.sent_acknowledged = dict(self.sent)
         self._outgoing: list[Outgoing] = []
+        #: Start pages that arrived before the crawl was resumed: the number of visits before, and their words.
+        self.arrived_starts: list[tuple[int, IntArray]] = []
         #: Called when a commit with parcels is on disk, in the thread that wrote it.
         self.on_parcels: Callable[[int, Mapping[int, bytes]], None] = lambda _number, _parcels: None
 
@@ -356,6 +365,8 @@ class LiveCrawl:
         parcel = Parcel.from_bytes(content)
         if parcel.previous != self.received.get(source, 0):
             return False
+        for words in self._words_of_starts(parcel):
+            self.reader.scorer.learn(words, is_start=True)
         self.engine.receive(ParcelArrived(now_s, source, commit), parcel)
         self.after_turn = False
         self.received[source] = commit
@@ -368,6 +379,14 @@ class LiveCrawl:
         self._store.add(ArrivalRecord(source, commit, content))
         self._after_event()
         return True
+
+    def _words_of_starts(self, parcel: Parcel) -> list[IntArray]:
+        return [self._scanner.find_words(stems) for stems in parcel.starts]
+
+    def note_arrived(self, parcel: Parcel, n_visits: int) -> None:
+        """A parcel arrived after so many visits, before the crawl was resumed. Its start pages are learned later, with
+        the visited pages."""
+        self.arrived_starts += [(n_visits, words) for words in self._words_of_starts(parcel)]
 
     def grant(self, now_s: float, n_requests: int, tokens: Mapping[str, int]) -> None:
         """Let a shard request so many pages in all, and use so many connections of addresses that it shares."""
@@ -416,6 +435,7 @@ class LiveCrawl:
         if visited is not None and facts is not None:
             if visited.fetched.text is not None:
                 self.reader.note_visit(visited.job.page, visited.fetched.text.words)
+                self._send_start(visited.job.page, visited.fetched.text.words)
             self.n_out_of_scope += visited.fetched.n_out_of_scope
             self.harvest.add(visited.fetched.relevance, visited.job.score, visited.job.regret)
             self.recall.add(visited.fetched.relevance, visited.job.queue_size)
@@ -424,6 +444,12 @@ class LiveCrawl:
         elif isinstance(result, Failed):
             self.note_failure(task, result)
         self._after_event()
+
+    def _send_start(self, page: int, words: IntArray) -> None:
+        """Let the relevance models of other shards learn from a start page."""
+        if self.engine.shards is not None and self.reader.is_start(page) and self.reader.scorer.learns:
+            stems = [self._scanner.stem(number) for number in words[:MAX_START_WORDS].tolist()]
+            self._outgoing.append(Outgoing(no_departures(), starts=(stems,)))
 
     def note_visit(self, row: VisitRecord) -> None:
         """Apply a stored visit to everything but the engine, when a crawl is resumed."""

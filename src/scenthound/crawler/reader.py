@@ -15,7 +15,8 @@ Rules
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -171,6 +172,11 @@ class PageScorer:
         return self._learning is None or isinstance(self._learning, SavedRelevance)
 
     @property
+    def learns(self) -> bool:
+        """Whether the model learns from the pages of the crawl."""
+        return self._learning is not None
+
+    @property
     def max_learned_pages(self) -> int:
         """How many pages of a crawl decide about the scores of later ones."""
         return self._learning.max_learned_pages if self._learning is not None else 0
@@ -314,16 +320,27 @@ class Reader:
             self.scorer.learn(words, is_start=False)
 
     def relearn(
-        self, visits: Mapping[int, int], stored: "StoredPages", progress: Progress = silent, first: int = 0
+        self,
+        visits: Mapping[int, int],
+        stored: "StoredPages",
+        progress: Progress = silent,
+        first: int = 0,
+        arrived: Sequence[tuple[int, IntArray]] = (),
     ) -> None:
         """Learn from pages that were visited before the crawl was resumed, in the order of their visits, from number
-        `first` on."""
+        `first` on. `arrived` are the words of start pages that other shards have visited, each with the number of
+        visits before its arrival, in order."""
         learned = [page for page in self._learned_pages(visits) if visits[page] >= first]
+        waiting = deque(arrived)
         for n_done, page in enumerate(learned):
             if n_done % PAGES_PER_REPORT == 0:
                 progress(n_done / len(learned), f"relevance model: {n_done:,} of {len(learned):,} pages read again")
+            while waiting and waiting[0][0] <= visits[page]:
+                self.scorer.learn(waiting.popleft()[1], is_start=True)
             with suppress(Failure):
                 self.scorer.learn(stored.text(page).words, is_start=self.is_start(page))
+        for _, words in waiting:
+            self.scorer.learn(words, is_start=True)
 
     def _learned_pages(self, pages: Iterable[int]) -> list[int]:
         """Those of the visited pages that the relevance model learned from: all start pages, and the first others."""

@@ -14,6 +14,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from random import Random
 
 from scenthound.crawler.assembly import CrawlParts
@@ -118,6 +119,9 @@ def start_or_replay(
         crawl.engine.start(settings.seeds, Random(settings.generator_seed))
     elif crawl.restore(_checkpoints(store).read(beginning.checkpoint)):
         n_learned = beginning.position.visits
+    else:
+        for arrival in islice(store.arrivals(), beginning.position.arrivals):
+            crawl.note_arrived(Parcel.from_bytes(arrival.content), 0)
     if beginning.is_exact:
         replayed = _Replay(crawl, store, beginning.position).run(progress)
     else:
@@ -183,6 +187,7 @@ class _Replay:
             return
         if isinstance(event, ParcelArrived):
             parcel = Parcel.from_bytes(next(self._arrivals).content)
+            self._crawl.note_arrived(parcel, self._engine.n_visits)
             self._engine.receive(event, parcel)
             self._n_robots += sum(answer.failure is None for answer in parcel.answers)
             return
@@ -223,9 +228,9 @@ def _caught_up(crawl: LiveCrawl, store: CrawlStore, position: CrawlPosition) -> 
         crawl.note_visit(row)
         now_s = max(now_s, row.time_s)
     for arrival in store.arrivals(position.arrivals):
-        crawl.engine.receive(
-            ParcelArrived(now_s, arrival.source, arrival.commit_number), Parcel.from_bytes(arrival.content)
-        )
+        parcel = Parcel.from_bytes(arrival.content)
+        crawl.note_arrived(parcel, position.visits)
+        crawl.engine.receive(ParcelArrived(now_s, arrival.source, arrival.commit_number), parcel)
     if crawl.engine.shards is not None:
         crawl.engine.take_outgoing()
     crawl.engine.begin_anew(now_s, skipped, n_robots=store.position().robots)

@@ -110,17 +110,19 @@ class RobotsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """What one event of the engine has for other shards. `hops` are the redirects that have led to a page so far, by
-    page; requests and answers come with the shard that they are for."""
+    """What one event has for other shards. `hops` are the redirects that have led to a page so far, by page; requests
+    and answers come with the shard that they are for. `starts` are start pages, for all shards: the stems of their
+    words, in order."""
 
     links: Departures
     hops: Mapping[int, int] = field(default_factory=dict)
     requests: Sequence[tuple[int, RobotsRequest]] = ()
     answers: Sequence[tuple[int, RobotsAnswer]] = ()
+    starts: Sequence[Sequence[str]] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (len(self.links.pages) or self.requests or self.answers)
+        return not (len(self.links.pages) or self.requests or self.answers or self.starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class Parcel:
     hops: Mapping[str, int] = field(default_factory=dict)
     requests: Sequence[RobotsRequest] = ()
     answers: Sequence[RobotsAnswer] = ()
+    starts: Sequence[Sequence[str]] = ()
 
     def to_bytes(self) -> bytes:
         header = {
@@ -146,6 +149,7 @@ class Parcel:
                 [each.origin, each.status, b64encode(each.body).decode(), each.failure and each.failure.value]
                 for each in self.answers
             ],
+            "starts": [list(stems) for stems in self.starts],
         }
         values = np.ascontiguousarray(self.values, "<f8").tobytes()
         return isal_zlib.compress(orjson.dumps(header) + b"\n" + values, _LEVEL)
@@ -167,6 +171,8 @@ class Parcel:
                     RobotsAnswer(origin, status, b64decode(body), None if failure is None else SkipReason(failure))
                     for origin, status, body, failure in header["answers"]
                 ],
+                # Earlier versions have none.
+                header.get("starts", ()),
             )
         except (ValueError, KeyError, TypeError, zlib.error) as reason:
             raise CorruptData("A parcel of another shard is damaged: restore the log from a backup.") from reason
@@ -186,13 +192,15 @@ def parcels_of(
             requests.setdefault(shard, []).append(request)
         for shard, answer in event.answers:
             answers.setdefault(shard, []).append(answer)
+    starts = [stems for event in events for stems in event.starts]
+    others = set(range(shards.n_shards)) - {shards.shard} if starts else ()
     targets = shards.of_hosts(links.hosts)
     parcels = {
         shard: _parcel(links, targets == shard, table, hops=hops, previous=previous.get(shard, 0))
-        for shard in sorted({*targets.tolist(), *requests, *answers})
+        for shard in sorted({*targets.tolist(), *requests, *answers, *others})
     }
     return {
-        shard: replace(parcel, requests=requests.get(shard, ()), answers=answers.get(shard, ()))
+        shard: replace(parcel, requests=requests.get(shard, ()), answers=answers.get(shard, ()), starts=starts)
         for shard, parcel in parcels.items()
     }
 

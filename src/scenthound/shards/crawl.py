@@ -74,7 +74,7 @@ def check_shards(settings: CrawlSettings, options: RunOptions) -> CrawlSettings:
     if settings.scope.max_depth is not None:
         raise UsageError("--max-depth needs one shard: no shard knows all paths to its pages.")
     if not (settings.topic.keywords or settings.topic.description):
-        raise UsageError("Several shards need --keywords: most of them will not see the start pages.")
+        raise UsageError("Several shards need --keywords: a shard may visit pages before it has heard of a start page.")
     return settings
 
 
