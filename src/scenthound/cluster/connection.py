@@ -33,7 +33,7 @@ from scenthound.cluster.probe import HeadNode, WrongToken
 from scenthound.cluster.worker import FileServer
 from scenthound.errors import Failure, InvalidParameter, MissingExtra, UsageError, printable
 from scenthound.processes import Pool, WorkerFiles, processors
-from scenthound.signals import restored_signals
+from scenthound.signals import noted_interrupts, restored_signals
 
 #: A cluster of this machine.
 LOCAL = "local"
@@ -330,7 +330,8 @@ def _init(ray: Any, token: str | None, **arguments: Any) -> None:
     printing: Any = import_module("ray._private.worker")
     printing.print_to_stdstream = lambda *_, **__: None
     authentication = {"RAY_AUTH_MODE": "disabled"} if token is None else {"RAY_AUTH_MODE": "token"}
-    with _environment(authentication | ({} if token is None else {security.TOKEN_VARIABLE: token})), _kept_signals():
+    variables = authentication | ({} if token is None else {security.TOKEN_VARIABLE: token})
+    with _environment(variables), noted_interrupts() as raise_if_interrupted, _kept_signals():
         _reload_authentication()
         try:
             ray.init(
@@ -344,7 +345,13 @@ def _init(ray: Any, token: str | None, **arguments: Any) -> None:
             with suppress(Exception):
                 _shut_down(ray)
             reason = printable(str(error).strip().partition("\n")[0], 300)
+            raise_if_interrupted()
             raise Failure(f"Ray cannot use the cluster {printable(arguments['address'])}: {reason}") from None
+        try:
+            raise_if_interrupted()
+        except KeyboardInterrupt:
+            _shut_down(ray)
+            raise
 
 
 def _reload_authentication() -> None:

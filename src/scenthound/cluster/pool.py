@@ -11,12 +11,10 @@ Rules
 """
 
 import pickle
-import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -31,6 +29,7 @@ from scenthound.cluster.worker import Done, Setup
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.processes import ITEMS_AHEAD, MAX_REPEATS, WorkerFiles, repeated_deaths
 from scenthound.registry import dump_local_plugins
+from scenthound.signals import noted_interrupts
 
 if TYPE_CHECKING:
     from scenthound.cluster.connection import Connection
@@ -102,31 +101,13 @@ class ClusterPool(Generic[Item, Result]):
         self._sent: set[tuple[str, str]] = set()  #: nodes and digests of inputs
         self._server: Any = None
         self._cleanup = ExitStack()
-        self._is_interrupted = False
+        self._raise_if_interrupted: Callable[[], None] = lambda: None
         self._waiting_since_s: float | None = monotonic()  #: for a first worker; None when one was ready
 
     def __enter__(self) -> "ClusterPool[Item, Result]":
-        self._cleanup.enter_context(self._interrupts_noted())
+        # Ray's objects are deleted often.
+        self._raise_if_interrupted = self._cleanup.enter_context(noted_interrupts())
         return self
-
-    @contextmanager
-    def _interrupts_noted(self) -> Iterator[None]:
-        """Python loses the exception of an interrupt that comes while an object is deleted, as Ray's often are. So it
-        is raised again when this pool waits."""
-        before = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is not threading.main_thread() or not callable(before):
-            yield
-            return
-
-        def note(number: int, frame: Any) -> None:
-            self._is_interrupted = True
-            before(number, frame)
-
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
 
     def __exit__(self, *_: object) -> None:
         self._cleanup.close()
@@ -238,8 +219,7 @@ class ClusterPool(Generic[Item, Result]):
 
     def _wait(self) -> None:
         """Wait until a worker has finished something, and go on with it."""
-        if self._is_interrupted:
-            raise KeyboardInterrupt
+        self._raise_if_interrupted()
         ray = self._connection.ray
         members = {member.call: member for member in self._members if member.call is not None}
         finished, _ = ray.wait(list(members), num_returns=1, timeout=WAIT_S, fetch_local=False)
