@@ -186,7 +186,7 @@ def test_a_backlog_makes_leases_smaller():
 
 
 def test_an_address_of_one_shard_is_all_its_own():
-    tokens = AddressTokens(4, is_divided=False)
+    tokens = AddressTokens(4)
     tokens.claim("a", 0)
     assert tokens.grant(0, 0.0) == {"a": 4}
     tokens.confirm(0, {"a": 4})
@@ -194,7 +194,7 @@ def test_an_address_of_one_shard_is_all_its_own():
 
 
 def test_a_token_is_assigned_after_it_was_given_back():
-    tokens = AddressTokens(4, is_divided=True)
+    tokens = AddressTokens(4)
     tokens.claim("a", 0)
     assert tokens.grant(0, 0.0) == {"a": 4}
     tokens.claim("a", 1)
@@ -206,19 +206,48 @@ def test_a_token_is_assigned_after_it_was_given_back():
     assert tokens.grant(1, 0.0) == {"a": 2}
 
 
-def test_shards_take_turns_at_an_address_with_a_delay():
-    tokens = AddressTokens(4, is_divided=False)
-    for shard in range(3):
+def users_of(tokens: AddressTokens, now_s: float) -> list[int]:
+    """The shards that have a turn, when all have given back what they had."""
+    for shard in range(6):
+        for address in tokens.grant(shard, now_s):
+            tokens.confirm(shard, {address: 0})
+    return [shard for shard, n in sorted(tokens.wanted("a").items()) if n]
+
+
+def test_shards_take_turns_if_there_are_more_than_tokens():
+    tokens = AddressTokens(4)
+    for shard in range(6):
         tokens.claim("a", shard)
-    users = [[shard for shard, n in tokens.wanted("a", turn * TURN_S).items() if n] for turn in range(4)]
-    assert users == [[0], [1], [2], [0]]
+    assert [users_of(tokens, turn * TURN_S) for turn in range(4)] == [
+        [0, 1, 2, 3],
+        [0, 1, 4, 5],
+        [2, 3, 4, 5],
+        [0, 1, 2, 3],
+    ]
 
 
-@pytest.mark.parametrize("is_divided", [True, False])
+def test_the_turn_of_a_shard_that_does_not_use_it_ends():
+    tokens = AddressTokens(4)
+    for shard in range(6):
+        tokens.claim("a", shard)
+    users_of(tokens, 0.0)
+    tokens.pass_on(1, ["a"])
+    tokens.pass_on(2, ["a", "unknown"])
+    assert users_of(tokens, 0.0) == [0, 3, 4, 5]
+
+
+def test_shards_keep_their_tokens_while_there_are_enough():
+    tokens = AddressTokens(4)
+    tokens.claim("a", 0)
+    tokens.claim("a", 1)
+    tokens.pass_on(0, ["a"])
+    assert tokens.wanted("a") == {0: 2, 1: 2}
+
+
 @pytest.mark.parametrize("seed", range(10))
-def test_shards_together_never_have_more_tokens_than_there_are(seed, is_divided):
+def test_shards_together_never_have_more_tokens_than_there_are(seed):
     rng = Random(seed)
-    tokens = AddressTokens(4, is_divided=is_divided)
+    tokens = AddressTokens(4)
     held = dict.fromkeys(range(7), 0)
     for step in range(500):
         shard = rng.randrange(7)
@@ -227,6 +256,8 @@ def test_shards_together_never_have_more_tokens_than_there_are(seed, is_divided)
         if rng.random() < 0.02:
             tokens.release(shard)
             held[shard] = 0
+        if rng.random() < 0.1:
+            tokens.pass_on(shard, ["a"])
         granted = tokens.grant(shard, 3.0 * step)
         if "a" in granted:
             # Requests in flight may use more tokens for a while.

@@ -273,8 +273,13 @@ class Scheduler:
             while self.n_issued < room and host in self.waiting and self._may_request(host):
                 if not self._advance(self.waiting.next(host)):
                     break
-            if host in self.waiting and LONG_WAIT_S < self.politeness.waits_until_s(host) - self.now_s < inf:
+            if host in self.waiting and self._is_held_up(host):
                 self.n_waiting_long += sum(map(self._n_pages_held_up, self.waiting.of(host)))
+
+    def _is_held_up(self, host: int) -> bool:
+        """Whether the jobs of a host have to wait long: for its delay, or for tokens of its address."""
+        delay_s = self.politeness.waits_until_s(host) - self.now_s
+        return LONG_WAIT_S < delay_s < inf or self.politeness.lacks_tokens(host)
 
     def _n_pages_held_up(self, job: Job) -> int:
         """The pages that wait for a job: its own, those that follow it, and those that need its robots.txt."""

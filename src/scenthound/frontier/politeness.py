@@ -47,6 +47,8 @@ UNKNOWN_ADDRESS = 0
 #: When a busy or disabled host, or an address with all its connections in use, may receive a request.
 NEVER = math.inf
 ALWAYS = -math.inf
+#: How long an address is ready without a request before its tokens are of no use to a shard.
+UNUSED_S = 2.0
 #: Names of settings in folders of version 0.6.
 OLD_NAMES = {
     "longest_rest_s": "max_delay_s",
@@ -213,6 +215,8 @@ class Politeness:
         self._needs_tokens = needs_tokens
         #: By the number of an address; only with `needs_tokens`.
         self._tokens: dict[int, int] = {}
+        #: Addresses of which this shard has some of the tokens.
+        self._shared: dict[str, None] = {}
         #: Addresses that have become known since they were taken (`take_new_addresses`).
         self._new_addresses: list[str] = []
         self._delays = _HostDelays(self.settings)
@@ -243,6 +247,8 @@ class Politeness:
     def restore(self, state: State) -> None:
         """Continue from a checkpoint."""
         restore_attributes(self, self._SAVED, state)
+        n_all, tokens = self.settings.address_connections, self._tokens
+        self._shared = {each: None for each, n in self._address_numbers.items() if 0 < tokens.get(n, 0) < n_all}
         self._delays.restore(state["delays"])
         self._ends = list(zip(*state["ends"], strict=True))
         # Earlier versions have none.
@@ -315,6 +321,10 @@ class Politeness:
         if tokens > self._tokens.get(number, 0):
             self._address_started_at[number] = max(self._address_started_at[number], now_s)
         self._tokens[number] = tokens
+        if 0 < tokens < self.settings.address_connections:
+            self._shared[address] = None
+        else:
+            self._shared.pop(address, None)
         self._set_address_ready(number, now_s)
         if now_s < self._address_ready_at[number] < NEVER:
             heappush(self._ends, (self._address_ready_at[number], ~number))
@@ -328,6 +338,19 @@ class Politeness:
         """The tokens of a known address that this shard has, or still uses for requests in flight."""
         number = self._address_numbers[address]
         return max(self._tokens.get(number, 0), self._address_in_flight[number])
+
+    def lacks_tokens(self, host: int) -> bool:
+        """Whether no request may be sent to the host before its address gets tokens."""
+        if not self._needs_tokens or host >= len(self._address_of):
+            return False
+        address = self._address_of[host]
+        return address != UNKNOWN_ADDRESS and not self._tokens.get(address, 0)
+
+    def unused_addresses(self, now_s: float) -> list[str]:
+        """The addresses that other shards have tokens of, too, and that this one could have sent a request to for
+        `UNUSED_S`."""
+        numbers = self._address_numbers
+        return [each for each in self._shared if self._address_ready_at[numbers[each]] + UNUSED_S <= now_s]
 
     @property
     def awaits_tokens(self) -> bool:
@@ -372,6 +395,7 @@ class Politeness:
         reserved, self._reserved_at = self._reserved_at, {}
         if self._needs_tokens:
             self._tokens.clear()
+            self._shared.clear()
             self._new_addresses = list(self._address_numbers)
             reserved = dict.fromkeys(self._address_numbers.values(), ALWAYS)
         for address in reserved:

@@ -12,9 +12,9 @@ Rules
 - Shards with better queued pages get more: each round assigns the best queued scores of all shards. The round grows
   while shards use up their leases, and shrinks while they cannot, because hosts have to wait. Shards whose scores do
   not compare get equal leases.
-- The tokens of an address go to one of the shards that have hosts there, and these take turns: two requests to the
-  address then start as far apart as in one crawl, whatever the clocks of the shards say. If addresses have no delay,
-  their tokens are divided equally; only if there are more shards than tokens, these take turns.
+- The tokens of an address are divided among the shards that have hosts there. A token is a connection, and a request
+  each time that a host's delay has passed: so an address gets no more connections and no more requests per time than
+  from one crawl. If there are more shards than tokens, they take turns; the turn of a shard that does not use it ends.
 - A token is assigned to a shard only after the one before has given it back.
 - What a lost shard had counts until its lease of time has ended.
 - The crawl is over if the page budget is reached, or if all shards are idle and every parcel that was sent was
@@ -55,7 +55,8 @@ class Report:
     hosts; `best` are the scores of its best queued pages, in descending order. `is_idle`: nothing will happen
     unless something arrives, although its lease would allow it. `sent` and `received` have the commit of the last
     parcel for and from each other shard. `addresses` are those that it needs tokens for since its last report, `in_use`
-    the tokens that it has or still uses, of the addresses of the last grant."""
+    the tokens that it has or still uses, of the addresses of the last grant, and `unused` addresses that it has tokens
+    of, but has sent no request to for a while."""
 
     shard: int
     page_budget: int
@@ -72,6 +73,7 @@ class Report:
     backlog: int = 0
     addresses: Sequence[str] = ()
     in_use: Mapping[str, int] = field(default_factory=dict)
+    unused: Sequence[str] = ()
     status: CrawlStatus | None = None
 
     @property
@@ -97,14 +99,14 @@ class Grant:
 
 
 class AddressTokens:
-    """The tokens of all addresses: what each shard should have, and what it may still have. `is_divided`: several
-    shards may use an address at a time."""
+    """The tokens of all addresses: what each shard should have, and what it may still have."""
 
-    def __init__(self, n_tokens: int, *, is_divided: bool) -> None:
+    def __init__(self, n_tokens: int) -> None:
         self._n_tokens = n_tokens
-        self._is_divided = is_divided
-        #: The shards that need an address, in the order of their claims.
+        #: The shards that need an address. The first ones, as many as there are tokens, have their turn.
         self._claims: dict[str, list[int]] = {}
+        #: When the turns at an address began.
+        self._turns_s: dict[str, float] = {}
         #: What a shard has, at most.
         self._held: dict[str, dict[int, int]] = {}
         #: Addresses whose assignment is not what it should be, or has to change with time.
@@ -130,15 +132,23 @@ class AddressTokens:
                 del self._held[address][shard]
                 self._unsettled.add(address)
 
+    def pass_on(self, shard: int, addresses: Sequence[str]) -> None:
+        """A shard does not use its tokens of these addresses: it is the turn of others."""
+        for address in addresses:
+            if shard in self._claims.get(address, ()) and self._takes_turns(address):
+                self._claims[address].remove(shard)
+                self._claims[address].append(shard)
+
     def grant(self, shard: int, now_s: float) -> dict[str, int]:
         """The tokens that the shard is to have from now on, where that changes."""
         granted = {}
         for address in sorted(self._unsettled):
-            held, wanted = self._held[address], self.wanted(address, now_s)
+            if shard not in self._claims[address]:
+                continue
+            self._change_turns(address, now_s)
+            held, wanted = self._held[address], self.wanted(address)
             if held == wanted and not self._takes_turns(address):
                 self._unsettled.discard(address)
-            if shard not in wanted:
-                continue
             tokens = wanted[shard]
             if tokens > held[shard]:
                 tokens = min(tokens, self._n_tokens - sum(held.values()) + held[shard])
@@ -147,18 +157,22 @@ class AddressTokens:
                 held[shard] = max(held[shard], tokens)
         return granted
 
-    def wanted(self, address: str, now_s: float) -> dict[int, int]:
+    def wanted(self, address: str) -> dict[int, int]:
         """How the tokens should be divided now."""
         shards, n = self._claims[address], self._n_tokens
         if self._takes_turns(address):
-            n_users = n if self._is_divided else 1
-            first = int(now_s // TURN_S) * n_users % len(shards)
-            chosen = {shards[(first + i) % len(shards)] for i in range(n_users)}
-            return {shard: n // n_users if shard in chosen else 0 for shard in shards}
+            return {shard: int(position < n) for position, shard in enumerate(shards)}
         return {shard: n // len(shards) + (i < n % len(shards)) for i, shard in enumerate(shards)}
 
+    def _change_turns(self, address: str, now_s: float) -> None:
+        """After some time it is the turn of the next shards."""
+        if now_s - self._turns_s.setdefault(address, now_s) >= TURN_S and self._takes_turns(address):
+            self._turns_s[address] = now_s
+            shards = self._claims[address]
+            self._claims[address] = shards[self._n_tokens :] + shards[: self._n_tokens]
+
     def _takes_turns(self, address: str) -> bool:
-        return len(self._claims[address]) > (self._n_tokens if self._is_divided else 1)
+        return len(self._claims[address]) > self._n_tokens
 
 
 class Coordinator:
@@ -170,8 +184,7 @@ class Coordinator:
         self.page_budget = page_budget
         #: Why the crawl is over; None if it is not.
         self.ended: EndReason | None = None
-        is_divided = politeness.effective_address_delay_s == 0
-        self._tokens = AddressTokens(politeness.address_connections, is_divided=is_divided)
+        self._tokens = AddressTokens(politeness.address_connections)
         self._reports: dict[int, Report] = {}
         #: Pages that each shard may visit in all, at most.
         self._leases = dict.fromkeys(range(n_shards), 0)
@@ -191,6 +204,11 @@ class Coordinator:
         return self._reports
 
     @property
+    def has_begun(self) -> bool:
+        """Whether all shards have reported once, so that pages can be granted."""
+        return not self._unknown
+
+    @property
     def n_pages(self) -> int:
         """Visited pages of the shards that have reported."""
         return sum(report.n_pages for report in self._reports.values())
@@ -207,6 +225,7 @@ class Coordinator:
         for address in report.addresses:
             self._tokens.claim(address, shard)
         self._tokens.confirm(shard, report.in_use)
+        self._tokens.pass_on(shard, report.unused)
         self._reports[shard] = report
         self._leases[shard] = max(report.page_budget, report.n_taken)
         self._unknown.discard(shard)
@@ -230,7 +249,7 @@ class Coordinator:
         report = self._reports.get(shard)
         if report is None:
             return Grant(0)
-        if self._unknown:
+        if not self.has_begun:
             return Grant(report.n_taken, report.n_requested)
         others = sum(lease for each, lease in self._leases.items() if each != shard)
         room = max(0, self.page_budget - others)

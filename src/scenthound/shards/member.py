@@ -103,6 +103,7 @@ class ShardMember:
             backlog=len(self.inbox),
             addresses=tuple(self._addresses),
             in_use={address: politeness.tokens_in_use(address) for address in self._asked_tokens},
+            unused=politeness.unused_addresses(now_s),
         )
 
     def _is_idle(self, now_s: float, n_queued: int) -> bool:
