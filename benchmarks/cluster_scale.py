@@ -34,6 +34,8 @@ class Assumed:
     #: Cores of a machine that are left to the system and to Ray, and how much of the rest and of the memory is used.
     spare_cores: int = 2
     load: float = 0.7
+    #: The largest shard: several of them fit into a machine.
+    shard_memory_gb: int = 8
     #: New URLs per visited page. A closed collection has few.
     page_urls: int = 14
     #: Links per page that lead to other domains. In the collection most links stay on their host.
@@ -80,8 +82,16 @@ class Scale:
         return ceil(self.n_pages * self.figures.page_takeover_us / 1e6 / self.assumed.takeover_s)
 
     @property
+    def shards_for_memory(self) -> int:
+        # More shards know a URL if there are more shards.
+        n_shards = 1
+        while self._memory_bytes(n_shards) > n_shards * self.assumed.shard_memory_gb * 1e9:
+            n_shards = ceil(self._memory_bytes(n_shards) / (self.assumed.shard_memory_gb * 1e9))
+        return n_shards
+
+    @property
     def n_shards(self) -> int:
-        return max(self.shards_for_cpu, self.shards_for_takeover)
+        return max(self.shards_for_cpu, self.shards_for_takeover, self.shards_for_memory)
 
     @property
     def copies(self) -> float:
@@ -91,14 +101,20 @@ class Scale:
     @property
     def memory_bytes(self) -> float:
         """Of all shards."""
-        urls = self.assumed.page_urls * self.copies
+        return self._memory_bytes(self.n_shards)
+
+    def _memory_bytes(self, n_shards: int) -> float:
+        urls = self.assumed.page_urls * _of_shards(self.figures.url_copies, n_shards)
         return self.n_pages * (self.figures.shard_page_bytes + urls * self.figures.shard_url_bytes)
 
     @property
     def n_machines(self) -> int:
-        for_cpu = self.shards_for_cpu / (self.assumed.cores - self.assumed.spare_cores)
-        for_memory = self.memory_bytes / 1e9 / (self.assumed.memory_gb * self.assumed.load)
-        return ceil(max(for_cpu, for_memory))
+        """Of shards; each has whole ones."""
+        cores = self.pages_per_s * self.figures.speeds[TWO_SHARDS].crawl_ms / 1e3 + self.parcel_cores
+        for_cpu = cores / self.assumed.load / (self.assumed.cores - self.assumed.spare_cores)
+        gb_per_shard = self.memory_bytes / 1e9 / self.n_shards
+        shards_per_machine = int(self.assumed.memory_gb * self.assumed.load / gb_per_shard)
+        return max(ceil(for_cpu), ceil(self.n_shards / shards_per_machine))
 
     @property
     def log_bytes(self) -> float:
@@ -159,12 +175,17 @@ ROWS: tuple[tuple[str, str, Callable[[Scale], str]], ...] = (
     ("days", "chosen", lambda each: str(each.days)),
     ("pages per second", "pages / time", lambda each: _many(each.pages_per_s)),
     ("hosts that are ready at any time", "a page a second of each", lambda each: _many(each.hosts)),
-    ("shards, for CPU time", "CPU time per page of two shards", lambda each: _many(each.shards_for_cpu)),
+    (
+        "shards, for CPU time without parcels",
+        "CPU time per page of two shards",
+        lambda each: _many(each.shards_for_cpu),
+    ),
     ("shards, for a takeover in 10 minutes", "takeover per page", lambda each: _many(each.shards_for_takeover)),
+    ("shards, for 8 GB each", "memory per page, and per URL", lambda each: _many(each.shards_for_memory)),
     ("shards that know a URL", "counted in the small crawl", lambda each: f"{each.copies:.2f}"),
     ("memory of all shards", "per page, and per URL", lambda each: _bytes(each.memory_bytes)),
     ("memory of a shard", "the same", lambda each: _bytes(each.memory_bytes / each.n_shards)),
-    ("**machines of 16 cores and 64 GB**", "memory, cores", lambda each: _many(each.n_machines)),
+    ("**machines for shards**, of 16 cores and 64 GB", "memory, cores", lambda each: _many(each.n_machines)),
     ("logs, in common storage", "per page", lambda each: _bytes(each.log_bytes)),
     ("files in the logs", "a commit a second of each shard", lambda each: _many(each.commits)),
     ("archives and databases of shards, on their nodes", "per page", lambda each: _bytes(each.folder_bytes)),

@@ -37,7 +37,7 @@ FIGURES = Figures(
 
 def test_a_crawl_computed_by_hand():
     # 86.4 million pages in a day are 1,000 a second.
-    assumed = Assumed(page_urls=10, page_links_away=8, takeover_s=600.0, load=0.7)
+    assumed = Assumed(page_urls=10, page_links_away=8, takeover_s=600.0, load=0.7, shard_memory_gb=20)
     scale = Scale(86_400_000, 1, FIGURES, assumed)
     assert scale.pages_per_s == scale.hosts == 1_000
     # 1,000 pages take 0.7 s of CPU time each second, on cores that may be busy 70% of the time.
@@ -47,7 +47,8 @@ def test_a_crawl_computed_by_hand():
     assert scale.copies == 2.0
     # A page has 1,000 bytes, and ten URLs of 100 bytes that two shards know.
     assert scale.memory_bytes == pytest.approx(86_400_000 * 3_000)
-    # 259.2 GB, of which a machine holds 44.8 GB.
+    # 259.2 GB are 13 shards of 20 GB at most; each of the 18 shards has 14.4 GB, and 44.8 GB hold three of them.
+    assert scale.shards_for_memory == 13
     assert scale.n_machines == 6
     assert scale.log_bytes == pytest.approx(432e9)
     assert scale.folder_bytes == pytest.approx(432e9)
