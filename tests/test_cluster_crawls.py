@@ -11,12 +11,14 @@ import pytest
 
 pytest.importorskip("ray", reason="the extra `cluster` is not installed")
 
-from benchmarks.cluster_faults import run_fault
+from benchmarks.cluster_faults import LoopbackWeb, run_fault
 
 import scenthound as sh
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
 from scenthound.shards.actor import FOLDER_PREFIX, ShardPlan, check_storage, remove_leftovers
+from scenthound.store.commit_log import CommitLog
 from scenthound.store.crawl_folder import ShardLogs
+from scenthound.store.stored_crawl import StoredCrawl
 from test_shard_crawls import settings_of
 from virtual_site import random_site
 
@@ -28,6 +30,28 @@ def test_faults_lose_nothing(fault):
     result = run_fault(fault, N_PAGES)
     assert result.is_correct, result
     assert result.n_writers > 4
+
+
+def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path):
+    web = LoopbackWeb(60, tmp_path)
+    common = {"delay": 0, "hosts": web.hosts_file, "allow_private": True, "progress": False, "keep_duplicates": True}
+    common |= {"deny_domain": ["h7.test"], "contact": "test@example.org"}
+    with web.server:
+        plain = sh.crawl("sea", web.url(0), out=tmp_path / "plain", **common)
+        assert plain.summary.status.n_out_of_scope > 5
+        folder = tmp_path / "crawl"
+        first = sh.crawl("sea", web.url(0), out=folder, pages=20, cluster="local", shards=2, **common)
+        assert (first.summary.status.n_pages, first.summary.status.in_flight) == (20, 0)
+        assert first.summary.status.pages_per_s > 0
+        assert first.summary.status.recent_harvest is not None
+        assert first.summary.status.frontier > 0
+        last = sh.resume(folder, pages=1_000, cluster="local", progress=False)
+    assert last.summary.status.n_pages == plain.summary.status.n_pages
+    assert last.summary.status.n_out_of_scope == plain.summary.status.n_out_of_scope
+    with StoredCrawl.open(folder) as stored:
+        assert [run.n_pages_before for run in stored.runs()] == [0, 20]
+        n_pages = [sample.n_pages for _, sample in stored.samples()]
+        assert n_pages == sorted(n_pages)
 
 
 # Bad input
@@ -117,6 +141,42 @@ def test_the_number_of_shards_cannot_change(crawl_in_shards):
 def test_a_crawl_in_shards_is_resumed_on_a_cluster_only(crawl_in_shards):
     with pytest.raises(UsageError, match="3 shards on a cluster"):
         sh.resume(crawl_in_shards, progress=False)
+
+
+def assemble(folder: Path, commits: dict[int, int]) -> None:
+    """Note that the folder has commits of shards."""
+    from scenthound.store.crawl_records import AssembledRecord
+    from scenthound.store.crawl_store import CrawlStore
+
+    with CrawlStore.open(folder) as store:
+        for shard, number in commits.items():
+            store.add(AssembledRecord(shard, number))
+        store.commit()
+
+
+def test_logs_that_are_gone_do_not_start_again(crawl_in_shards):
+    with pytest.raises(InvalidInput, match=r"are not at .*log: mount or restore that location"):
+        sh.resume(crawl_in_shards, cluster="local", progress=False)
+    assert not (crawl_in_shards / "log").exists()
+
+
+def test_logs_of_another_crawl_are_not_continued(crawl_in_shards):
+    CommitLog.at(crawl_in_shards / "log").begin(b'{"id": "5d9ce6ea-33b4-4b5e-a19a-000000000000"}')
+    with pytest.raises(InvalidInput, match="logs of another crawl"):
+        sh.resume(crawl_in_shards, cluster="local", progress=False)
+
+
+def test_a_log_that_lacks_commits_of_the_folder_is_not_continued(crawl_in_shards):
+    CommitLog.at(crawl_in_shards / "log").begin((crawl_in_shards / "crawl.json").read_bytes())
+    assemble(crawl_in_shards, {0: 0, 1: 3})
+    with pytest.raises(InvalidInput, match=r"Commit 3 of .*0001 is missing"):
+        sh.resume(crawl_in_shards, cluster="local", progress=False)
+
+
+def test_a_crawl_that_was_refused_leaves_nothing(tmp_path):
+    with pytest.raises(InvalidInput, match="does not see the files in"):
+        crawl(out=tmp_path / "crawl", cluster="local", shards=2, commit_log="memory://elsewhere")
+    assert not (tmp_path / "crawl").exists()
 
 
 def test_a_crawl_without_shards_is_not_resumed_on_a_cluster(crawl_in_shards):

@@ -15,7 +15,7 @@ import pytest
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import Parcel, RobotsAnswer, RobotsRequest, ShardMap, shard_of
 from scenthound.errors import CorruptData
-from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
+from scenthound.frontier.politeness import UNUSED_S, Politeness, PolitenessSettings, RequestOutcome
 from scenthound.frontier.url_table import new_url_table
 from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
@@ -23,6 +23,7 @@ from scenthound.shards.coordinator import Coordinator, Report
 from scenthound.shards.member import MAX_WAITING, Inbox
 from scenthound.shards.supervisor import Incarnation, Supervisor
 from scenthound.web.urls import host_of
+from test_coordinator import report
 from test_shard_crawls import check_cluster, settings_of
 from virtual_shards import VirtualCluster
 from virtual_site import VirtualSite, page_of_words, random_site
@@ -131,6 +132,23 @@ def test_tokens_that_are_given_back_stay_in_use_until_requests_end():
     assert not politeness.ready(1, 1e9)
     politeness.finished(0, 12.0, RequestOutcome(0.1))
     assert politeness.tokens_in_use("192.0.2.1") == 0
+
+
+def test_tokens_that_are_not_used_are_reported_if_others_need_them():
+    politeness = politeness_of_shard(delay_s=1.0)
+    assert not politeness.lacks_tokens(6)
+    assert politeness.lacks_tokens(0)
+    politeness.set_tokens("192.0.2.1", 1, 0.0)
+    assert not politeness.lacks_tokens(0)
+    # With one of four tokens, the address waits for a second.
+    assert politeness.unused_addresses(1.0 + UNUSED_S - 0.1) == []
+    assert politeness.unused_addresses(1.0 + UNUSED_S) == ["192.0.2.1"]
+    politeness.started(0, 3.5)
+    assert politeness.unused_addresses(10.0) == []
+    politeness.finished(0, 10.0, RequestOutcome(6.5))
+    assert politeness.unused_addresses(10.0 + UNUSED_S) == ["192.0.2.1"]
+    politeness.set_tokens("192.0.2.1", 4, 20.0)
+    assert politeness.unused_addresses(100.0) == []
 
 
 def test_tokens_are_assigned_again_after_a_restart():
@@ -307,6 +325,23 @@ def test_a_supervisor_between_two_exchanges_does_not_use_the_processor(tmp_path,
     began_s = monotonic()
     supervisor._hear(0.05)
     assert monotonic() - began_s >= 0.05
+
+
+def test_the_time_limit_does_not_include_the_start_of_shards(tmp_path, monkeypatch):
+    connection = SimpleNamespace(ray=None, n_processors=lambda: 1)
+    settings = CrawlSettings(Topic("test", ("sea",)), ("http://h.test/",))
+    supervisor = Supervisor(connection, settings, uuid4(), str(tmp_path), page_budget=10, time_s=0.0)
+    n_rounds = 0
+
+    def hear(_timeout_s: float) -> None:
+        nonlocal n_rounds
+        n_rounds += 1
+        if n_rounds == 5:
+            supervisor.coordinator.note(report(0))
+
+    monkeypatch.setattr(supervisor, "_hear", hear)
+    assert supervisor._supervise() is EndReason.TIME
+    assert n_rounds == 5
 
 
 class RecordingActor:

@@ -65,12 +65,14 @@ class ShardPlan:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What an actor says when it is asked. `uptime_s` is the time of its machine. `report` is None while it is starting
-    and after its end; `failure` is the message of what ended it, `is_fatal` if another actor would fail, too."""
+    and after its end, when `status` is its last one; `failure` is the message of what ended it, `is_fatal` if another
+    actor would fail, too."""
 
     uptime_s: float
     report: Report | None = None
     progress: str = ""
     ended: bool = False
+    status: CrawlStatus | None = None
     failure: str = ""
     is_fatal: bool = False
 
@@ -103,7 +105,7 @@ class ShardActor:
             return Answer(uptime_s(), None, ended=True, failure=self._failure[0], is_fatal=self._failure[1])
         run, loop, now_s = self._run, self._loop, uptime_s()
         if run is None or loop is None or self._ended:
-            return Answer(now_s, None, self._progress, ended=self._ended)
+            return Answer(now_s, None, self._progress, ended=self._ended, status=self._status if self._ended else None)
 
         async def on_loop() -> Report:
             return run.report()
@@ -165,7 +167,7 @@ class ShardActor:
                 # Its folder ends with this process.
                 has_checkpoints=False,
             )
-            run_crawl(settings, store, options, StopConditions(), access=access, browser=None)
+            self._status = run_crawl(settings, store, options, StopConditions(), access=access, browser=None).status
 
     def _opened(self, plan: ShardPlan, folder: Path, log: CommitLog) -> CrawlStore:
         settings = plan.settings

@@ -154,6 +154,10 @@ class Assembly:
         self._times_s = [0.0] * len(logs)
 
     @property
+    def n_shards(self) -> int:
+        return len(self._logs)
+
+    @property
     def n_assembled(self) -> tuple[int, ...]:
         """How many commits of each shard the folder has."""
         return tuple(self._n_assembled)

@@ -5,15 +5,18 @@ reports and the dashboard can be used meanwhile.
 """
 
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import time
 from typing import Any
+
+import orjson
 
 from scenthound import native
 from scenthound.cluster.connection import Connection, connected
@@ -26,17 +29,18 @@ from scenthound.crawler.shard import MAX_SHARDS
 from scenthound.crawler.start import CrawlSummary, RunOptions, ready_settings
 from scenthound.crawler.state import SampleRecorder, ending_of
 from scenthound.crawler.topic_notes import topic_notes
-from scenthound.errors import InvalidParameter, UsageError, printable
+from scenthound.errors import InvalidInput, InvalidParameter, ScenthoundError, UsageError, printable
 from scenthound.metrics.recall_estimate import RecallEstimate
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.shards.assembly import Assembly
-from scenthound.shards.logs import logs_of
+from scenthound.shards.logs import logs_of, shard_log
 from scenthound.shards.supervisor import ShardProgress, Supervisor
 from scenthound.signals import restored_signals
 from scenthound.store.commit_log import CommitLog
 from scenthound.store.crawl_folder import ABOUT_FILE, SHARD_LOGS_FOLDER, ArchiveSettings, CrawlAbout, ShardLogs
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
 from scenthound.store.crawl_store import CrawlStore
+from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
 
 #: How often the folder is brought up to date.
@@ -95,6 +99,7 @@ def crawl_in_shards(
         connection = cleanup.enter_context(connected(choice.address))
         shards = ShardLogs(settings.shards, choice.location or SHARD_LOGS_FOLDER)
         store = CrawlStore.create(folder, settings.as_settings(), archive, force=force, shards=shards)
+        cleanup.enter_context(_removed_if_refused(folder, shards))
         cleanup.callback(store.close)
         # If the folder is lost, it is made again from the logs.
         CommitLog.at(shards.location_in(folder.resolve())).begin((folder / ABOUT_FILE).read_bytes())
@@ -102,6 +107,50 @@ def crawl_in_shards(
         log_start("crawl", settings, folder=folder)
         with failures_logged("crawl"):
             return _ShardedRun(settings, store, options, conditions, shards).run(connection)
+
+
+@contextmanager
+def _removed_if_refused(folder: Path, shards: ShardLogs) -> Iterator[None]:
+    """Remove a new crawl that ends with an error before its first commit, so that the corrected command can be given:
+    what is wrong with storage or nodes is noticed when shards start."""
+    try:
+        yield
+    except ScenthoundError:
+        location = shards.location_in(folder.resolve())
+        logs = logs_of(location, shards.n_shards)
+        with suppress(ScenthoundError):
+            if not any(log.last() for log in logs):
+                for log in (*logs, CommitLog.at(location)):
+                    log.abandon()
+                shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _check_logs(folder: Path, about: CrawlAbout, shards: ShardLogs) -> None:
+    """InvalidInput if the logs of a crawl are not where they were, or lack commits that the folder has: shards would
+    start again, and the folder would not get their pages."""
+    location = shards.location_in(folder.resolve())
+    log = CommitLog.at(location)
+    with StoredCrawl.open(folder) as stored:
+        assembled = stored.assembled()
+    if not log.exists():
+        raise InvalidInput(
+            f"The commit logs of {printable(folder)} are not at {printable(location)}: mount or restore that location, "
+            "then resume the crawl."
+        )
+    try:
+        found = orjson.loads(log.about())["id"]
+    except (ValueError, LookupError, TypeError):
+        found = None
+    if found != str(about.crawl_id):
+        raise InvalidInput(f"{printable(location)} has the commit logs of another crawl than {printable(folder)}.")
+    for shard, number in assembled.items():
+        of_shard = shard_log(location, shard)
+        if number and of_shard.header(number) is None:
+            raise InvalidInput(
+                f"Commit {number:,} of {of_shard} is missing, and {printable(folder)} has it: restore the log from a "
+                "backup, then resume the crawl."
+            )
 
 
 def resume_in_shards(
@@ -128,6 +177,7 @@ def resume_in_shards(
         renew_credentials(settings, folder, credentials)
     settings = with_credentials(settings, folder)
     check_shards(settings, options)
+    _check_logs(folder, about, shards)
     conditions = StopConditions.read(folder).updated(page_budget=options.page_budget)
     with connected(choice.address) as connection, closing(CrawlStore.open(folder)) as store:
         log_start("crawl", settings, folder=folder, resumed_after=store.n_visits())
@@ -151,8 +201,11 @@ class _ShardedRun:
             self.conditions.write(store.folder)
         page_budget = self.conditions.page_budget or self.settings.page_budget
         location = self.shards.location_in(store.folder.resolve())
+        assembly = Assembly(store, logs_of(location, self.shards.n_shards))
+        # After a crash the logs have pages that the folder lacks. They belong to earlier runs.
+        assembly.catch_up()
         row = self._record_start()
-        folder_writer = FolderWriter(store, logs_of(location, self.shards.n_shards), row, page_budget)
+        folder_writer = FolderWriter(store, assembly, row, page_budget)
         log_progress = ProgressLog("crawl")
 
         def on_round(progress: ShardProgress) -> None:
@@ -179,6 +232,7 @@ class _ShardedRun:
         options.on_start(supervisor.stop)
         with folder_writer.running(), _stopped_by_signals(supervisor, is_wanted=options.handle_signals):
             ended = supervisor.run()
+        folder_writer.note(supervisor.progress())
         status = folder_writer.finish(ended)
         options.watch(status)
         return replace(_summary(self.settings, store, status, ended), cluster=connection.address)
@@ -217,7 +271,7 @@ def _stopped_by_signals(supervisor: Supervisor, *, is_wanted: bool) -> Iterator[
 class FolderWriter:
     """Brings the folder of the whole crawl up to date, in a thread, which alone uses its store meanwhile."""
 
-    def __init__(self, store: CrawlStore, logs: Sequence[CommitLog], row: RunRecord, page_budget: int) -> None:
+    def __init__(self, store: CrawlStore, assembly: Assembly, row: RunRecord, page_budget: int) -> None:
         self._store = store
         self._row = row
         self._page_budget = page_budget
@@ -225,7 +279,10 @@ class FolderWriter:
         ages = {run.run: run.began_s for run in store.runs()}
         lasted_s = {each.run: each.time_s - ages.get(each.run, each.time_s) for _, each in store.samples()}
         self._samples = SampleRecorder(store, row.run, sum(lasted_s.values()))
-        self._assembly = Assembly(store, logs)
+        self._assembly = assembly
+        before = store.status()
+        #: Shards that are resumed or replaced count from zero again.
+        self._n_out_of_scope_before = 0 if before is None else before.n_out_of_scope
         self._n_before = row.n_pages_before
         #: The latest of each shard, also of one that is being replaced.
         self._statuses: dict[int, CrawlStatus] = {}
@@ -234,17 +291,23 @@ class FolderWriter:
         self._failure: Exception | None = None
 
     def note(self, progress: ShardProgress) -> CrawlStatus | None:
-        """The status of the whole crawl; None before the first shard has one."""
-        self._statuses |= {
-            shard: report.status for shard, report in progress.reports.items() if report.status is not None
-        }
-        statuses = list(self._statuses.values())
-        if statuses:
+        """The status of the whole crawl; None before all shards have one."""
+        reported = {shard: report.status for shard, report in progress.reports.items()}
+        for shard, status in {**reported, **progress.last}.items():
+            if status is not None:
+                self._note_status(shard, status)
+        if len(self._statuses) == self._assembly.n_shards:
             seconds = max(0.0, time() - self._began_s)
-            self._status = whole_status(
-                statuses, self._row.run, self._page_budget, seconds=seconds, n_before=self._n_before
-            )
+            statuses = list(self._statuses.values())
+            whole = whole_status(statuses, self._row.run, self._page_budget, seconds=seconds, n_before=self._n_before)
+            self._status = replace(whole, n_out_of_scope=whole.n_out_of_scope + self._n_out_of_scope_before)
         return self._status
+
+    def _note_status(self, shard: int, status: CrawlStatus) -> None:
+        before = self._statuses.get(shard)
+        if before is not None and status.n_out_of_scope < before.n_out_of_scope:
+            self._n_out_of_scope_before += before.n_out_of_scope
+        self._statuses[shard] = status
 
     @contextmanager
     def running(self) -> Iterator[None]:

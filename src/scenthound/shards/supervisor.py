@@ -29,6 +29,7 @@ from scenthound.registry import dump_local_plugins
 from scenthound.shards.actor import Answer, ShardActor, ShardPlan
 from scenthound.shards.coordinator import Coordinator, Report
 from scenthound.shards.run import LEASE_S
+from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.log_storage import LogStorage, check_exclusive, storage_at
 
 if TYPE_CHECKING:
@@ -77,10 +78,11 @@ class Incarnation:
 
 @dataclass(frozen=True, slots=True)
 class ShardProgress:
-    """The shards that have reported, and what the others are doing."""
+    """The shards that have reported, and what the others are doing. Those that have ended have a last status."""
 
     reports: Mapping[int, Report]
     others: Mapping[int, str]
+    last: Mapping[int, CrawlStatus]
     n_replaced: int
 
 
@@ -114,6 +116,7 @@ class Supervisor:
         #: When an actor that was being started got further.
         self._got_further_s = 0.0
         self._probe = f".probe-{secrets.token_hex(8)}", secrets.token_bytes(16)
+        self._last_statuses: dict[int, CrawlStatus] = {}
         #: Shards to start, and when.
         self._to_start: dict[int, float] = {}
         self._deaths: dict[int, int] = {}
@@ -129,19 +132,22 @@ class Supervisor:
     def run(self) -> EndReason:
         """Crawl to the end."""
         with self._probe_file():
-            began_s = monotonic()
             for shard in range(self._settings.shards):
                 self._start(shard)
             try:
-                return self._supervise(began_s)
+                return self._supervise()
             finally:
                 for member in self._members.values():
                     self._connection.kill(member.actor)
 
-    def _supervise(self, began_s: float) -> EndReason:
+    def _supervise(self) -> EndReason:
         round_s = 0.0
+        #: When the first page could be requested: the time limit does not include the start of shards.
+        began_s = inf
         while True:
             now_s = monotonic()
+            if began_s == inf and self.coordinator.has_begun:
+                began_s = now_s
             if self._stop is None and self._time_s is not None and now_s - began_s >= self._time_s:
                 self._stop = EndReason.TIME
             if (ended := self.coordinator.ended or self._stop) is not None:
@@ -166,10 +172,9 @@ class Supervisor:
     def progress(self) -> ShardProgress:
         others = dict.fromkeys(self._to_start, "being replaced")
         others |= {shard: each.progress for shard, each in self._members.items()}
-        reports = self.coordinator.reports
-        return ShardProgress(
-            dict(reports), {shard: text for shard, text in others.items() if shard not in reports}, self.n_replaced
-        )
+        reports = dict(self.coordinator.reports)
+        others = {shard: text for shard, text in others.items() if shard not in reports}
+        return ShardProgress(reports, others, dict(self._last_statuses), self.n_replaced)
 
     # Actors
 
@@ -283,6 +288,8 @@ class Supervisor:
             raise Failure(answer.failure)
         if answer.ended:
             member.is_stopped = True
+        if answer.status is not None:
+            self._last_statuses[member.shard] = answer.status
         if answer.report is not None:
             self.coordinator.note(answer.report)
             if self._is_ending:
@@ -313,7 +320,8 @@ class Supervisor:
                         f"Shard {member.shard} could not be started within {START_S:g} s: look at the nodes with "
                         "`ray status`, then resume the crawl."
                     )
-            elif member.heard_s and now_s > max(member.lease_ends_s, member.called_s + LEASE_S):
+            # Before its first report a shard has no lease, and is busy with its log.
+            elif now_s > max(member.lease_ends_s, member.called_s + (LEASE_S if member.heard_s else START_S)):
                 self._replace(member, 0.0, None)
 
     def _replace(self, member: Incarnation, after_s: float, error: Exception | None) -> None:

@@ -18,6 +18,7 @@ import re
 import secrets
 import struct
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -118,6 +119,11 @@ class CommitLog:
                 f"{self} is the commit log of another crawl: choose another location with --commit-log, or continue "
                 "that crawl with --resume."
             )
+
+    def abandon(self) -> None:
+        """Forget a crawl that has begun, and has no commits."""
+        with suppress(OSError):
+            self._storage.remove(ABOUT_FILE)
 
     def exists(self) -> bool:
         """Whether a crawl has begun here."""
