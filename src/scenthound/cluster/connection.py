@@ -44,6 +44,7 @@ MAX_FOLDER_LENGTH = 40
 #: Threads of an actor for one task, and calls that may wait for them.
 SERVICE_THREADS = 8
 SERVICE_CALLS = 1_000
+MAX_PORT = 65_535
 #: How long to try to remove the folder of a local cluster.
 REMOVE_S = 5.0
 
@@ -215,8 +216,8 @@ def check_address(address: str) -> bool:
     """One clear line if a cluster cannot be used, before Ray tries to. Returns whether its nodes are on the loopback
     interface."""
     host, colon, port = address.rpartition(":")
-    if "://" in address or not host or not colon or not port.isdecimal():
-        raise InvalidParameter(f"--cluster {printable(address)} should be host:port, or local.")
+    if "://" in address or not host or not colon or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
+        raise InvalidParameter(f"--cluster {printable(repr(address))} should be host:port, or local.")
     if not HeadNode(address, None).demands_token():
         if security.may_do_without_token():
             head = HeadNode(address, None)

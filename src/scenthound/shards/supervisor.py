@@ -303,11 +303,11 @@ class Supervisor:
 
     def _on_lost(self, member: Incarnation, error: Exception) -> None:
         """The actor is gone. If its node is, too, the process may live on there until its lease has ended."""
-        is_dead = self._is_alive(member.node) or not member.is_started
+        alive = {each["NodeID"] for each in self._ray.nodes() if each["Alive"]}
+        if not alive:
+            raise Failure("All nodes of the cluster are gone. Start it again, then resume the crawl.")
+        is_dead = member.node in alive or not member.is_started
         self._replace(member, 0.0 if is_dead else max(0.0, member.lease_ends_s - monotonic()), error)
-
-    def _is_alive(self, node: str) -> bool:
-        return any(each["NodeID"] == node and each["Alive"] for each in self._ray.nodes())
 
     def _check_leases(self, now_s: float) -> None:
         """Replace shards that have not answered until their lease has ended."""
