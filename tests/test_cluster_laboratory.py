@@ -507,6 +507,7 @@ def test_open_ports_are_those_beyond_the_loopback_interface():
     assert os.getpid() in security.descendants(os.getpid())
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_local_cluster_is_quiet_and_ends_with_the_command(web, tmp_path):
     """Ctrl-C in a terminal reaches all processes of the group."""
     temporary = Path(tempfile.mkdtemp(prefix="sh-", dir="/tmp"))
