@@ -1,5 +1,6 @@
 """Crawls in shards on a real cluster of local nodes, in which something fails; and errors in one line."""
 
+import importlib
 import os
 import secrets
 import subprocess
@@ -32,7 +33,21 @@ def test_faults_lose_nothing(fault):
     assert result.n_writers > 4
 
 
-def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path):
+BESIDE = """
+from scenthound.strategies.base import Sharding
+from scenthound.strategies.best_n_first import BestNFirst
+
+
+class Beside(BestNFirst):
+    sharding = Sharding("exact", "like that of best_n_first")
+"""
+
+
+def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path, monkeypatch):
+    """The strategy is in a module beside the script that crawls."""
+    (tmp_path / "strategy_beside.py").write_text(BESIDE)
+    monkeypatch.syspath_prepend(tmp_path)
+    strategy = importlib.import_module("strategy_beside").Beside
     web = LoopbackWeb(60, tmp_path)
     common = {"delay": 0, "hosts": web.hosts_file, "allow_private": True, "progress": False, "keep_duplicates": True}
     common |= {"deny_domain": ["h7.test"], "contact": "test@example.org"}
@@ -40,7 +55,9 @@ def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path):
         plain = sh.crawl("sea", web.url(0), out=tmp_path / "plain", **common)
         assert plain.summary.status.n_out_of_scope > 5
         folder = tmp_path / "crawl"
-        first = sh.crawl("sea", web.url(0), out=folder, pages=20, cluster="local", shards=2, **common)
+        first = sh.crawl(
+            "sea", web.url(0), out=folder, pages=20, cluster="local", shards=2, strategy=strategy, **common
+        )
         assert (first.summary.status.n_pages, first.summary.status.in_flight) == (20, 0)
         assert first.summary.status.pages_per_s > 0
         assert first.summary.status.recent_harvest is not None
@@ -95,7 +112,7 @@ def test_start_pages_alone_are_not_enough_for_several_shards(tmp_path):
 def plan_at(location: Path, name: str, content: bytes) -> ShardPlan:
     from uuid import uuid4
 
-    return ShardPlan(settings_of(random_site(1)), uuid4(), str(location), (name, content), 1.0, b"", {})
+    return ShardPlan(settings_of(random_site(1)), uuid4(), str(location), (name, content), 1.0, b"", (), {})
 
 
 def test_storage_that_is_not_shared_is_refused(tmp_path):

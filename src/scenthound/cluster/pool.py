@@ -18,14 +18,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scenthound import by_value, jit
 from scenthound.cluster.identity import differences, identity
 from scenthound.cluster.inputs import Input, input_of, pieces
-from scenthound.cluster.worker import Done, Setup
+from scenthound.cluster.worker import Done, Setup, own_import_paths
 from scenthound.errors import Failure, InvalidInput, printable
 from scenthound.processes import ITEMS_AHEAD, MAX_REPEATS, WorkerFiles, repeated_deaths
 from scenthound.registry import dump_local_plugins
@@ -172,7 +171,7 @@ class ClusterPool(Generic[Item, Result]):
         setup = Setup(
             make_worker=by_value.dumps(self._make_worker),
             plugins=dump_local_plugins(),
-            import_paths=tuple(str(Path(each).resolve()) for each in sys.path),
+            import_paths=own_import_paths(),
             inputs=tuple(self._inputs.values()),
             cache=None if cache is None else (str(cache), str(cache.resolve())),
         )

@@ -10,7 +10,7 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +91,7 @@ class Worker:
             for item in pickle.loads(pickled):
                 results.append(worker(item))
         except ImportError as reason:
-            error = _missing(reason)
+            error = missing_module(reason)
         except Exception as reason:  # noqa: BLE001 - raised again by the caller
             error = reason
         done = Done(results, error, jit.was_used(), perf_counter() - began_s)
@@ -104,8 +104,7 @@ class Worker:
     def _made(self) -> Callable[[Any], Any]:
         assert self._setup is not None, "prepare comes first"
         if self._worker is None:
-            sys.path += [path for path in self._setup.import_paths if path not in sys.path and os.path.exists(path)]
-            load_local_plugins(self._setup.plugins)
+            load_plugins(self._setup.plugins, self._setup.import_paths)
             self._worker = by_value.loads(self._setup.make_worker)()
         return self._worker
 
@@ -115,7 +114,18 @@ class Worker:
         return pickle.dumps(compiling) if compiling is not None else b""
 
 
-def _missing(reason: ImportError) -> Failure:
+def own_import_paths() -> tuple[str, ...]:
+    """Those of the calling process, for `load_plugins`."""
+    return tuple(str(Path(each).resolve()) for each in sys.path)
+
+
+def load_plugins(plugins: bytes, import_paths: Sequence[str]) -> None:
+    """Load plug-ins of the caller (`dump_local_plugins`), whose modules may be on its import paths."""
+    sys.path += [path for path in import_paths if path not in sys.path and os.path.exists(path)]
+    load_local_plugins(plugins)
+
+
+def missing_module(reason: ImportError) -> Failure:
     return Failure(
         f"A worker on {os.uname().nodename} cannot import {reason.name or reason}: install there what this machine has."
     )

@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
+from scenthound.cluster.worker import load_plugins, missing_module
 from scenthound.crawler.credentials import access_of
 from scenthound.crawler.runner import LiveRun
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.start import RunOptions, run_crawl
 from scenthound.errors import Fenced, InvalidInput, ScenthoundError, printable
 from scenthound.reasons import EndReason
-from scenthound.registry import load_local_plugins
 from scenthound.shards.coordinator import Grant, Report
 from scenthound.shards.logs import shard_log
 from scenthound.shards.member import ShardMember
@@ -59,6 +59,7 @@ class ShardPlan:
     probe: tuple[str, bytes]
     commit_s: float
     plugins: bytes
+    import_paths: tuple[str, ...]
     environment: Mapping[str, str]
 
 
@@ -92,7 +93,10 @@ class ShardActor:
     def start(self, plan: ShardPlan) -> None:
         """Check the storage, and begin."""
         os.environ.update(plan.environment)
-        load_local_plugins(plan.plugins)
+        try:
+            load_plugins(plan.plugins, plan.import_paths)
+        except ImportError as reason:
+            raise missing_module(reason) from None
         check_storage(plan)
         threading.Thread(target=self._main, args=(plan,), daemon=True, name="crawl").start()
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from scenthound.cluster.pool import check_node
+from scenthound.cluster.worker import own_import_paths
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import Failure, InvalidInput, ScenthoundError, printable
 from scenthound.reasons import EndReason
@@ -209,6 +210,7 @@ class Supervisor:
             probe=self._probe,
             commit_s=self._commit_s,
             plugins=dump_local_plugins(),
+            import_paths=own_import_paths(),
             environment={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         )
 
