@@ -1,6 +1,5 @@
 """Crawls in shards on a real cluster of local nodes, in which something fails; and errors in one line."""
 
-import importlib
 import os
 import secrets
 import subprocess
@@ -21,6 +20,7 @@ from scenthound.store.commit_log import CommitLog
 from scenthound.store.crawl_folder import ShardLogs
 from scenthound.store.stored_crawl import StoredCrawl
 from test_shard_crawls import settings_of
+from timing import WAIT_S
 from virtual_site import random_site
 
 N_PAGES = 150
@@ -33,21 +33,7 @@ def test_faults_lose_nothing(fault):
     assert result.n_writers > 4
 
 
-BESIDE = """
-from scenthound.strategies.base import Sharding
-from scenthound.strategies.best_n_first import BestNFirst
-
-
-class Beside(BestNFirst):
-    sharding = Sharding("exact", "like that of best_n_first")
-"""
-
-
-def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path, monkeypatch):
-    """The strategy is in a module beside the script that crawls."""
-    (tmp_path / "strategy_beside.py").write_text(BESIDE)
-    monkeypatch.syspath_prepend(tmp_path)
-    strategy = importlib.import_module("strategy_beside").Beside
+def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path):
     web = LoopbackWeb(60, tmp_path)
     common = {"delay": 0, "hosts": web.hosts_file, "allow_private": True, "progress": False, "keep_duplicates": True}
     common |= {"deny_domain": ["h7.test"], "contact": "test@example.org"}
@@ -55,9 +41,7 @@ def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path, monkeypat
         plain = sh.crawl("sea", web.url(0), out=tmp_path / "plain", **common)
         assert plain.summary.status.n_out_of_scope > 5
         folder = tmp_path / "crawl"
-        first = sh.crawl(
-            "sea", web.url(0), out=folder, pages=20, cluster="local", shards=2, strategy=strategy, **common
-        )
+        first = sh.crawl("sea", web.url(0), out=folder, pages=20, cluster="local", shards=2, **common)
         assert (first.summary.status.n_pages, first.summary.status.in_flight) == (20, 0)
         assert first.summary.status.pages_per_s > 0
         assert first.summary.status.recent_harvest is not None
@@ -69,6 +53,43 @@ def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path, monkeypat
         assert [run.n_pages_before for run in stored.runs()] == [0, 20]
         n_pages = [sample.n_pages for _, sample in stored.samples()]
         assert n_pages == sorted(n_pages)
+
+
+BESIDE = """
+from scenthound.strategies.base import Sharding
+from scenthound.strategies.best_n_first import BestNFirst
+
+
+class Beside(BestNFirst):
+    sharding = Sharding("exact", "like that of best_n_first")
+"""
+SCRIPT = """
+import sys
+import scenthound as sh
+from strategy_beside import Beside
+
+if __name__ == "__main__":
+    url, hosts, folder = sys.argv[1:]
+    options = {"delay": 0, "hosts": hosts, "allow_private": True, "progress": False, "strategy": Beside}
+    crawl = sh.crawl("sea", url, out=folder, pages=5, cluster="local", shards=2, **options)
+    print(crawl.summary.status.n_pages)
+"""
+
+
+def test_a_strategy_in_a_module_beside_the_script_is_found(tmp_path):
+    (tmp_path / "strategy_beside.py").write_text(BESIDE)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    web = LoopbackWeb(20, tmp_path)
+    with web.server:
+        command = [
+            sys.executable,
+            str(tmp_path / "script.py"),
+            web.url(0),
+            str(web.hosts_file),
+            str(tmp_path / "crawl"),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=2 * WAIT_S)
+    assert done.stdout.strip() == "5", done.stderr
 
 
 # Bad input
