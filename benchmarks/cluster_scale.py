@@ -1,4 +1,4 @@
-"""What large crawls in shards need, computed from figures of a small one (immediately; 20 minutes with `--measure`).
+"""What large crawls in shards need, computed from figures of a small one (immediately; 10 minutes with `--measure`).
 
     python -m benchmarks.cluster_scale             print the tables of docs/scale.md
     python -m benchmarks.cluster_scale --measure   measure the figures again, and write them to results/

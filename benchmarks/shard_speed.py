@@ -1,4 +1,4 @@
-"""CPU time and speed of crawls in shards, compared with plain crawls (20 minutes; 3 with `--sites debdocs --rounds 1`).
+"""CPU time and speed of crawls in shards, compared with plain crawls (20 minutes; 2 with `--sites debdocs --rounds 1`).
 
 Real pages (`real_sites`) and a generated site (`live_site`) are served on some hundred loopback addresses. Each site is
 crawled in alternating rounds, because the speed of a shared machine changes; the median of the rounds counts:
