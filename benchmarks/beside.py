@@ -1,9 +1,9 @@
-"""Speed of this checkout and of another one, such as the last release, in one run (estimated 30 minutes).
+"""Speed of this checkout and of another one, such as the last release, in one run (estimated 25 minutes).
 
-Each round runs the same three benchmarks in both checkouts, one after the other, because the speed of a shared machine
-changes within minutes: a live crawl (`benchmarks.live --alone`), compiled simulations (`benchmarks.compiled`) and
-`study pant2002` on a real collection. The medians and their ratio are printed. Both checkouts need their virtual
-environment in `.venv`; the study needs `../shared/data`.
+Each round runs the same commands in both checkouts, one after the other, because the speed of a shared machine changes
+within minutes: what users run, with its start and its files, on a real collection, and a live crawl (`benchmarks.live
+--alone`). The medians of CPU times and their ratio are printed; below 1 is faster. Both checkouts need their virtual
+environment in `.venv`, and the collection is read from `../shared/data`.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -21,12 +21,23 @@ from benchmarks import command_parser
 from benchmarks.data import COLLECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
-COLLECTION = COLLECTIONS / "wpschools"
-COMPILED_LINE = re.compile(r"^  (\S+) +(sequential|roulette) +([\d,]+)/s +plain +([\d,]+)/s", re.MULTILINE)
 LIVE_LINE = re.compile(r"Scenthound .* ([\d.]+) CPU ms per page")
-
-#: The values of one benchmark by name. Lower is better for names that end in "ms" or "s", higher for visits per second.
-Values = dict[str, float]
+SCENTHOUND = "import sys; from scenthound.cli import main; sys.argv[0] = 'scenthound'; sys.exit(main())"
+SIMULATE = "simulate --web WEB --topics TOPICS --topics-max 30 --pages 1000 --workers 1 --out OUT"
+#: What is measured: a name, and a command.
+COMMANDS = {
+    "record": "record --from PAGES --out OUT",
+    "simulate, default model": f"{SIMULATE} --strategy best_first --strategy link_context",
+    "simulate, default model, polite": f"{SIMULATE} --strategy best_first --strategy link_context --mode polite",
+    "simulate, cosine": f"{SIMULATE} --strategy best_first --strategy best_n_first:n=256 --relevance cosine",
+    "simulate, cosine, polite": f"{SIMULATE} --strategy best_first --strategy otie --relevance cosine --mode polite",
+    "compare": "compare --web WEB --topics TOPICS --topics-max 10 --pages 1000 --skip-missing --out OUT "
+    "--strategy best_first --strategy link_context --strategy otie --strategy scent",
+    "evolve": "evolve --web WEB --topics FEW --skip-missing --pages 2000 --out OUT "
+    "--search cma:population=8,generations=4",
+    "study pant2002": "study pant2002 --web WEB --topics TOPICS --topics-max 10 --pages 500 --workers 2 --out OUT",
+}
+LIVE = "live crawl, ms per page"
 
 
 def run(checkout: Path, *arguments: str | Path) -> tuple[str, float]:
@@ -40,61 +51,53 @@ def run(checkout: Path, *arguments: str | Path) -> tuple[str, float]:
     return done.stdout, after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def live(checkout: Path, n_pages: int) -> Iterator[tuple[str, float]]:
-    # Without real pages there is only the generated site.
-    sites = ("--sites", "generated") if (checkout / "benchmarks" / "real_sites.py").is_file() else ()
-    output, _ = run(checkout, "-m", "benchmarks.live", "--alone", "--rounds", "1", "--pages", str(n_pages), *sites)
+def cpu_seconds(checkout: Path, command: str, paths: dict[str, Path]) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        places = {**paths, "OUT": Path(folder) / "out"}
+        return run(checkout, "-c", SCENTHOUND, *(places.get(word, word) for word in command.split()))[1]
+
+
+def live_milliseconds(checkout: Path, n_pages: int) -> float:
+    output, _ = run(
+        checkout,
+        *("-m", "benchmarks.live", "--alone", "--rounds", "1", "--sites", "generated", "--pages", str(n_pages)),
+    )
     found = LIVE_LINE.search(output)
     assert found, output
-    yield "live crawl, CPU ms per page", float(found[1])
-
-
-def compiled(checkout: Path, n_pages: int) -> Iterator[tuple[str, float]]:
-    output, _ = run(checkout, "-m", "benchmarks.compiled", str(n_pages))
-    without_dead_links = output[: output.index("  start:")]
-    for strategy, mode, fast, plain in COMPILED_LINE.findall(without_dead_links):
-        yield f"{strategy}, {mode}, visits/s", float(fast.replace(",", ""))
-        yield f"{strategy}, {mode}, plain, visits/s", float(plain.replace(",", ""))
-
-
-def study(checkout: Path, web: Path) -> Iterator[tuple[str, float]]:
-    with tempfile.TemporaryDirectory() as folder:
-        topics = COLLECTION / "topics.jsonl"
-        arguments = ("study", "pant2002", "--web", web, "--topics", topics, "--topics-max", "10", "--pages", "500")
-        _, cpu_s = run(checkout, "-c", CLI, *arguments, "--workers", "2", "--out", Path(folder) / "study")
-    yield "study pant2002, CPU s", cpu_s
-
-
-CLI = "import sys; from scenthound.cli import main; sys.argv[0] = 'scenthound'; sys.exit(main())"
+    return float(found[1])
 
 
 def main() -> None:
     options = _options()
+    data = COLLECTIONS / options.collection
     checkouts = {"old": options.old.resolve(), "new": ROOT}
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     with tempfile.TemporaryDirectory() as folder:
-        webs = {name: Path(folder) / name for name in checkouts}
+        paths = {"PAGES": data / "pages.jsonl.zst", "TOPICS": data / "topics.jsonl", "FEW": Path(folder) / "few.jsonl"}
+        with paths["TOPICS"].open(encoding="utf-8") as lines:
+            paths["FEW"].write_text("".join(islice(lines, 0, None, 50)), encoding="utf-8")
+        webs = {name: {**paths, "WEB": Path(folder) / name} for name in checkouts}
         for name, checkout in checkouts.items():
-            run(checkout, "-c", CLI, "record", "--from", COLLECTION / "pages.jsonl.zst", "--out", webs[name])
+            run(checkout, "-c", SCENTHOUND, "record", "--from", paths["PAGES"], "--out", webs[name]["WEB"])
         for _ in range(options.rounds):
+            for measure, command in COMMANDS.items():
+                for name, checkout in checkouts.items():
+                    values[measure][name].append(cpu_seconds(checkout, command, webs[name]))
             for name, checkout in checkouts.items():
-                measured = [*live(checkout, options.pages), *study(checkout, webs[name])]
-                measured += compiled(checkout, options.web_pages)
-                for measure, value in measured:
-                    values[measure][name].append(value)
-                print(f"  {name}: " + ", ".join(f"{value:,.3g}" for _, value in measured), file=sys.stderr, flush=True)
-    print(f"  {'':58}{'old':>16}{'new':>16}{'new / old':>12}")
+                values[LIVE][name].append(live_milliseconds(checkout, options.pages))
+            print(".", end="", file=sys.stderr, flush=True)
+    print(f"\n  {f'{options.collection}, CPU seconds':40}{'old':>10}{'new':>10}{'new / old':>12}")
     for measure, by_checkout in values.items():
         old, new = median(by_checkout["old"]), median(by_checkout["new"])
-        print(f"  {measure:58}{old:16,.3f}{new:16,.3f}{new / old:12.2f}")
+        print(f"  {measure:40}{old:10,.2f}{new:10,.2f}{new / old:12.2f}")
 
 
 def _options() -> argparse.Namespace:
-    parser = command_parser("beside", __doc__)
+    parser = command_parser("beside", __doc__ or "")
     parser.add_argument("old", type=Path, help="another checkout, with its virtual environment in .venv")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each benchmark in each checkout")
-    parser.add_argument("--pages", type=int, default=20_000, help="pages of the live crawl")
-    parser.add_argument("--web-pages", type=int, default=200_000, help="pages of the simulated web")
+    parser.add_argument("--collection", default="wpschools", help="a folder in ../shared/data")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each command in each checkout")
+    parser.add_argument("--pages", type=int, default=10_000, help="pages of the live crawl")
     return parser.parse_args()
 
 

@@ -44,7 +44,7 @@ N_HOSTS = 24
 N_SHARING = 8
 DELAY_S = 0.1
 #: How much earlier than allowed the server may see a request to an address, because the one before was delayed on its
-#: way; so many requests in a row are compared.
+#: way; this many requests in a row are compared.
 TOLERANCE_S = 0.02
 N_IN_A_ROW = 8
 #: After this share of the pages something fails.
@@ -362,7 +362,7 @@ def _n_nonlinear(commits: dict[tuple[int, int], bytes]) -> int:
 
 
 def _n_too_fast(requests: list[tuple[float, str]], key: Callable[[str], str], min_s: float, n_steps: int) -> int:
-    """Requests that came earlier than allowed after the request so many steps before it."""
+    """Requests that came earlier than allowed after the request this many steps before it."""
     times = defaultdict(list)
     for time_s, url in requests:
         times[key(url)].append(time_s)
@@ -376,9 +376,8 @@ def _state_of_shards(crawl: FaultyCrawl) -> tuple[float, int]:
         folder = crawl.out.parent / f"rebuilt{shard}"
         with closing(CrawlStore.open(folder, commit_log=log.location)) as store:
             parts, _ = started(CrawlSettings.from_settings(store.about.settings), store, is_dry=True)
-            with closing(parts):
-                strategy: Any = parts.crawl.engine.strategy
-                cash += [strategy.circulating(), strategy.lost]
+            strategy: Any = parts.crawl.engine.strategy
+            cash += [strategy.circulating(), strategy.lost]
             n_foreign += sum(shard_of(host_of(row.url), N_SHARDS) != shard for row in store.visits())
     return fsum(cash), n_foreign
 

@@ -164,7 +164,7 @@ class Scale:
 
 
 def _of_shards(measured: Mapping[int, float], n_shards: int) -> float:
-    """The figure that was measured for at least so many shards."""
+    """The figure that was measured for at least this many shards."""
     return next((value for n, value in sorted(measured.items()) if n >= n_shards), measured[max(measured)])
 
 

@@ -1,19 +1,18 @@
-"""Size and structure of the source code: files, lines, importers, files used by one page or one study (1 minute)."""
+"""Structure of the source code: importers, files used by one page or one study (1 minute)."""
 
 import ast
-import io
 import json
 import os
 import re
 import subprocess
 import tempfile
-import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
 from benchmarks import command_parser
+from benchmarks.lines import files
 from scenthound.web.static_server import StaticPage, StaticServer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,31 +49,9 @@ print("\\n" + json.dumps(calls))
 """
 
 
-def source_files(root: Path) -> list[Path]:
-    return sorted((root / "src" / PACKAGE).rglob("*.py"))
-
-
-def lines_of_code(text: str) -> int:
-    """Lines without blank lines, comments and docstrings."""
-    docstrings = {
-        line
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-    code = {
-        line
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type not in skipped
-        for line in range(token.start[0], token.end[0] + 1)
-    }
-    return len(code - docstrings)
-
-
 def importers(root: Path) -> dict[str, set[str]]:
     """The modules that import each module, imports inside functions included."""
-    modules = {_module_name(path, root): path for path in source_files(root)}
+    modules = {_module_name(path, root): path for path in files(root / "src" / PACKAGE, ".py")}
     found: dict[str, set[str]] = defaultdict(set)
     for name, path in modules.items():
         for imported in _imports(ast.parse(path.read_text(encoding="utf-8")), modules):
@@ -106,21 +83,10 @@ def single_sibling_importers(root: Path) -> int:
     )
 
 
-def functions_with_many_parameters(root: Path) -> int:
-    functions = (
-        node
-        for path in source_files(root)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "cli" not in path.parts
-    )
-    return sum(len(node.args.args) + len(node.args.kwonlyargs) > 10 for node in functions)
-
-
 def files_that_mention(root: Path, names: tuple[str, ...]) -> int:
     word = re.compile(rf"\b(?:{'|'.join(names)})\b")
-    suffixes = {".py", ".js", ".sql"}
-    files = (path for path in (root / "src" / PACKAGE).rglob("*") if path.suffix in suffixes)
-    return sum(bool(word.search(path.read_text(encoding="utf-8"))) for path in files)
+    paths = files(root / "src" / PACKAGE, ".py", ".js", ".sql")
+    return sum(bool(word.search(path.read_text(encoding="utf-8"))) for path in paths)
 
 
 def _linked_page(_host: str, path: str) -> StaticPage | None:
@@ -174,12 +140,8 @@ def import_ms(root: Path) -> int:
 
 
 def measures(root: Path) -> dict[str, int]:
-    files = source_files(root)
     return {
-        "source files": len(files),
-        "lines of code": sum(lines_of_code(path.read_text(encoding="utf-8")) for path in files),
         "modules with a single importer, a sibling": single_sibling_importers(root),
-        "functions with more than 10 parameters, commands aside": functions_with_many_parameters(root),
         **{f"files that mention {name}": files_that_mention(root, (name, older)) for name, older in FACTS.items()},
         "files used by one live page": files_per_page(root),
         "files used by one study": files_per_study(root),

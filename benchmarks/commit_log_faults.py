@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from scenthound.errors import Failure, Fenced
-from scenthound.store import archive
 from scenthound.store.archive import ArchiveBatch, ArchiveEnd
 from scenthound.store.commit_log import CommitLog, LoggedCommit
 from scenthound.store.crawl_database import CrawlDatabase
@@ -30,7 +29,7 @@ from scenthound.web.fetch import Response
 #: 2026-01-31, at noon.
 NOON_S = 1_769_860_800.0
 #: Calls of the module `os` before and after which a process may die; those of the archive and of SQLite are others.
-_CALLS = ("open", "link", "fsync", "pwrite", "unlink", "replace", "rename", "mkdir")
+_CALLS = ("open", "link", "fsync", "fdatasync", "pwrite", "unlink", "replace", "rename", "mkdir")
 _COMMITS_BEFORE, _COMMITS_AFTER = 2, 2
 _POLL_S = 0.001
 
@@ -68,7 +67,7 @@ def crashing(crash_at: int | None) -> Iterator[Crasher]:
         return lambda *arguments, **keywords: crasher.call(function, *arguments, **keywords)
 
     places: list[tuple[Any, str]] = [(os, name) for name in _CALLS]
-    places += [(archive, "_sync"), (CrawlDatabase, "write")]
+    places.append((CrawlDatabase, "write"))
     originals = [getattr(place, name) for place, name in places]
     for (place, name), original in zip(places, originals, strict=True):
         setattr(place, name, crashes(original))

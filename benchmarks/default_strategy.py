@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks import command_parser
 from benchmarks.data import COLLECTIONS
 from benchmarks.relevance import NAMES, Task, background_without, recorded_webs, tasks
-from scenthound.crawler.settings import DEFAULT_PATIENCE
+from scenthound.crawler.options import DEFAULT_PATIENCE
 from scenthound.experiments.bounds import greedy_oracle, page_graph, random_bound
 from scenthound.experiments.starts import Start
 from scenthound.metrics.page_graph import PageGraph

@@ -27,7 +27,8 @@ from turbohtml import parse
 import scenthound as sh
 from benchmarks import command_parser
 from benchmarks.data import collection
-from scenthound.api.crawls import new_run
+from scenthound.api.runs import new_run
+from scenthound.crawler.options import CrawlArguments
 from scenthound.crawler.start import crawl as start_crawl
 from scenthound.files import opened
 from scenthound.model import Topic
@@ -148,14 +149,16 @@ class Sites:
 
     def crawl_to(self, folder: Path, topic: Topic, strategy: str, n_pages: int) -> sh.Crawl:
         run = new_run(
-            Topic(topic.id, topic.keywords),
-            [at_port(f"http://{topic.seeds[0]}", self._server.port)],
-            out=folder,
-            pages=n_pages,
-            strategy=strategy,
-            delay=DELAY_S,
-            hosts=self._hosts,
-            allow_private=True,
+            CrawlArguments(
+                Topic(topic.id, topic.keywords),
+                [at_port(f"http://{topic.seeds[0]}", self._server.port)],
+                out=folder,
+                pages=n_pages,
+                strategy=strategy,
+                delay=DELAY_S,
+                hosts=self._hosts,
+                allow_private=True,
+            )
         )
         # No other host is looked up: nothing leaves the machine.
         start_crawl(replace(run.settings, only_hosts=True), run.folder, run.options)

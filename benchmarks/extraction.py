@@ -12,8 +12,7 @@ make the rules. What is to be found are the words in the element that the site's
 the text that is among them, both by multiset and as means over pages.
 
 Times are CPU milliseconds for each page, the minimum of three rounds; `text` finds and renders the text alone, `all`
-adds Markdown, title, author, date, language and quality rules. With the extra, `escalated` is the share of pages whose
-text is trafilatura's.
+adds Markdown, title, author, date, language and quality rules. trafilatura is measured beside them if it is installed.
 """
 
 import gzip
@@ -83,10 +82,6 @@ def extracted_text(html: bytes, url: str) -> str:
     return extract(html, url).text
 
 
-def escalated_text(html: bytes, url: str) -> str:
-    return extract(html, url, escalate=True).text
-
-
 def library_text(html: bytes, url: str) -> str:
     return turbohtml.parse(decode_html(html), positions=False).main_text()
 
@@ -104,7 +99,6 @@ def extractors() -> Iterator[tuple[str, Extractor]]:
     if find_spec("trafilatura") is None:
         print("  without trafilatura, which is not installed")
         return
-    yield "with the extra, all", escalated_text
     yield "trafilatura", trafilatura_text
 
 
@@ -171,8 +165,6 @@ def _print_news(pages: list[NewsPage]) -> None:
             f"    {name:22}{value:6.3f}{precision:11.3f}{recall:8.3f}{first:10.3f}{second:10.3f}{times_ms[name]:7.2f}"
             + _news_target(name, value, times_ms)
         )
-    if find_spec("trafilatura") is not None:
-        print(f"    escalated: {_share_escalated([(page.html, page.url) for page in pages]):.1%}")
 
 
 def _news_target(name: str, value: float, times_ms: dict[str, float]) -> str:
@@ -227,12 +219,6 @@ def _print_documentation(name: str, pages: list[tuple[bytes, str, Counter[str]]]
         precision = mean(n_common / max(1, ours.total()) for n_common, ours in zip(common, found, strict=True))
         below = mean(recall < 0.5 for recall in recalls)
         print(f"    {extractor:22}{mean(recalls):7.3f}{precision:11.3f}{below:16.1%}{time_ms:7.2f}")
-    if find_spec("trafilatura") is not None:
-        print(f"    escalated: {_share_escalated([(html, url) for html, url, _ in pages]):.1%}")
-
-
-def _share_escalated(pages: Sequence[tuple[bytes, str]]) -> float:
-    return mean(extract(html, url, escalate=True).extractor == "trafilatura" for html, url in pages)
 
 
 def timed(work: Extractor, pages: Sequence[tuple[bytes, str]], rounds: int = ROUNDS) -> tuple[list[str], float]:

@@ -13,24 +13,19 @@ from multiprocessing import get_context
 from random import Random
 from statistics import median
 from time import process_time_ns
-from typing import TYPE_CHECKING, TypeAlias
-from unittest.mock import Mock, patch
+from unittest.mock import Mock
 
 import numpy as np
 
 from benchmarks import command_parser, target
 from benchmarks.data import SyntheticUrls, uneven_hosts
 from benchmarks.processes import resident_bytes
-from scenthound import native
 from scenthound.frontier.base import Ready
-from scenthound.frontier.priority import PlainFrontier
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.priority import UnboundedFrontier
+from scenthound.frontier.url_table import UrlTable
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.strategies.base import SeenWeb
 from scenthound.strategies.best_n_first import BestFirst
-
-if TYPE_CHECKING:
-    from scenthound.frontier.native_frontier import NativeFrontier
 
 SMALL, MIDDLE, LARGE = 100_000, 1_000_000, 10_000_000
 CHUNK = 100_000
@@ -55,7 +50,6 @@ MAX_BYTES_PER_URL = 110
 MAX_RATIO = 2
 
 Batch = tuple[IntArray, IntArray, FloatArray]
-Measured: TypeAlias = "NativeFrontier | PlainFrontier | HeapqAndDict"
 
 
 class HeapqAndDict:
@@ -85,11 +79,11 @@ class HeapqAndDict:
         return popped
 
 
+Measured = UnboundedFrontier | HeapqAndDict
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     command_parser("frontier", __doc__).parse_args(arguments)
-    if not native.is_available():
-        print("  skipped: needs the extension (`scenthound.native`)")
-        return
     # In a separate process, whose memory grows by the table and the frontier only.
     child = get_context("spawn").Process(target=_memory)
     child.start()
@@ -103,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _memory() -> None:
     """Fill a URL table and a frontier like a crawl."""
     n_hosts = LARGE // PAGES_PER_HOST
-    urls, table, frontier = SyntheticUrls(n_hosts), new_url_table(), _native_frontier()
+    urls, table, frontier = SyntheticUrls(n_hosts), UrlTable(), UnboundedFrontier(Random(SALT))
     rng = np.random.default_rng(1)
     n_characters, table_ns, frontier_ns = 0, 0, 0
     gc.collect()
@@ -128,19 +122,12 @@ def _memory() -> None:
     )
 
 
-def _native_frontier() -> "NativeFrontier":
-    from scenthound.frontier.native_frontier import NativeFrontier
-
-    return NativeFrontier(SALT)
-
-
 def _times() -> None:
     print(f"  ns per amount added to a random queued page: {LINKS_PER_VISIT} links per visit / {CHUNK:,} at a time;")
     print(f"  pops: mean of the first {N_POPS:,}, which also restructure the heaps")
-    small, large = (_measure("native", _native_frontier(), n) for n in (SMALL, LARGE))
-    print(f"  native: {large / small:.2f} times the time at {LARGE:,} pages as at {SMALL:,}; ", end="")
+    small, large = (_measure("frontier", UnboundedFrontier(Random(SALT)), n) for n in (SMALL, LARGE))
+    print(f"  frontier: {large / small:.2f} times the time at {LARGE:,} pages as at {SMALL:,}; ", end="")
     print(target(f"at most {MAX_RATIO}", is_met=large / small <= MAX_RATIO))
-    _measure("plain", PlainFrontier(lambda: SALT), SMALL)
     small, middle = (_measure("heapq + dict", HeapqAndDict(), n) for n in (SMALL, MIDDLE))
     print(f"  heapq + dict: {middle / small:.2f} times at {MIDDLE:,} (filling it with ten million takes minutes)")
 
@@ -183,7 +170,7 @@ def _pop_us(pop: Callable[[], object]) -> float:
     return (process_time_ns() - started_ns) / N_POPS / 1000
 
 
-def _while_hosts_wait(frontier: "NativeFrontier | PlainFrontier") -> str:
+def _while_hosts_wait(frontier: UnboundedFrontier) -> str:
     waiting: set[int] = set()
 
     def first_checked_wait(host: int) -> bool:
@@ -200,12 +187,9 @@ def _while_hosts_wait(frontier: "NativeFrontier | PlainFrontier") -> str:
 def _requests() -> None:
     print(f"  CPU ms of best_first for ask({PAGES_PER_REQUEST}) with {SMALL:,} queued pages:")
     for n_hosts, n_waiting, max_ms in SCENARIOS:
-        with patch.object(native, "is_available", lambda: False):
-            plain_ms = _request_ms(n_hosts, n_waiting)
-        native_ms = _request_ms(n_hosts, n_waiting)
-        print(f"  {n_waiting:6,} of {n_hosts:6,} hosts waiting: ", end="")
-        print(f"plain {plain_ms:.2f}, native {native_ms:.2f}; ", end="")
-        print(target(f"at most {max_ms}", is_met=native_ms <= max_ms), flush=True)
+        ms = _request_ms(n_hosts, n_waiting)
+        print(f"  {n_waiting:6,} of {n_hosts:6,} hosts waiting: {ms:.2f}; ", end="")
+        print(target(f"at most {max_ms}", is_met=ms <= max_ms), flush=True)
 
 
 def _request_ms(n_hosts: int, n_waiting: int) -> float:
@@ -233,7 +217,7 @@ def _none_of(waiting: set[int]) -> Ready:
 
 def _best_first_with(host_of: IntArray, rng: np.random.Generator) -> BestFirst:
     """A strategy in the middle of a crawl, with all these pages queued."""
-    frontier = PlainFrontier(lambda: SALT)
+    frontier = UnboundedFrontier(Random(SALT))
     frontier.push_max(np.arange(len(host_of), dtype=np.int32), host_of, rng.random(len(host_of)))
     strategy = BestFirst(buffer=None)
     state = {"frontier": frontier.state(), "round": [], "rng": Random(SALT).getstate()}

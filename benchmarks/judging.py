@@ -23,7 +23,7 @@ from benchmarks.many_hosts import DEBDOCS, MADE_UP
 from benchmarks.many_hosts import main as make_many_hosts
 from benchmarks.relevance import recorded_webs
 from scenthound.api.laboratory import Comparison
-from scenthound.crawler.settings import DEFAULT_PATIENCE
+from scenthound.crawler.options import DEFAULT_PATIENCE
 
 BY = "area:of=target_recall"
 #: `pagerank`, `keyword_pagerank` and `infospiders` are slow and were behind in every earlier comparison; `evolved` is

@@ -34,7 +34,7 @@ from benchmarks.live_server import server_name, serving
 from benchmarks.live_site import PORT, STANDARD, Site, write_site
 from benchmarks.processes import MeasuredCrawl, measure_cpu_s
 from benchmarks.real_sites import COLLECTIONS, write_real_site
-from scenthound.crawler.settings import DEFAULT_STRATEGY
+from scenthound.crawler.options import DEFAULT_STRATEGY
 from scenthound.errors import Failure
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.stored_crawl import StoredCrawl

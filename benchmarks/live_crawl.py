@@ -18,9 +18,10 @@ from benchmarks.processes import MeasuredCrawl, measure_crawl
 from scenthound.blas import ONE_THREAD
 from scenthound.cli.process import without_last_collection
 from scenthound.crawler.checkpointing import Checkpointer
-from scenthound.crawler.control import ControlReader
+from scenthound.crawler.control import Controller
+from scenthound.crawler.runner import RunOptions
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.start import RunOptions, crawl, resume
+from scenthound.crawler.start import crawl, resume
 from scenthound.crawler.state import SampleRecorder
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
@@ -109,11 +110,9 @@ def main() -> None:
     sampler = StageSampler() if task.stages else None
     if task.time_monitoring:
         SampleRecorder.record = monitoring.timed(SampleRecorder.record)  # type: ignore[method-assign]
-        ControlReader.poll = monitoring.timed(ControlReader.poll)  # type: ignore[method-assign]
+        Controller.poll = monitoring.timed(Controller.poll)  # type: ignore[method-assign]
 
     def report(status: CrawlStatus, **more: object) -> None:
-        if sampler is not None:
-            sampler.watch_children()
         values = {
             "pages": status.n_pages,
             "relevance": status.harvest,

@@ -22,15 +22,16 @@ from pathlib import Path
 
 from benchmarks import command_parser
 from benchmarks.live_crawl import LiveCrawl
+from benchmarks.live_server import LoggedRequest, folder_pages, read_request_log
 from benchmarks.live_site import PORT, STANDARD, Site, write_site
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.folder import is_kind
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.web.static_server import LoggedRequest, StaticServer, folder_pages, read_request_log
+from scenthound.web.static_server import StaticServer
 from scenthound.web.urls import host_of
 
 ROUNDS = 40
-#: The crawl delay of so many kills. More of them have a longer one, so that the crawl does not end before the last.
+#: The crawl delay of this many kills. More of them have a longer one, so that the crawl does not end before the last.
 DELAY_S, ROUNDS_WITH_DELAY = 1.0, 10
 CONNECTIONS = 128
 #: Maximum time of a kill after the first report of the crawl.

@@ -30,7 +30,7 @@ KEYWORDS = ["word1", "word2", "word3"]
 MAX_BASE_MB = 300
 MAX_BYTES_PER_URL = 100
 MAX_PAUSE_MS = 100
-#: CPU seconds to resume so many pages.
+#: CPU seconds to resume this many pages.
 MAX_RESUME_CPU_S = {20_000: 3.0, 100_000: 3.0, 1_000_000: 10.0}
 
 
@@ -56,7 +56,7 @@ def _crawl(site: GeneratedSite, folder: Path, n_pages: int, strategy: str) -> Li
 
 
 def _run_until_killed(crawl: LiveCrawl, folder: Path, n_pages: int) -> None:
-    """Crawl until so many pages are on disk, then kill the crawler; prints its memory."""
+    """Crawl until this many pages are on disk, then kill the crawler; prints its memory."""
     began_s = time.monotonic()
     with subprocess.Popen(crawl.command(), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -70,7 +70,7 @@ def _run_until_killed(crawl: LiveCrawl, folder: Path, n_pages: int) -> None:
         process.kill()
         process.wait()
     with StoredCrawl.open(folder) as stored:
-        n_urls = stored.counts().urls
+        n_urls = stored.position().urls
     is_met = now <= MAX_BASE_MB * 1e6 + MAX_BYTES_PER_URL * n_urls
     print(
         f"  {status['pages']:9,} pages, {n_urls:10,} URLs known, {status['cpu_s']:7.1f} CPU s in this run, "

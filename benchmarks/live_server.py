@@ -15,12 +15,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from benchmarks.live_site import Site
 from scenthound.errors import Failure
-from scenthound.web.static_server import StaticServer, folder_pages
+from scenthound.web.static_server import PageOf, StaticPage, StaticServer, content_type
 
 START_TIMEOUT_S = 20.0
 _CONFIGURATION = """
@@ -115,6 +116,38 @@ def _wait_for(site: Site, process: subprocess.Popen[bytes]) -> None:
         else:
             return
     raise Failure(f"The web server did not start on port {site.port}. Choose another port with --port.")
+
+
+def folder_pages(folder: Path) -> PageOf:
+    """The files `FOLDER/host/path`, read on request; `index.html` for paths that end with a slash. Files outside the
+    folder are not served."""
+    root = folder.resolve()
+
+    def page_of(host: str, path: str) -> StaticPage | None:
+        path = path.partition("?")[0]
+        name = f"{host}{path}index.html" if path.endswith("/") else f"{host}{path}"
+        if "\0" in name:
+            return None
+        file = (root / name.lstrip("/")).resolve()
+        if not file.is_relative_to(root) or not file.is_file():
+            return None
+        return StaticPage(file.read_bytes(), content_type=content_type(file.name))
+
+    return page_of
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRequest:
+    """A line of the log. The URL includes the port."""
+
+    time_s: float
+    url: str
+
+
+def read_request_log(file: Path) -> list[LoggedRequest]:
+    """All requests so far, in order."""
+    lines = (line.split(" ", 1) for line in file.read_text("latin-1").splitlines())
+    return [LoggedRequest(float(time_s), url) for time_s, url in lines]
 
 
 def main() -> None:

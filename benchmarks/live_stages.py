@@ -5,7 +5,7 @@ Rules
   the signal when a call of C code returns, so a sample belongs to the Python function that made the call.
 - A sample belongs to the stage of its innermost function that is listed in `STAGES`.
 - Not sampled but measured: the start up to the sampler's, other threads (the one that writes commits), child processes
-  (large pages are parsed in one; others write checkpoints).
+  (which write checkpoints).
 - Linux only: other systems have no CPU clocks for threads.
 """
 
@@ -22,26 +22,24 @@ from pathlib import Path
 from types import FrameType
 
 import scenthound
-from benchmarks.processes import ProcessStat, processes
 from scenthound.errors import Failure
 
 #: Modules of the package, or functions of one (`module:function`), by stage. The most specific one counts.
 STAGES: Mapping[str, tuple[str, ...]] = {
-    "start": ("crawler.start", "crawler.assembly", "crawler.settings", "registry", "jit"),
+    "start": ("crawler.start", "crawler.assembly", "crawler.settings", "registry"),
     "fetch": (
         *("web.curl_fetcher", "web.curl_handle", "web.fetch", "web.content_coding", "web.dns", "web.access"),
         *("web.addresses", "web.proxies", "web.open_files", "crawler.network"),
     ),
-    "HTML and text": ("web.parse", "web.html", "web.native_html", "web.decode", "web.refresh", "web.parser_process"),
+    "HTML and text": ("web.parse", "web.html", "web.decode", "web.refresh"),
     "links and URL table": (
-        *("web.native_html:NativeLinks", "web.references", "web.urls"),
-        *("frontier.url_table", "frontier.native_url_table", "frontier.url_index"),
+        *("web.references", "web.urls", "frontier.url_table"),
         *("crawler.live_web", "crawler.link_depths", "crawler.scope", "crawler.reader:visible_links"),
     ),
-    "words": ("text.tokenizer", "text.vocabulary", "text.word_lookup", "text.word_table", "text.scripts"),
+    "words": ("text.tokenizer", "text.scripts"),
     "scoring": ("relevance", "text.vectors", "crawler.reader:PageScorer"),
     "near-duplicates": ("web.near_duplicates", "web.soft_404", "crawler.reader:PageFilter"),
-    "strategy and frontier": ("strategies", "frontier.base", "frontier.priority", "frontier.native_frontier"),
+    "strategy and frontier": ("strategies", "frontier.base", "frontier.priority"),
     "scheduling": (
         *("crawler.engine", "crawler.scheduler", "crawler.runner", "crawler.live_crawl", "crawler.reader"),
         *(
@@ -49,13 +47,13 @@ STAGES: Mapping[str, tuple[str, ...]] = {
             "crawler.robots_cache",
             "crawler.tasks",
             "crawler.visit_numbers",
-            "crawler.bounded_cache",
+            "bounded_cache",
         ),
         *("crawler.sitemap_links", "frontier.politeness", "web.robots", "web.sitemaps", "web.traps"),
     ),
     "archive": ("store.archive", "store.warc_format"),
     "journal and database": (
-        *("crawler.journal", "crawler.recent_requests", "store.crawl_store", "store.crawl_database"),
+        *("crawler.journal", "store.crawl_store", "store.crawl_database"),
         *("store.crawl_records", "store.crawl_folder", "store.batches", "store.tables"),
     ),
     "checkpoints": ("crawler.checkpointing", "store.checkpoints", "saved_state"),
@@ -64,7 +62,6 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 IMPORTS = "start: imports"
 BEFORE = "start: before the first sample"
 THREADS = "journal and database: commit thread"
-LARGE_PAGES = "HTML and text: process for large pages"
 CHILDREN = "checkpoints: child processes"
 OTHER = "other"
 
@@ -106,7 +103,6 @@ class StageSampler:
         self._before_s = time.thread_time()
         self._before_all_s = time.process_time()
         self._n_samples: Counter[tuple[str, str]] = Counter()
-        self._large_pages_s = 0.0
         signal.signal(signal.SIGPROF, self._sample)
         signal.siginterrupt(signal.SIGPROF, False)
         self._timer = _Timer()
@@ -124,20 +120,13 @@ class StageSampler:
             found[stage] += own_s * n / n_samples
         found[THREADS] = time.process_time() - self._before_all_s - own_s
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
-        children_s = children.ru_utime + children.ru_stime
-        found[LARGE_PAGES] = min(self._large_pages_s, children_s)
-        found[CHILDREN] = children_s - found[LARGE_PAGES]
+        found[CHILDREN] = children.ru_utime + children.ru_stime
         return dict(found)
 
     def functions(self, n: int) -> list[tuple[str, str, float]]:
         """The functions with the most samples: stage, name, share of all samples."""
         total = max(1, self._n_samples.total())
         return [(*names, count / total) for names, count in self._n_samples.most_common(n)]
-
-    def watch_children(self) -> None:
-        """Note the CPU time of the process for large pages; call it now and then, because it ends before the crawl."""
-        own = [child for child in processes() if child.parent == os.getpid()]
-        self._large_pages_s = max([self._large_pages_s, *(child.cpu_s for child in own if _parses(child))])
 
     def _sample(self, _number: int, frame: FrameType | None) -> None:
         self._n_samples[self._classified(frame)] += 1
@@ -157,13 +146,6 @@ class StageSampler:
                     return stage, innermost
             frame = frame.f_back
         return OTHER, innermost or "outside the package"
-
-
-def _parses(process: ProcessStat) -> bool:
-    try:
-        return b"parser_process" in Path(f"/proc/{process.id}/cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 class _SignalEvent(ctypes.Structure):

@@ -6,32 +6,26 @@ import re
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TypeVar
-from unittest.mock import patch
+from typing import TypeVar, cast
 
 import numpy as np
 import orjson
 import Stemmer
-import turbohtml
 
 from benchmarks import command_parser
 from benchmarks.data import SyntheticUrls, collection
-from scenthound import native
 from scenthound.files import opened
-from scenthound.frontier.url_index import FoundUrls
-from scenthound.frontier.url_table import UrlTable, new_url_table
+from scenthound.frontier.url_table import FoundUrls, UrlTable
+from scenthound.native import _native
 from scenthound.text.stop_words import STOP_WORDS
 from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
-from scenthound.text.vocabulary import NativeVocabulary
 from scenthound.text.windows import context_bounds
-from scenthound.web.decode import decode_html
-from scenthound.web.html import read_html, read_marked
+from scenthound.web.decode import utf_8_html
 from scenthound.web.near_duplicates import fingerprint_of
-from scenthound.web.page_content import ReferenceTexts
 from scenthound.web.parse import MAX_LINKS, parse_html
+from scenthound.web.references import References, resolve_links
 from scenthound.web.urls import resolve_all
 
 #: The time is also extrapolated to a page of this many words, for comparison with other collections.
@@ -56,27 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     pages = _load(folder / "pages.jsonl.zst")
     scanner = WordScanner()
-    texts = [read_html(html, MAX_LINKS).text for html, _url in pages]
+    texts = [_text(html.encode()) for html, _url in pages]
     words_per_page = statistics.fmean(len(scanner.scan(text)) for text in texts)
     print(f"  {len(pages)} pages of wpschools, {words_per_page:,.0f} words on average; CPU microseconds per page")
-    for name, is_native in _implementations():
-        with _extension(is_native):
-            print(f"  {name}")
-            _print_words(texts, words_per_page)
-            _print_parsing(pages)
-            _print_parts([page for page in pages if len(page[0]) in _TYPICAL_CHARACTERS])
-    if native.is_available():
-        _print_vocabulary()
+    _print_words(texts, words_per_page)
+    _print_parsing(pages)
+    _print_parts([page for page in pages if len(page[0]) in _TYPICAL_CHARACTERS])
+    _print_vocabulary()
     _print_links()
-
-
-def _implementations() -> list[tuple[str, bool]]:
-    return [("without the extension", False), *([("with the extension", True)] if native.is_available() else [])]
-
-
-def _extension(is_used: bool) -> AbstractContextManager[object]:
-    """Scanners made within it use the extension, or do not."""
-    return patch.object(native, "is_available", lambda: is_used)
 
 
 def _print_words(texts: list[str], words_per_page: float) -> None:
@@ -107,22 +88,20 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
     """The time of each part of parsing a page from bytes."""
     scanner = WordScanner()
     parsed = [parse_html(*page, scanner) for page in pages]
-    contents = [read_html(html, MAX_LINKS) for html, _url in pages]
     bodies = [(html.encode(), url) for html, url in pages]
+    texts = [_text(html) for html, _url in bodies]
     parts: list[tuple[str, Callable[[int], object]]] = [
         ("parse_html, from bytes", lambda i: parse_html(*bodies[i], scanner)),
-        ("  decode_html", lambda i: decode_html(bodies[i][0])),
-        ("  read_html", lambda i: read_html(pages[i][0], MAX_LINKS)),
-        ("    the library's tree", lambda i: turbohtml.parse(pages[i][0], positions=False)),
-        ("    with markers in the text", lambda i: read_marked(pages[i][0], MAX_LINKS)),
-        ("  scan_cut", lambda i: scanner.scan_cut(contents[i].text, contents[i].edges)),
-        ("  resolve_all", lambda i: resolve_all(parsed[i].base_url, contents[i].references)),
+        ("  utf_8_html", lambda i: utf_8_html(bodies[i][0])),
+        ("  the reader in C", lambda i: _native.read_html(bodies[i][0], MAX_LINKS)),
+        ("  words of the text", lambda i: scanner.scan(texts[i])),
+        ("  resolve_all", lambda i: resolve_all(parsed[i].base_url, cast("list[str]", parsed[i].links))),
         ("word_norm", lambda i: word_norm(parsed[i].words)),
         ("fingerprint_of", lambda i: fingerprint_of(parsed[i].words)),
     ]
     characters = statistics.fmean(len(html) for html, _url in pages)
     words = statistics.fmean(len(page.words) for page in parsed)
-    links = statistics.fmean(len(page.link_urls) for page in parsed)
+    links = statistics.fmean(len(page.links) for page in parsed)
     print(f"  {len(pages)} pages of {characters:,.0f} characters, {words:,.0f} words and {links:.0f} links on average")
     rounds = [[_once(work, range(len(pages))) for _name, work in parts] for _ in range(_ROUNDS)]
     for (name, _work), *times in zip(parts, *rounds, strict=True):
@@ -132,12 +111,12 @@ def _print_parts(pages: list[tuple[str, str]]) -> None:
 def _print_vocabulary() -> None:
     """The memory of a vocabulary that met each stem once, and the time to load its stems."""
     stems = "\n".join(f"{number:x}z" for number in range(_STEMS)).encode()
-    vocabulary, loaded = NativeVocabulary(1), NativeVocabulary(1)
+    vocabulary, loaded = WordScanner(), WordScanner()
     vocabulary.scan_utf_8(stems, np.zeros(0, np.uint32))
-    load_us = _once(loaded.load, [stems])
+    load_us = _once(loaded.load, [[stems]])
     stem_bytes, text_bytes = vocabulary.n_bytes() / _STEMS, len(stems) / _STEMS
     print(
-        f"  {len(vocabulary):,} stems of {text_bytes:.1f} bytes take {stem_bytes:.0f} bytes each, and "
+        f"  {vocabulary.n_words:,} stems of {text_bytes:.1f} bytes take {stem_bytes:.0f} bytes each, and "
         f"{load_us / 1e6:.2f} s to load"
     )
 
@@ -148,26 +127,30 @@ def _print_links() -> None:
         list(itertools.chain.from_iterable(SyntheticUrls(_HOSTS).chunks(n, n))) for n in (_KNOWN, 3 * _VISITS)
     )
     rng = np.random.default_rng(3)
-    table = new_url_table()
+    table = UrlTable()
     table.add_all(known)
     visits = [
         [known[i] for i in rng.integers(0, len(known), 50)] + [f"{url}&new" for url in new[3 * visit : 3 * visit + 3]]
         for visit in range(_VISITS)
     ]
     print(f"  UrlTable.add_all of 53 links, 50 known  {_once(table.add_all, visits):7.0f}")
-    table = new_url_table()
+    table = UrlTable()
     table.add_all(known)
-    pages = [(known[visit], ReferenceTexts(links, [None] * len(links))) for visit, links in enumerate(visits)]
+    pages = [(known[visit], References.of(map(str.encode, links))) for visit, links in enumerate(visits)]
     print(f"  the same, resolved as absolute links    {_once(lambda page: _resolve(page, table), pages):7.0f}")
 
 
-def _resolve(page: tuple[str, ReferenceTexts], table: UrlTable) -> None:
+def _resolve(page: tuple[str, References], table: UrlTable) -> None:
     url, references = page
-    links = references.resolved(url, table)
-    if links.numbers is None:
-        table.add_all(links.urls)
-    else:
-        table.add_found(FoundUrls(links.numbers, links.urls))
+    links, _ = resolve_links(url, references, table)
+    assert isinstance(links, FoundUrls)
+    table.add_found(links)
+
+
+def _text(html: bytes) -> str:
+    page = _native.read_html(html, MAX_LINKS)
+    assert page is not None
+    return page[0].decode()
 
 
 def _parse(page: tuple[str, str], scanner: WordScanner) -> None:

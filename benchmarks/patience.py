@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks import command_parser
 from benchmarks.data import collection, synthetic_web
-from scenthound.crawler.settings import DEFAULT_PATIENCE
+from scenthound.crawler.options import DEFAULT_PATIENCE
 from scenthound.model import FloatArray, Topic
 from scenthound.relevance.rocchio import Rocchio
 from scenthound.simulator.modes import parse_mode

@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 import orjson
 import turbohtml
 
 from benchmarks import command_parser
 from benchmarks.data import collection
-from scenthound import native
 from scenthound.files import opened
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
+from scenthound.native import _native
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.html import read_html
 from scenthound.web.parse import MAX_LINKS
@@ -35,9 +34,6 @@ ROUNDS = 3
 
 def main(arguments: Sequence[str] | None = None) -> None:
     command_parser("readers", __doc__).parse_args(arguments)
-    if not native.is_available():
-        print("  skipped: needs the extension (`scenthound.native`)")
-        return
     print("  CPU microseconds for each KB of HTML")
     for name in COLLECTIONS:
         folder = collection(name)
@@ -66,11 +62,8 @@ def _print_collection(name: str, pages: list[tuple[str, bytes]]) -> None:
 
 
 def _readers() -> Iterator[tuple[str, Callable[[bytes], object]]]:
-    from scenthound.native import _native
-
     yield "extension", lambda html: _native.read_html(html, MAX_LINKS)
     yield "turbohtml", _read_with_turbohtml
-    yield "turbohtml with the spans of links", lambda html: read_html(html.decode(), MAX_LINKS)
     for name, read in (("selectolax", _read_with_selectolax), ("lxml", _read_with_lxml)):
         if find_spec(name) is not None:
             yield name, read
@@ -99,12 +92,10 @@ def _read_with_lxml(html: bytes) -> object:
 
 
 def _words_and_links(pages: list[tuple[str, bytes]]) -> tuple[float, float, float]:
-    from scenthound.native import _native
-
-    read = [(url, *page) for url, html in pages if (page := _native.read_html(html, MAX_LINKS)) is not None]
-    texts = [(page[1], np.frombuffer(page[3], np.uint32)) for page in read]
-    references = [(page[0].encode(), page[6], np.frombuffer(page[7], np.uint32)) for page in read]
-    scanner, table = WordScanner(), new_url_table()
+    read = [(url, read_html(html, MAX_LINKS)) for url, html in pages]
+    texts = [(page.text, page.edges) for _, page in read]
+    references = [(url.encode(), page.references.text, page.references.ends) for url, page in read]
+    scanner, table = WordScanner(), UrlTable()
     cold_us = _once(lambda text: scanner.scan_utf_8(*text), texts)
     for each in references:
         table.add_found(table.resolve(*each))

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import command_parser
 from benchmarks.data import collection, recorded, synthetic_web
-from scenthound.experiments.realism import QUANTILES, Degrees, Realism, realism
+from benchmarks.realism_statistics import QUANTILES, Degrees, Realism, realism
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics
 from scenthound.ui.terminal import print_rows

@@ -27,12 +27,11 @@ from benchmarks import command_parser
 from benchmarks.data import COLLECTIONS
 from benchmarks.relevance import recorded_webs
 from scenthound.experiments.starts import Starts, known_relevant
-from scenthound.metrics.measures import chao_unseen, chapman
 from scenthound.metrics.recall_estimate import CannotTell, RecallEstimate, RecallHistory
 from scenthound.model import BoolArray, IntArray, LongArray, Topic
 from scenthound.relevance.base import RELEVANCE, LearningRelevance
 from scenthound.relevance.rocchio import MAX_LEARNED_PAGES, ON_TOPIC
-from scenthound.simulator.scores import CrawlScores, TopicWords, WebWords, without_pages
+from scenthound.simulator.scores import CrawlScores, TopicWords, without_pages
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
@@ -45,13 +44,13 @@ MADE_UP = "made-up"
 WEBS = (*DEVELOPMENT, "nlab", "debdocs", MADE_UP)
 MADE_UP_WEB = {"pages": 20_000, "pages_per_host": 100, "topics": 40, "seed": 3}
 STRATEGY_NAMES = ("link_context", "best_first", "scent", "breadth_first")
-#: Crawls start from so many pages, in turn.
+#: Crawls start from this many pages, in turn.
 STARTS = (1, 3, 10)
 N_TOPICS = {"wpschools": 45, "mdn": 40, "nlab": 24, "debdocs": 20, MADE_UP: 24}
 N_TOPICS_QUICK = {"wpschools": 6, "mdn": 3, "nlab": 3, MADE_UP: 3}
 STAGES = tuple(tenth / 10 for tenth in range(1, 10))
 GOALS = (0.5, 0.8, 0.9)
-#: Topics have at least so many labelled pages, and crawls must find so many that the model says are on topic.
+#: Topics have at least this many labelled pages, and crawls must find this many that the model says are on topic.
 MIN_PAGES = 20
 #: Visits between two checks of the goal, as a share of all visits.
 CHECK_SHARE = 0.01
@@ -109,7 +108,7 @@ class Judge:
         self.links = [np.unique(targets[self.visible.range_of(page)]) for page in range(web.n_pages)]
 
     def crawl(self, topic: Topic, seeds: Sequence[int], strategy: str) -> WholeCrawl:
-        words = WebWords(self.web)
+        words = self.web.word_index
         model = RELEVANCE.make("rocchio").for_topic(without_pages(topic), words)
         assert isinstance(model, LearningRelevance)
         scores = _WholeScores(self.web, model.for_crawl(), seeds)
@@ -307,6 +306,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 results.add(judge, crawl)
             if results.rows:
                 results.print_web(name)
+
+
+def chapman(n_first: int, n_second: int, n_both: int) -> float:
+    """The size of a population of which two independent samples have this many members in common (Chapman, "Some
+    properties of the hypergeometric distribution", 1951)."""
+    return (n_first + 1) * (n_second + 1) / (n_both + 1) - 1
+
+
+def chao_unseen(captures: LongArray) -> float:
+    """A lower bound of the members that were never captured, by how often each of the others was (Chao,
+    "Nonparametric estimation of the number of classes in a population", 1984; bias-corrected)."""
+    once, twice = np.count_nonzero(captures == 1), np.count_nonzero(captures == 2)
+    return float(once * (once - 1) / (2 * (twice + 1)))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 import time
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -34,12 +35,12 @@ from scenthound.crawler.shard import Parcel, shard_of
 from scenthound.frontier.base import UpdateRule
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.frontier.priority import UnboundedFrontier
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
 from scenthound.model import IntArray
-from scenthound.shards.assembly import Assembly, ShardPages
+from scenthound.shards.assembly import Assembly
 from scenthound.shards.coordinator import N_BEST, Coordinator, Grant, Report
-from scenthound.shards.logs import logs_of, shard_log, shards_of
-from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, ArchiveSettings, CrawlAbout
+from scenthound.shards.logs import logs_of, shard_log
+from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, ArchiveSettings, CrawlAbout, ShardLogs
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.urls import host_of
@@ -79,7 +80,7 @@ class Figures:
     page_database_bytes: float
     #: Different URLs that were found, visited or not.
     page_urls: float
-    #: Links that travel to other shards, if these are so many that every domain has its own.
+    #: Links that travel to other shards, if there are so many of these that every domain has its own.
     page_links_away: float
     link_bytes: float
     #: How many shards know a URL, by the number of shards: its home, and those with pages that link to it.
@@ -112,7 +113,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """CPU seconds and growth of memory of something that was done for so many pages and URLs."""
+    """CPU seconds and growth of memory of something that was done for this many pages and URLs."""
 
     cpu_s: float
     n_pages: int
@@ -207,10 +208,8 @@ def url_copies(crawl: StoredCrawl, urls: list[str]) -> dict[int, float]:
     sources: list[Any] = [np.arange(len(urls))]
     targets: list[Any] = [np.arange(len(urls))]
     for arrays in crawl.links(len(pages)):
-        for visit in range(arrays.first, arrays.end):
-            links = arrays.links(visit)
-            sources.append(np.full(len(links), pages[visit]))
-            targets.append(links)
+        sources.append(pages[arrays.sources])
+        targets.append(arrays.all_links)
     source, target = np.concatenate(sources), np.concatenate(targets)
     copies = {}
     for n_shards in SHARD_COUNTS:
@@ -242,17 +241,22 @@ def replay(folder: Path, shard: int) -> Work:
         cpu_s = time.process_time() - began_s
         n_urls, n_pages = len(parts.crawl.engine.web.table), store.n_visits()
         grown = resident_bytes(os.getpid()) - before
-        parts.close()
     return Work(cpu_s, n_pages, grown, n_urls)
 
 
 def url_memory() -> float:
     """Bytes of a queued URL in a shard: the URL table and the frontier."""
-    table, frontier = new_url_table(), UnboundedFrontier(Random(1))
+    table, frontier = UrlTable(), UnboundedFrontier(Random(1))
     rng = np.random.default_rng(1)
     return _grown_per_url(
         table, lambda pages: frontier.push(pages, table.hosts(pages), rng.random(len(pages)), UpdateRule.MAX)
     )
+
+
+def shards_of(folder: Path) -> ShardLogs:
+    shards = ShardLogs.read(folder)
+    assert shards is not None, f"{folder} is no crawl in shards"
+    return shards
 
 
 # The supervisor
@@ -269,13 +273,13 @@ def assemble(folder: Path, out: Path) -> Work:
 
 def assembly_memory() -> float:
     """Bytes of a URL in the assembly: the URL table, and its number in two shards."""
-    shards = ShardPages(), ShardPages()
+    shards = array("i"), array("i")
 
     def extend(pages: IntArray) -> None:
         for each in shards:
-            each.extend(pages)
+            each.frombytes(pages.astype(np.int32, copy=False).tobytes())
 
-    return _grown_per_url(new_url_table(), extend)
+    return _grown_per_url(UrlTable(), extend)
 
 
 def _grown_per_url(table: Any, use: Callable[[IntArray], object]) -> float:

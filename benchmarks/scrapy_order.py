@@ -38,7 +38,7 @@ COLLECTION = "wpschools"
 STRATEGY = "link_context"
 N_SEEDS = 3
 MIN_EXAMPLES = 60
-#: A crawl of so many pages has all the costs of a start.
+#: A crawl of this many pages has all the costs of a start.
 N_FIRST = 10
 N_SHOWN = 12
 

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import orjson
@@ -18,7 +19,7 @@ import orjson
 from benchmarks import command_parser, positive, target
 from benchmarks.data import collection
 from scenthound.files import opened
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
 from scenthound.shards.assembly import Assembly
 from scenthound.shards.logs import logs_of, shard_log_location
 from scenthound.store.crawl_folder import ArchiveSettings, ShardLogs
@@ -79,11 +80,11 @@ def _pages(collected: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _write_pages(store: CrawlStore, pages: Sequence[tuple[str, bytes]], per_commit: int) -> None:
-    table, scanner, n_stored = new_url_table(), WordScanner(), 0
+    table, scanner, n_stored = UrlTable(), WordScanner(), 0
     for number, (url, html) in enumerate(pages):
         [page] = table.add_all([url]).tolist()
         parsed = parse_html(html, url, scanner)
-        links = table.add_all(list(parsed.link_urls))
+        links = table.add_all(cast("list[str]", parsed.links))
         response = Response(url, 200, HEAD, html, html, False, "192.0.2.1", 0.1)
         location = store.archive_response(response, float(number))
         store.add(

@@ -25,12 +25,13 @@ import numpy as np
 
 from benchmarks import command_parser
 from benchmarks.data import collection, recorded, synthetic_web
+from benchmarks.simulated_shards import Split, simulate_shards
 from scenthound.experiments.statistics import bca_interval
 from scenthound.model import FloatArray, IntArray, Topic
 from scenthound.relevance.base import LearningRelevance
 from scenthound.relevance.rocchio import Rocchio
-from scenthound.simulator.scores import PageScores, TopicWords, WebWords, without_pages
-from scenthound.simulator.shards import AssignedBy, simulate_shards
+from scenthound.simulator.scores import PageScores, TopicWords, without_pages
+from scenthound.simulator.shards import AssignedBy
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
@@ -124,7 +125,7 @@ class FixedRelevance:
 
     @classmethod
     def of(cls, start: Start, web: RecordedWeb) -> "FixedRelevance":
-        learning = Rocchio().for_topic(without_pages(start.topic), WebWords(web)).for_crawl()
+        learning = Rocchio().for_topic(without_pages(start.topic), web.word_index).for_crawl()
         for page in start.seeds:
             learning.learn(web.words_copy(page), is_start=True)
         return cls(learning)
@@ -160,12 +161,9 @@ class Task:
             lambda: STRATEGIES.make(strategy),
             seeds,
             self.scores,
+            Split(int(n_shards), int(exchange), self.by, "pages" if condition.endswith(BY_PAGES) else "requests"),
             rng=rng,
             page_budget=budget,
-            n_shards=int(n_shards),
-            exchange_every=int(exchange),
-            by=self.by,
-            leases="pages" if condition.endswith(BY_PAGES) else "requests",
             links=self.links,
             topic=self.words,
         )

@@ -1,57 +1,72 @@
-"""Visits per second of simulated crawls on real pages, by strategy; CPU time of one process (half a minute)."""
+"""Visits per second of simulated crawls on real pages, and CPU time per visit, in one process (a minute).
+
+Every round scores its pages anew, so that relevance models are measured too: the default one learns during each crawl.
+"""
 
 from collections.abc import Sequence
-from random import Random
+from pathlib import Path
 from time import process_time
 
 from benchmarks import command_parser
 from benchmarks.data import collection, recorded
-from scenthound.experiments.starts import Starts
-from scenthound.relevance.cosine import Cosine
-from scenthound.simulator.scores import PageScores
-from scenthound.simulator.simulator import simulate
-from scenthound.simulator.web import VisibleLinks
+from scenthound.experiments import pipeline
+from scenthound.experiments.setup import Experiment
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.strategies.base import STRATEGIES
 from scenthound.topics.files import read_topics
 
-N_TOPICS = 20
-PAGE_BUDGET = 2000
-CHOICES = ("breadth_first:buffer=256", "breadth_first", "best_first:buffer=256", "best_first", "best_n_first:n=256")
+N_TOPICS = 10
+PAGE_BUDGET = 1000
+N_ROUNDS = 2
+#: Strategy, mode and relevance model; None: the model of the strategy.
+CHOICES = (
+    ("best_first", "sequential", None),
+    ("link_context", "sequential", None),
+    ("best_first", "polite", None),
+    ("link_context", "polite", None),
+    ("best_first", "sequential", "cosine"),
+    ("best_n_first:n=256", "sequential", "cosine"),
+    ("best_first", "polite", "cosine"),
+    ("link_context", "polite", "cosine"),
+    ("rank_function", "roulette", "cosine"),
+    ("scent", "polite", None),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    command_parser("simulate", __doc__).parse_args(arguments)
-    folder = collection("wpschools")
+    parser = command_parser("simulate", __doc__)
+    parser.add_argument("--collection", default="wpschools", help="a folder in ../shared/data")
+    folder = collection(parser.parse_args(arguments).collection)
     if folder is None:
         return
+    topics = tuple(read_topics(folder / "topics.jsonl"))[:N_TOPICS]
     with recorded(folder) as path:
-        web = RecordedWeb.open(path)
-        starts = Starts(web)
-        jobs = []
-        for topic in read_topics(folder / "topics.jsonl")[:N_TOPICS]:
-            scores = PageScores(web, Cosine().for_topic(topic, web))
-            jobs.append((starts.draw(topic, 0).seeds, scores))
-        print(f"  wpschools, {N_TOPICS} topics x {PAGE_BUDGET} pages; requests include pages that are not recorded")
-        for choice in CHOICES:
-            _measure(choice, web, jobs)
+        print(f"  {folder.name}, {len(topics)} topics x {PAGE_BUDGET} pages")
+        for strategy, mode, relevance in CHOICES:
+            _measure(
+                Experiment(
+                    web=Path(path),
+                    topics=topics,
+                    strategies=(strategy,),
+                    mode=mode,
+                    relevance=relevance,
+                    page_budget=PAGE_BUDGET,
+                )
+            )
 
 
-def _measure(choice: str, web: RecordedWeb, jobs: list[tuple[tuple[int, ...], PageScores]]) -> None:
-    links = VisibleLinks(web)
+def _measure(experiment: Experiment) -> None:
+    web = RecordedWeb.open(experiment.web)
+    planned = pipeline.plan(experiment, web)
 
-    def crawl_all() -> tuple[float, int, int]:
+    def crawl_all() -> tuple[float, int]:
+        crawls = pipeline.Crawls(pipeline.CrawlSource(experiment, web))
         started_s = process_time()
-        crawls = [
-            simulate(web, STRATEGIES.make(choice), seeds, scores, rng=Random(1), page_budget=PAGE_BUDGET, links=links)
-            for seeds, scores in jobs
-        ]
-        visits = sum(len(crawl.pages) for crawl in crawls)
-        return process_time() - started_s, visits, visits + sum(c.n_missing + c.n_repeated for c in crawls)
+        visits = sum(len(run.crawl.pages) for each in planned for run in crawls.of(*each))
+        return process_time() - started_s, visits
 
-    crawl_all()  # Fills the cache of page scores, so that only the crawl is measured.
-    seconds, visits, requests = min(crawl_all() for _ in range(2))
-    print(f"  {choice:28} {visits / seconds:9,.0f} visits/s {requests / seconds:9,.0f} requests/s")
+    seconds, visits = min(crawl_all() for _ in range(N_ROUNDS))
+    name = f"{experiment.strategies[0]}, {experiment.mode}, {experiment.relevance or 'default model'}"
+    print(f"  {name:48} {visits / seconds:9,.0f} visits/s {1e6 * seconds / visits:9.1f} µs/visit", flush=True)
 
 
 if __name__ == "__main__":

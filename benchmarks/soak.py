@@ -26,16 +26,17 @@ from pathlib import Path
 
 from benchmarks import command_parser
 from benchmarks.live_kills import archived_urls, check_archive, requested_urls, stored_urls, visited_urls
+from benchmarks.live_server import LoggedRequest, read_request_log
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.web.static_server import LoggedRequest, StaticPage, StaticServer, read_request_log
+from scenthound.web.static_server import StaticPage, StaticServer
 from scenthound.web.urls import host_of
 
 N_HOSTS, N_ADDRESSES = 200, 40
 N_PAGES = 200_000
 PORT = 18_095
 DELAY_S, LONG_DELAY_S = 1.0, 8.0
-#: Every so many hosts ask for the long delay.
+#: One in this many hosts asks for the long delay.
 LONG_DELAY_EVERY = 5
 ADDRESS_DELAY_S = 0.25
 CONNECTIONS = 64
@@ -284,8 +285,9 @@ def crawl_with_faults(folder: Path, faults: Path) -> int:
 
 def _crawl(folder: Path, faults: Path) -> int:
     from scenthound.crawler import clock, network
+    from scenthound.crawler.runner import RunOptions
     from scenthound.crawler.settings import CrawlSettings
-    from scenthound.crawler.start import RunOptions, crawl, resume
+    from scenthound.crawler.start import crawl, resume
     from scenthound.errors import ScenthoundError
     from scenthound.frontier.politeness import PolitenessSettings
     from scenthound.model import Topic

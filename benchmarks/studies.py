@@ -19,11 +19,9 @@ from benchmarks import command_parser
 from benchmarks.data import collection, recorded
 from benchmarks.many_hosts import DEBDOCS, MADE_UP, many_host_web
 from scenthound.api.progress import show_progress
-from scenthound.experiments.johnson2003.results import johnson2003_into
 from scenthound.experiments.study.results import ABOUT_FILE, FINDINGS_FILE, study_into
 from scenthound.experiments.study.settings import read_settings
-from scenthound.experiments.study.study import FinishedStudy
-from scenthound.ui.reports import johnson2003, study
+from scenthound.ui.reports.study import RENDERER
 
 COLLECTIONS = ("wpschools", "nlab", DEBDOCS, MADE_UP)
 
@@ -95,13 +93,9 @@ def _study(name: str, choice: StudyChoice, web: Path, topics: Path, folder: Path
     settings = read_settings(choice.study).scaled(pages=choice.pages)
     out = folder / name / choice.name
     started_s = perf_counter()
-    done: FinishedStudy
+    cache = folder / "crawls" if settings.search is None else None
     with show_progress(f"{name}: {choice.name}") as progress:
-        if choice.study == "johnson2003":
-            done = johnson2003_into(out, settings, web, topics, render=johnson2003.RENDERER, progress=progress)
-        else:
-            cache = folder / "crawls"
-            done = study_into(out, settings, web, topics, cache=cache, render=study.RENDERER, progress=progress)
+        done = study_into(out, settings, web, topics, cache=cache, render=RENDERER, progress=progress)
     crawls = f"{done.n_made:,} of {done.n_crawls:,} crawls not cached"
     print(f"  {name}, {choice.name}: {perf_counter() - started_s:,.0f} s, {crawls}")
     for note in done.notes:

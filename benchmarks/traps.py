@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks import command_parser
-from scenthound.crawler.settings import DEFAULT_STRATEGY
+from scenthound.crawler.options import DEFAULT_STRATEGY
 from scenthound.frontier.politeness import PolitenessSettings
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"

@@ -17,7 +17,7 @@ from docs_site.text import definitions, escaped, table
 
 #: The pages, by file name: the title, and the modules whose public names are on it.
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "crawls.md": ("Crawls", ("scenthound.api.crawls", "scenthound.api.plans")),
+    "crawls.md": ("Crawls", ("scenthound.api.runs", "scenthound.api.crawls", "scenthound.api.plans")),
     "webs.md": ("Recorded webs", ("scenthound.api.webs",)),
     "laboratory.md": ("Simulations and experiments", ("scenthound.api.laboratory",)),
     "searches.md": ("Searches, validation and thresholds", ("scenthound.api.searches",)),
@@ -59,7 +59,7 @@ ABOVE = "See above."
 #: Functions with the arguments of another one.
 SAME_ARGUMENTS = {"acrawl": "crawl", "plan": "crawl"}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-#: A line of a signature has at most so many characters.
+#: A line of a signature has at most this many characters.
 WIDTH = 88
 
 
@@ -191,8 +191,6 @@ class Descriptions:
 
     def _arguments(self, name: str, signature: inspect.Signature) -> dict[str, list[str]]:
         options = dict(self._help.get(COMMAND_OF.get(name, name), {}))
-        if "topic_id" in signature.parameters:
-            options["topic_id"] = options.pop("topic")  # The argument `topic` is the topic itself.
         described: dict[str, list[str]] = {}
         for argument in signature.parameters.values():
             text = (

@@ -80,12 +80,13 @@ def _limits(parameter: Any) -> Iterator[str]:
     """Sentences about the range and the default of a parameter."""
     if parameter.required:
         yield "Required."
-    if parameter.multiple and "epeatable" not in (parameter.help or ""):
+    least, most = (getattr(parameter.type, name, None) for name in ("min", "max"))
+    if getattr(parameter, "multiple", False) and "epeatable" not in (parameter.help or ""):
         yield "Repeatable."
-    if parameter.min is not None and parameter.max is not None:
-        yield f"From {parameter.min:g} to {parameter.max:g}."
-    elif parameter.min is not None:
-        yield f"At least {parameter.min:g}."
+    if least is not None and most is not None:
+        yield f"From {least:g} to {most:g}."
+    elif least is not None:
+        yield f"At least {least:g}."
     if isinstance(parameter.show_default, str):
         is_value = re.fullmatch(r"[\w.:/-]+", parameter.show_default) is not None
         yield f"Default: {_values(parameter.show_default) if is_value else escaped(parameter.show_default)}."

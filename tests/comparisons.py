@@ -1,9 +1,9 @@
 """Settings of comparisons in tests."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from scenthound.experiments.compare.settings import ComparisonSettings, Sweep
+from scenthound.experiments.compare.settings import ComparisonSettings, Sweeps
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import Task, TopicChoice
 
@@ -13,7 +13,7 @@ class WantedComparison:
     """The settings that tests vary."""
 
     strategies: tuple[str, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
+    sweeps: Sweeps = field(default_factory=dict)
     by: str = "target_recall"
     page_budget: int = 2000
     repeats: int | None = None

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ring_web import record_ring, topic
-from scenthound import native
+from scenthound import registry
 from scenthound.cli import main
 from scenthound.topics.files import write_topics
 from scenthound.web.browser import find_browser
@@ -29,18 +29,21 @@ SCREENSHOTS = Path(__file__).resolve().parents[1] / "build" / "screenshots"
 pytest.register_assert_rewrite("parsed_page", "recording_input", "browsers", "dashboard_site", "report_pages")
 
 # On busy machines examples are slow, so there is no deadline and the health check `too_slow` is off. Hanging tests are
-# ended by faulthandler_timeout (pyproject.toml). In CI the examples are the same in every run.
-settings.register_profile(
-    "scenthound",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=bool(os.environ.get("CI")),
-)
-settings.load_profile("scenthound")
+# ended by faulthandler_timeout (pyproject.toml). In CI the examples are the same in every run. `make test-all` selects
+# the profile `thorough`.
+for profile, n_examples in {"quick": 30, "thorough": 200}.items():
+    settings.register_profile(
+        profile,
+        max_examples=n_examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=bool(os.environ.get("CI")),
+    )
+settings.load_profile("quick")
 
 
 #: Variables of the program that tests need as they are.
-KEPT_VARIABLES = ("SCENTHOUND_BROWSER", "SCENTHOUND_BROWSER_FOLDER", "SCENTHOUND_NATIVE")
+KEPT_VARIABLES = ("SCENTHOUND_BROWSER", "SCENTHOUND_BROWSER_FOLDER")
 
 
 @pytest.fixture(autouse=True)
@@ -55,20 +58,20 @@ def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.T
         monkeypatch.setenv("SCENTHOUND_CRAWL_RENDER", "never")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def local_plugins() -> Iterator[None]:
+    """Plug-ins that a file of tests passes as classes are not known to the next one."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(registry, "_LOCAL", {})
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of test data next to the checkout."""
     if not SHARED.is_dir():
         pytest.skip("the shared test data was not found at ../shared")
     return SHARED
-
-
-@pytest.fixture(scope="module")
-def plain_vocabulary() -> Iterator[None]:
-    """No scanner uses the extension in C, so that pages may be parsed by code that numba compiles."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "is_available", lambda: False)
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +101,13 @@ def scenthound(
         return int(stop.value.code or 0), output.out, output.err
 
     return call
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are empty files, because drawing them takes seconds."""
+    monkeypatch.setattr("scenthound.ui.figures.draw", lambda *_: None)
+    monkeypatch.setattr("scenthound.ui.figures.image_bytes", lambda *_: b"<svg></svg>")
 
 
 @pytest.fixture

@@ -16,19 +16,6 @@ from timing import WAIT_S
 COMMAND = ("-m", "scenthound", "dashboard")
 
 
-def patched(*changes: str, open_to_all: bool = False) -> tuple[str, ...]:
-    """The program with other constants, such as `connections.REQUEST_S = 0.5`; its argument is a folder."""
-    lines = [
-        "import resource, socket, sys",
-        "from pathlib import Path",
-        "from scenthound.ui.dashboard import connections, server",
-        *changes,
-        "report = lambda url: print(url, flush=True)",
-        f"server.serve([Path(sys.argv[1])], None, report, open_to_all={open_to_all})",
-    ]
-    return "-c", "\n".join(lines)
-
-
 @dataclass(frozen=True)
 class Program:
     process: "subprocess.Popen[str]"

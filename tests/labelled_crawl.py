@@ -6,6 +6,7 @@ from typing import Any
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.experiments.labels import Labels
 from scenthound.model import Topic
+from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import NOON_S, add_page, new_crawl, response
 
@@ -32,10 +33,14 @@ def labelled_crawl(folder: Path, relevance: Any = lambda number: 0.5, **settings
     return folder
 
 
+def labels_of(folder: Path) -> Labels:
+    return Labels.of_crawl(folder, CrawlAbout.read(folder).crawl_id)
+
+
 def label(folder: Path, **labels: bool | None) -> Labels:
     """Label pages: `v4=True` calls visit 4 relevant."""
     with StoredCrawl.open(folder) as crawl:
         for name, is_relevant in labels.items():
             row = next(crawl.visits(int(name[1:])))
-            Labels.read(folder).add(row, is_relevant, lambda: NOON_S)
-    return Labels.read(folder)
+            labels_of(folder).add(row, is_relevant, lambda: NOON_S)
+    return labels_of(folder)

@@ -30,7 +30,7 @@ def planted_arm(
     n_exhausted: int = 0,
 ) -> ArmMeasurements:
     """The arm of a study with these measures; topics go up and down together and a little apart. Crawlers with a length
-    ended early, after so many pages. For the first `n_exhausted` topics all crawlers visited the same 300 pages."""
+    ended early, after this many pages. For the first `n_exhausted` topics all crawlers visited the same 300 pages."""
     settings = next(arm for arm in read_settings(study).arms if arm.name == name)
     labels = tuple(settings.strategies)
     steps = (page_budget * np.array([0.05, 0.1, 0.25, 0.5, 1])).astype(np.int32)

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, Route
 from playwright.sync_api import Request as PageRequest
-from starlette.requests import Request
 
+import scenthound.ui
 from scenthound.crawler.explain import Parent
 from scenthound.crawler.state import State
 from scenthound.store.crawl_records import CrawlStatus, HostState, HostStatistics
 from scenthound.strategies.rank_file import Generation
 from scenthound.ui.crawl_overview import HostPages
-from scenthound.ui.dashboard.app import Assets
 from scenthound.ui.dashboard.crawl_views import column_infos
 from scenthound.ui.dashboard.problems import as_json
 from scenthound.ui.dashboard.responses import (
@@ -48,6 +48,8 @@ from timing import WAIT_S
 HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
 HOSTILE_URL = "javascript:document.title='hacked'"
 NOON_S = 1_769_860_800.0
+UI = Path(scenthound.ui.__file__).parent
+KINDS = {".js": "javascript", ".css": "css"}
 
 
 REASONS = (ReasonCount("not-html", "not HTML", 5), ReasonCount("robots", "disallowed by robots.txt", 2))
@@ -135,17 +137,15 @@ def live(state: Crawl, new: Curves, *pages: VisitedPage) -> bytes:
 @contextmanager
 def served_pages() -> Iterator[str]:
     """The URL of a server for the pages and scripts of the dashboard."""
-    assets = Assets()
     ended = Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            name = self.path.removeprefix("/assets/")
-            asset = assets.response(name, Request({"type": "http", "headers": []}))
-            body = assets.page if asset is None else bytes(asset.body)
-            kind = "text/html; charset=utf-8" if asset is None else asset.headers["content-type"]
+            files = (UI / package / "assets" / self.path.removeprefix("/assets/") for package in ("dashboard", ""))
+            file = next((file for file in files if file.is_file()), UI / "dashboard" / "index.html")
+            body, kind = file.read_bytes(), f"text/{KINDS.get(file.suffix, 'html')}; charset=utf-8"
             self.send_response(200)
             for header, value in {**HEADERS, "content-type": kind, "content-length": str(len(body))}.items():
                 self.send_header(header, value)
@@ -198,7 +198,7 @@ class MockDashboard:
             "/api/columns": column_infos(),
             "/api/crawls/balloons": crawl(),
             "/api/crawls/balloons/events": live(crawl(), curves(10, 20), visited(3), visited(2, url=HOSTILE_URL)),
-            "/api/crawls/balloons/hosts": TopHosts((HostPages(HOSTILE, 12, 0.5),), 1, 1.0),
+            "/api/crawls/balloons/hosts": TopHosts((HostPages(HOSTILE, 12, 0.5),), 1),
             "/api/crawls/balloons/pages": Pages((visited(3, excerpt=HOSTILE), visited(2)), None, 2, None),
             "/api/crawls/balloons/pages/3": explanation(),
             "/api/crawls/balloons/labels": Labels((visited(3, label=True),), 1, 0, "Label more pages."),

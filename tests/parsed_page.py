@@ -17,7 +17,7 @@ class Page:
         self.words = [scanner.stem(number) for number in self.parsed.words.tolist()]
         spans = zip(self.parsed.link_start.tolist(), self.parsed.link_end.tolist(), strict=True)
         self.anchors = [" ".join(self.words[start:end]) for start, end in spans]
-        self.links = list(zip(self.parsed.link_urls, self.anchors, strict=True))
+        self.links = list(zip(self.parsed.links, self.anchors, strict=True))
 
 
 def words(html: str) -> list[str]:
@@ -26,7 +26,7 @@ def words(html: str) -> list[str]:
 
 def assert_positions_are_valid(page: ParsedPage) -> None:
     start, end = page.link_start, page.link_end
-    assert len(start) == len(end) == len(page.link_nofollow) == len(page.link_urls) <= MAX_LINKS
+    assert len(start) == len(end) == len(page.link_nofollow) == len(page.links) <= MAX_LINKS
     assert start.dtype == end.dtype == page.words.dtype == np.int32
     assert (start >= 0).all()
     assert (start <= end).all()

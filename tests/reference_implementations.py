@@ -1,55 +1,9 @@
 """Reference implementations, written for clarity, that optimised code is compared with in tests."""
 
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
 from statistics import mean
-from typing import NamedTuple
 
-import numpy as np
-
-from scenthound.frontier.base import tie_keys
 from scenthound.model import Links, Visit
-
-PUT, REMOVE, POP, PEEK = range(4)
-#: The result for an empty queue.
-NOTHING = -1
-
-
-class Step(NamedTuple):
-    """A change of the queue (`PUT`, `REMOVE`), or a request for the best page (`POP` removes it)."""
-
-    kind: int
-    page: int = 0
-    score: float = 0.0
-
-
-class PlainQueue:
-    """The queue of a compiled crawl as a sorted list, best first. Ties go to the lower key, which is the page number or
-    derived from it."""
-
-    def __init__(self, numbers, salt, *, by_number):
-        self._keys = list(numbers) if by_number else tie_keys(np.array(numbers, np.int64), salt).tolist()
-        self._order = []
-        self._entry_of = {}
-
-    def run(self, step):
-        """The requested page; `NOTHING` if the queue is empty, or for a change."""
-        if step.kind == PUT:
-            self._remove(step.page)
-            self._entry_of[step.page] = (-step.score, self._keys[step.page], step.page)
-            insort(self._order, self._entry_of[step.page])
-        elif step.kind == REMOVE:
-            self._remove(step.page)
-        elif self._order:
-            page = self._order[0][-1]
-            if step.kind == POP:
-                self._remove(page)
-            return page
-        return NOTHING
-
-    def _remove(self, page):
-        if page in self._entry_of:
-            del self._order[bisect_left(self._order, self._entry_of.pop(page))]
 
 
 class PlainOtie:

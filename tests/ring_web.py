@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from scenthound.experiments.pipeline import Run, plan, run
+from scenthound.experiments.pipeline import CrawlSource, Run, plan, run
 from scenthound.experiments.runs import Simulation, simulate_topics
 from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.experiments.starts import TopicChoice
@@ -51,7 +51,7 @@ def experiment(web_path: Path, **settings: Any) -> Experiment:
 
 def runs(settings: Experiment, web_path: Path, workers: int = 1) -> list[Run]:
     web = RecordedWeb.open(web_path)
-    return list(run(settings, plan(settings, web), workers=workers))
+    return list(run(CrawlSource(settings), plan(settings, web), workers=workers))
 
 
 def simulated(web_path: Path, topics_file: Path, out: Path, **settings: Any) -> Simulation:

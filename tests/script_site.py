@@ -10,9 +10,10 @@ from typing import Any
 
 import orjson
 
-from scenthound.api.crawls import new_run
+from scenthound.api.runs import new_run
+from scenthound.crawler.options import CrawlArguments
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.web.static_server import LoggedRequest, StaticPage, StaticServer, read_request_log
+from scenthound.web.static_server import StaticPage, StaticServer
 
 N_PAGES = 6
 HOST, CDN, PRIVATE = "app.test", "cdn.test", "private.test"
@@ -44,8 +45,10 @@ class ScriptSite:
     def count(self, path: str, host: str = HOST) -> int:
         return self.server.requests[self.url(path, host)]
 
-    def log(self, host: str) -> list[LoggedRequest]:
-        return [each for each in read_request_log(self.folder / "log") if f"//{host}:" in each.url]
+    def log(self, host: str) -> list[tuple[float, str]]:
+        """The times and URLs of all requests to a host."""
+        lines = (line.split(" ", 1) for line in (self.folder / "log").read_text().splitlines())
+        return [(float(time_s), url) for time_s, url in lines if f"//{host}:" in url]
 
     @property
     def hosts(self) -> Path:
@@ -54,7 +57,7 @@ class ScriptSite:
     def settings(self, **arguments: Any) -> CrawlSettings:
         """Those of a crawl that may connect to the addresses of the first two hosts only."""
         given = {"hosts": self.hosts, "delay": 0, "no_throttle": True, "pages": 2 * N_PAGES, "render": "auto"}
-        settings = new_run("balloon", **({"seeds": [self.url()]} | given | arguments)).settings
+        settings = new_run(CrawlArguments("balloon", **({"seeds": [self.url()]} | given | arguments))).settings
         return CrawlSettings.from_settings(
             {**settings.as_settings(), "also_allowed": [ADDRESSES[HOST], ADDRESSES[CDN]]}
         )

@@ -353,12 +353,12 @@ def test_a_proxy_that_fails_during_a_crawl_ends_it_and_blames_no_host(
         assert code == 1
         assert len(err.splitlines()) == 1
         with StoredCrawl.open(folder) as crawl:
-            assert crawl.counts().skipped == 0
+            assert crawl.n_skipped() == 0
             state = crawl_state(crawl)
         assert (state.state, state.ended, state.can_resume) == (State.FAILED, EndReason.PROXY, True)
         assert scenthound("crawl", "--resume", folder)[0] == 0
     with StoredCrawl.open(folder) as crawl:
-        assert (crawl.n_visits(), crawl.counts().skipped) == (5, 0)
+        assert (crawl.n_visits(), crawl.n_skipped()) == (5, 0)
 
 
 def test_a_proxy_that_fails_before_the_first_page_is_the_reason_everywhere(

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import InvalidParameter
@@ -13,6 +13,7 @@ from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"buffer": 8, "most": 16}, {"buffer": None, "start_n": 4, "memory": 0}])
 def test_adaptive_n_first_keeps_the_contract(parameters):
     check_strategy(lambda: AdaptiveNFirst(**parameters))
@@ -82,7 +83,6 @@ def test_the_memory_decides_what_a_round_is_compared_with():
     assert _n_after([0.9, 0.1, 0.5], memory=1) == 4
 
 
-@settings(max_examples=30)
 @given(st.floats(0, 1), st.integers(1, 8), st.floats(0, 1))
 def test_rounds_that_are_all_the_same_leave_n_as_it_is(relevance, start_n, memory):
     names = [f"p{i}" for i in range(20)]

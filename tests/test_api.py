@@ -328,6 +328,7 @@ def test_a_script_without_a_main_guard_may_use_workers_and_its_own_strategies(we
     assert (done.stdout, done.stderr) == ("16 ['Mine', 'best_first']\n", "")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_strategies_are_ranked(web_path, topics_file, tmp_path):
     compared = sh.compare(
         *(web_path, topics_file, ["best_first", Mine]),
@@ -404,7 +405,7 @@ WRONG = {
         "small=3 and large=2",
     ),
     "unknown rule": (lambda web: sh.select_topics("topics.toml", rule="leafs"), UnknownName, "'leaves'"),
-    "no pages": (lambda web: sh.simulate(web, BALLOON, "otie", pages=0), InvalidParameter, "pages is 0"),
+    "no pages": (lambda web: sh.simulate(web, BALLOON, "otie", pages=0), InvalidParameter, "pages=0 must be"),
     "nothing to report": (lambda web: sh.report(), UsageError, "report"),
     "unknown export": (lambda web: sh.export("x", "html", "y"), UnknownName, "'html'"),
     "export of no crawl": (lambda web: sh.export("x", "jsonl", "y"), InvalidInput, "'?x'?"),
@@ -505,6 +506,23 @@ SEED = "http://127.0.0.1:9/"
         ({"hosts": {"a.test": "bogus"}}, "'a.test': 'bogus'"),
         ({"topic_id": "trains"}, "topic_id='trains'"),
         ({"topic": ""}, "topic"),
+        ({"cookie_file": "a\0b"}, "cookie_file='a\\x00b' must not contain a null character"),
+        ({"include": "\ud800"}, "include='\\ud800' must be valid Unicode"),
+        ({"allow_domain": [None]}, "allow_domain=[None] should be a text or a list of texts"),
+        ({"header": {"a": "b"}}, "header={'a': 'b'} should be a text or a list of texts"),
+        ({"include": (each for each in "ab")}, "should be a text or a list of texts"),
+        ({"time": True}, "time=True should be a text or a number"),
+        ({"hosts": 5}, "hosts=5 should be a path or a dictionary"),
+        ({"hosts": "/tmp"}, "with hosts="),
+        (
+            {"train_from": os.devnull, "relevance": "svm"},
+            "/dev/null is not a folder: name another one with train_from=",
+        ),
+        ({"user_agent": "My Bot"}, "user_agent='My Bot' must"),
+        ({"random_seed": 1 << 63}, "random_seed=9223372036854775808 must"),
+        ({"contact": "m\u00fc@a.test"}, "contact='m\u00fc@a.test' must"),
+        ({"delay": 1e300}, "delay=1e+300 must be at most 86,400 seconds"),
+        ({"pages": 1 << 70}, "pages=1180591620717411303424 must be from 1"),
     ],
 )
 def test_arguments_of_a_wrong_type_start_no_crawl(arguments, named, tmp_path, monkeypatch):
@@ -512,6 +530,63 @@ def test_arguments_of_a_wrong_type_start_no_crawl(arguments, named, tmp_path, mo
     with pytest.raises(UsageError, match=re.escape(named)):
         sh.crawl(**{"topic": BALLOON, "seeds": SEED, "pages": 1, **arguments})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["topic", "out", "commit_log", "hosts", "cookie_file", "train_from", "web", "cluster"])
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_text_is_no_path(name, empty, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidParameter, match=f"^{name}={empty!r} must not be empty.$"):
+        sh.crawl(**{"topic": BALLOON, "seeds": SEED, "pages": 1, name: empty})
+    assert not list(tmp_path.iterdir())
+
+
+OTHER_ARGUMENTS = {
+    "empty crawl": (lambda web: sh.resume(""), "crawl='' must not be empty"),
+    "empty folder": (lambda web: sh.open_web(""), "folder='' must not be empty"),
+    "empty source": (lambda web: sh.record(["a", ""], "out"), r"sources=\['a', ''\] must not be empty"),
+    "empty run": (lambda web: sh.evaluate(""), "run='' must not be empty"),
+    "empty file of a method": (lambda web: sh.Topic(keywords="a") and sh.open_topics(""), "file='' must not be empty"),
+    "a number as sweep": (lambda web: sh.compare(web, BALLOON, sweep=5), "sweep=5 should be a dictionary or a text or"),
+    "None in a sweep": (lambda web: sh.compare(web, BALLOON, sweep=[None]), r"sweep=\[None\] should be"),
+    "bytes as sweep": (lambda web: sh.compare(web, BALLOON, sweep=b"n=1"), "sweep=b'n=1' should be"),
+    "a number as seeds": (lambda web: sh.compare(web, BALLOON, seeds=5), "seeds=5 should be a text or a list of texts"),
+    "a dictionary as topics": (lambda web: sh.simulate(web, BALLOON, "otie", topic={"a": 1}), "topic={'a': 1} should"),
+    "a number as condition": (
+        lambda web: sh.record("a", "out", where=5),
+        "where=5 should be a dictionary or a list of",
+    ),
+    "a number as language": (
+        lambda web: sh.export("x", "jsonl", "y", language=[5]),
+        r"language=\[5\] should be a text",
+    ),
+    "numbers as files": (lambda web: sh.evolve(web, BALLOON, "out", seed_with=[5]), "a path or a list of paths"),
+    "a step as bytes": (lambda web: sh.evaluate("x", at=b"5"), "at=b'5' should be an integer or a list of integers"),
+    "an option of a plan": (lambda web: sh.Crawl.plan("x", header=5), "header=5 should be a text"),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_ARGUMENTS)
+def test_a_value_of_another_type_is_one_line_with_its_argument(case, web, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, says = OTHER_ARGUMENTS[case]
+    with pytest.raises(InvalidParameter, match=says):
+        call(web)
+    assert not list(tmp_path.iterdir())
+
+
+def test_signatures_name_types_as_type_checkers_do():
+    arguments = inspect.signature(sh.crawl).parameters
+    types = {name: arguments[name].annotation for name in ("topic", "strategy", "web", "out", "progress")}
+    assert types == {
+        "topic": "TopicLike",
+        "strategy": "PluginLike | None",
+        "web": "FolderLike | None",
+        "out": "PathLike | None",
+        "progress": "ProgressLike",
+    }
+    assert inspect.signature(sh.compare).parameters["strategies"].annotation == "PluginsLike | None"
+    assert inspect.signature(sh.threshold).parameters["topics"].annotation == "TopicsLike | None"
 
 
 def test_numbers_of_numpy_are_numbers(web, tmp_path):

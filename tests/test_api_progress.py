@@ -55,7 +55,7 @@ def test_a_log_has_a_line_at_once_then_every_few_seconds_and_at_the_end(capsys, 
 
 def test_the_time_left_does_not_count_what_was_done_before(capsys, clock):
     with show_progress("working", True) as report:
-        # Resumed at 60 %; compiling takes a minute; then 10 % take ten seconds.
+        # Resumed at 60 %; reading takes a minute; then 10 % take ten seconds.
         for now_s, share in ((0, 0.6), (60, 0.61), (70, 0.71)):
             clock.append(now_s)
             report(share, "")

@@ -1,5 +1,7 @@
 """What a full queue lets go."""
 
+import pytest
+
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 
@@ -23,5 +25,6 @@ def test_what_was_dropped_as_the_oldest_counts_as_dealt_with():
     assert visited(BreadthFirst(buffer=2, when_full="drop_oldest"), web) == ["a", "b", "d", "e"]
 
 
+@pytest.mark.slow
 def test_the_contract_is_kept_when_the_oldest_are_dropped():
     check_strategy(lambda: BreadthFirst(buffer=3, when_full="drop_oldest"))

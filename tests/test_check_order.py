@@ -25,7 +25,7 @@ def a_crawl(folder: Path, *hosts: str, modified: dict[int, str] | None = None) -
 
 
 def checked(folder: Path, day: int, *outcomes: CheckOutcome) -> None:
-    """A check of each page, after so many days."""
+    """A check of each page, after this many days."""
     with closing(CrawlStore.open(folder)) as store:
         for number, (row, outcome) in enumerate(zip(store.visits(), outcomes, strict=True)):
             location = row.location if outcome in (UNCHANGED, CHANGED) else None
@@ -72,7 +72,7 @@ def test_a_page_of_a_host_whose_pages_change_is_expected_to_change_too(tmp_path:
     with StoredCrawl.open(folder) as crawl:
         known = known_pages(crawl)
     # Checks that failed say nothing: these pages were last seen at their visit.
-    assert [each.known_s for each in known] == [NOON_S + DAY_S] * 2 + [NOON_S] * 2
+    assert [each.seen_s for each in known] == [NOON_S + DAY_S] * 2 + [NOON_S] * 2
     assert [each.checked_in for each in known] == [1, 1, 1, 1]
     assert order(folder, 2) == [3, 1, 2, 0]
 

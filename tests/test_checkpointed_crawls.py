@@ -15,6 +15,7 @@ from scenthound.store.crawl_folder import CHECKPOINT_FOLDER, DATABASE_FILE
 from scenthound.store.crawl_records import CrawlPosition
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
+from slow_cases import few_strategies
 from virtual_site import Killed, VirtualSite, crawl_virtually, plan, random_site, visited_urls
 
 MANY = 1000
@@ -85,6 +86,19 @@ def test_a_damaged_checkpoint_costs_time_only(n_damaged: int, tmp_path: Path) ->
     assert visited_urls(folder) == visited_urls(tmp_path / "complete")
 
 
+def test_a_checkpoint_of_a_position_that_cannot_be_is_not_used(tmp_path: Path) -> None:
+    site = random_site(4)
+    settings = settings_of(site)
+    crawl_virtually(tmp_path / "complete", settings, site)
+    crawl_until_killed(tmp_path / "killed", settings, site, checkpoint_at=10, kill_at=20)
+    checkpoints = checkpoints_of(tmp_path / "killed")
+    state = checkpoints.read(checkpoints.numbers()[0])
+    state["position"]["visits"] = "x"
+    checkpoints.write(state)
+    crawl_virtually(tmp_path / "killed", settings, site)
+    assert visited_urls(tmp_path / "killed") == visited_urls(tmp_path / "complete")
+
+
 def test_a_checkpoint_whose_commit_is_lost_is_not_used(tmp_path: Path) -> None:
     """As after a power cut, if the disk had the checkpoint before the commit."""
     site = random_site(5)
@@ -130,7 +144,7 @@ def test_a_checkpoint_of_a_copy_that_was_continued_is_not_used(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("with_checkpoint", [True, False])
-@pytest.mark.parametrize("strategy", STRATEGIES.names())
+@pytest.mark.parametrize("strategy", few_strategies(STRATEGIES.names()))
 def test_a_version_that_decides_otherwise_takes_over_all_visits(
     strategy: str, with_checkpoint: bool, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ def site(tmp_path: Path) -> Iterator[LiveSite]:
 def n_stored(folder: Path) -> int:
     try:
         with StoredCrawl.open(folder) as crawl:
-            return crawl.counts().visits
+            return crawl.n_visits()
     except InvalidInput:
         return 0
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from scenthound.api import runs
 from scenthound.crawler import start
+from scenthound.crawler.runner import RunOptions
 from scenthound.crawler.scope import Scope
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.start import RunOptions
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic
-from scenthound.web import browser
 from scenthound.web.fetch import FetchLimits
 
 Call = Callable[..., tuple[int, str, str]]
@@ -40,7 +40,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, scenthound: Call) -> Callable[..., 
 
     monkeypatch.setattr(start, "crawl", crawl)
     # Otherwise the default depends on the machine.
-    monkeypatch.setattr(browser, "has_playwright", lambda: False)
+    monkeypatch.setattr(runs, "has_playwright", lambda: False)
 
     def call(*more: object) -> Caught:
         with pytest.raises(Caught) as caught:
@@ -134,7 +134,9 @@ def test_a_contact_is_recommended_for_crawls_of_the_public_web(
 
 
 def rank_file(folder: Path, relevance_model: str) -> str:
-    (folder / "evolved.toml").write_text(f'formula = "PARENT_1"\nguide = "{relevance_model}"\nthreshold = 0.25\n')
+    (folder / "evolved.toml").write_text(
+        f'formula = "PARENT_1"\nrelevance_model = "{relevance_model}"\nthreshold = 0.25\n'
+    )
     return f"evolved:file={folder / 'evolved.toml'}"
 
 

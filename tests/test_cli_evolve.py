@@ -22,6 +22,8 @@ from scenthound.processes import MAX_REPEATS, WorkerPool
 from scenthound.strategies.rank_file import read_rank_file
 from timing import wait_until
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 SMALL = [
     *("--topic", "balloon", "--search", "johnson2003:population=4,generations=2,mutation=1.0", "--crawls", "2"),
     *("--pages", "40", "--start", "3", "--mode", "sequential", "--relevance", "cosine", "--workers", "1"),
@@ -236,7 +238,7 @@ def test_speed_is_measured_from_the_first_finished_evaluation_on():
     assert watch.visits_per_s is None
     watch(status(0, 1, 400, float("nan")))
     watch(status(20, 1, 8400))
-    # Compiling took most of 160 seconds, which do not count; then there were 8,000 visits in 4 seconds.
+    # Training took most of 160 seconds, which do not count; then there were 8,000 visits in 4 seconds.
     assert [re.findall(r"\d[\d,.]*\b", text) for text in texts] == [
         ["0", "9"],
         ["0", "9"],

@@ -15,7 +15,7 @@ from changing_site import ChangingSite, changing_site
 from live_site import started
 from scenthound.crawler import clock, recrawl
 from scenthound.crawler.check_order import known_pages
-from scenthound.crawler.recrawl import RefreshOptions
+from scenthound.crawler.runner import RunOptions
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CheckOutcome, CheckRecord, RefreshRecord
@@ -342,7 +342,7 @@ def test_a_limited_refresh_is_continued_up_to_its_limit_or_that_of_the_run(
         store.commit()
         with StoredCrawl.open(tmp_path / "out") as crawl:
             known = known_pages(crawl)
-        record, is_continued = recrawl._begin(store, known, RefreshOptions(pages), NOON_S)
+        record, is_continued = recrawl._begin(store, known, RunOptions(pages), NOON_S)
     assert (is_continued, record.refresh) == (True, 1)
     n_left = recrawl._n_left(record, known)
     assert 2 + (n_left if pages is None else min(n_left, pages)) == n_checked

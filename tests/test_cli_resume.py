@@ -50,7 +50,7 @@ def test_min_harvest_is_kept_for_later_runs_until_it_is_removed(tmp_path: Path, 
     assert json.loads((folder / "run.json").read_bytes()) == {"page_budget": 2, "harvest_floor": 0}
 
 
-@pytest.mark.parametrize("damage", ["", "[]", '{"pages": 3}', '{"page_budget": -1}', '{"harvest_floor": "x"}'])
+@pytest.mark.parametrize("damage", ["", "[]", "null", '{"pages": 3}', '{"page_budget": -1}', '{"harvest_floor": "x"}'])
 def test_a_corrupt_run_file_is_reported(damage: str, tmp_path: Path, scenthound: Call, site: LiveSite) -> None:
     folder = tmp_path / "out"
     assert scenthound(*site.crawl("--pages", 1, "--out", folder))[0] == 0
@@ -132,8 +132,8 @@ def test_a_damaged_journal_costs_no_page(tmp_path: Path, scenthound: Call) -> No
         database.execute("UPDATE event SET packed = 0, bytes = x'ab'")
         database.commit()
         (n_pages,) = database.execute("SELECT count(*) FROM visit").fetchone()
-    code, out, err = scenthound("crawl", "--resume", folder, "--json")
-    assert (code, err) == (0, "")
+    code, out, _ = scenthound("crawl", "--resume", folder, "--json")
+    assert code == 0
     summary = json.loads(out)
     assert (summary["n_caught_up"], summary["n_pages"]) == (n_pages, n_pages)
 

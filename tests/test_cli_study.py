@@ -9,10 +9,11 @@ import pytest
 
 from made_study import made_finding, made_study
 from scenthound.experiments.findings import Verdict
-from scenthound.experiments.johnson2003 import results as johnson2003_results
 from scenthound.experiments.study import results as study_results
 from scenthound.experiments.study.settings import STUDIES
 from scenthound.store.recorded_web import RecordedWeb
+
+pytestmark = pytest.mark.usefixtures("no_figures")
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_a_study_prints_its_findings_its_cost_and_the_path_of_the_report(study, 
     assert code == 0, err
     first, second = [line for line in out.splitlines() if "Greedy > Blind" in line]
     assert [cell.strip() for cell in first.strip("│").split("│")] == [
-        *("H1", "Greedy > Blind", "reproduced", "+0.25", "+0.125 to +0.375", "0.020")
+        *("H1", "Greedy > Blind", "reproduced", "0.020", "+0.25", "+0.125 to +0.375")
     ]
     assert "undecided" in second
     assert re.search(r"\b2 findings: .*\b1 reproduced\b.*\b0 not reproduced\b.*\b1 undecided\b", out)
@@ -176,11 +177,11 @@ def test_a_folder_of_another_kind_is_rejected(study, tmp_path):
 def test_johnson2003_runs_its_own_pipeline(study, web_path, monkeypatch, tmp_path):
     requested = {}
 
-    def search(out, settings, web, topics, *, render, workers, progress):
-        requested.update(out=out, seeds=settings.seeds, web=web, workers=workers)
+    def search(settings, web, topics, folder, *, workers, progress):
+        requested.update(out=folder, seeds=settings.seeds, web=web, workers=workers)
         return made_study(settings=settings)
 
-    monkeypatch.setattr(johnson2003_results, "johnson2003_into", search)
+    monkeypatch.setattr(study_results, "run_johnson2003", search)
     code, out, err = study("--repeats", 4, "--workers", 1, name="johnson2003")
     assert code == 0, err
     assert requested == {"out": tmp_path / "out", "seeds": 4, "web": web_path, "workers": 1}

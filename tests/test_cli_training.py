@@ -10,6 +10,8 @@ from ring_web import topic
 from scenthound.cli import main
 from scenthound.topics.files import write_topics
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 
 @pytest.fixture
 def simulate(web_path, topics_file, tmp_path, monkeypatch, capsys):

@@ -26,6 +26,7 @@ from virtual_site import random_site
 N_PAGES = 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["shard-killed", "supervisor-killed"])
 def test_faults_lose_nothing(fault):
     result = run_fault(fault, N_PAGES)
@@ -33,6 +34,7 @@ def test_faults_lose_nothing(fault):
     assert result.n_writers > 4
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_a_plain_crawl_also_after_a_stop(tmp_path):
     web = LoopbackWeb(60, tmp_path)
     common = {"delay": 0, "hosts": web.hosts_file, "allow_private": True, "progress": False, "keep_duplicates": True}
@@ -76,6 +78,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_strategy_in_a_module_beside_the_script_is_found(tmp_path):
     (tmp_path / "strategy_beside.py").write_text(BESIDE)
     (tmp_path / "script.py").write_text(SCRIPT)
@@ -211,6 +214,7 @@ def test_a_log_that_lacks_commits_of_the_folder_is_not_continued(crawl_in_shards
         sh.resume(crawl_in_shards, cluster="local", progress=False)
 
 
+@pytest.mark.slow
 def test_a_crawl_that_was_refused_leaves_nothing(tmp_path):
     with pytest.raises(InvalidInput, match="does not see the files in"):
         crawl(out=tmp_path / "crawl", cluster="local", shards=2, commit_log="memory://elsewhere")

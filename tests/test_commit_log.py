@@ -23,8 +23,6 @@ from benchmarks.commit_log_faults import content_of, crash_at_every_write, race
 import scenthound as sh
 from live_site import LiveSite, live_site
 from scenthound.crawler.control import use_relevance_model
-from scenthound.crawler.journal import Resumed
-from scenthound.crawler.start import resumed_event
 from scenthound.errors import Failure, Fenced, InvalidInput, MissingExtra, UsageError
 from scenthound.store import commit_log, crawl_store, log_storage
 from scenthound.store.archive import ArchiveBatch, ArchiveEnd, ArchivePart, joined_parts
@@ -51,7 +49,7 @@ from scenthound.store.crawl_store import CrawlStore
 from stored_crawls import add_page, response
 try:
     with CrawlStore.open(sys.argv[1], commit_log=sys.argv[2]) as store:
-        number = store.counts().visits
+        number = store.n_visits()
         while True:
             add_page(store, number, response(f"http://a.test/{number}"))
             store.add_urls([f"http://a.test/{number}"])
@@ -88,7 +86,7 @@ def logged_crawl(folder: Path, log: Path | str, **options: Any) -> CrawlStore:
 
 
 def add_commits(store: CrawlStore, n_commits: int) -> None:
-    first = store.counts().visits
+    first = store.n_visits()
     for number in range(first, first + n_commits):
         add_page(store, number, response(f"http://a.test/{number}"), score=inf)
         store.add_urls([f"http://a.test/{number}"])
@@ -394,19 +392,6 @@ def test_a_log_writes_no_other_files(name: str, tmp_path: Path) -> None:
         CrawlStore.open(tmp_path / "crawl")
 
 
-def test_all_hosts_wait_after_a_takeover(tmp_path: Path) -> None:
-    """What another process has requested is not known."""
-    with logged_crawl(tmp_path / "crawl", tmp_path / "log") as store:
-        add_commits(store, 1)
-    (tmp_path / "crawl" / "recent_requests").write_bytes(b"")
-    CrawlStore.open(tmp_path / "crawl").close()
-    assert (tmp_path / "crawl" / "recent_requests").exists()
-    with CrawlStore.open(tmp_path / "elsewhere", commit_log=tmp_path / "log") as store:
-        assert resumed_event(None, store, 1.0, 2.0, 0.0) == Resumed(2.0)
-    CrawlStore.open(tmp_path / "crawl").close()
-    assert not (tmp_path / "crawl" / "recent_requests").exists()
-
-
 def test_parts_that_follow_each_other_are_joined() -> None:
     parts = [ArchivePart(0, 0, b"ab"), ArchivePart(0, 2, b"c"), ArchivePart(1, 0, b"d"), ArchivePart(1, 5, b"e")]
     assert joined_parts(parts) == (ArchivePart(0, 0, b"abc"), ArchivePart(1, 0, b"d"), ArchivePart(1, 5, b"e"))
@@ -529,11 +514,8 @@ def test_a_crawl_is_rebuilt_from_a_bucket(tmp_path: Path, monkeypatch: pytest.Mo
         server.stop()
 
 
-class _Remote:
-    """A file system of fsspec, by its class."""
-
-    def __init__(self, files: Any) -> None:
-        self.files, self.path, self.url, self.scheme = files, "/log", "fake://log", "fake"
+def remote_log(files: Any) -> CommitLog:
+    return CommitLog(RemoteStorage("fake", "fake://log", files, "/log"))
 
 
 @pytest.fixture
@@ -548,7 +530,7 @@ def test_storage_that_replaces_files_is_refused(memory_class: Any) -> None:
         def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **options: Any) -> None:
             super().pipe_file(path, value)
 
-    log = CommitLog(RemoteStorage(_Remote(Replacing())))
+    log = remote_log(Replacing())
     with pytest.raises(InvalidInput, match="cannot be created exclusively") as raised:
         log.prepare()
     assert "\n" not in str(raised.value)
@@ -561,7 +543,7 @@ def test_storage_that_asks_and_then_writes_is_refused(memory_class: Any) -> None
     class Asking(memory_class):
         pipe_file = AbstractFileSystem.pipe_file
 
-    log = CommitLog(RemoteStorage(_Remote(Asking())))
+    log = remote_log(Asking())
     with pytest.raises(InvalidInput, match="cannot be created exclusively"):
         log.prepare()
 
@@ -580,13 +562,13 @@ def test_a_lost_answer_of_a_remote_storage_is_no_failure(memory_class: Any) -> N
         def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **options: Any) -> None:
             raise ConnectionError("no\nroute")
 
-    log = CommitLog(RemoteStorage(_Remote(Forgetful())))
+    log = remote_log(Forgetful())
     log.prepare()
     log.append(1, commit_of())
     with pytest.raises(Fenced):
-        CommitLog(RemoteStorage(_Remote(Forgetful()))).append(1, commit_of())
+        remote_log(Forgetful()).append(1, commit_of())
     with pytest.raises(InvalidInput, match="no route"):
-        CommitLog(RemoteStorage(_Remote(Dead()))).prepare()
+        remote_log(Dead()).prepare()
 
 
 def test_a_file_system_without_links_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from scenthound.experiments.compare.results import compare_into, comparison_fold
 from scenthound.experiments.starts import TopicChoice
 from scenthound.ui.reports.comparison import RENDERER
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=10, repeats=1, n_start=3)
 
 

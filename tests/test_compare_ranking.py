@@ -20,17 +20,16 @@ from scenthound.experiments.compare.ranking import (
     Mark,
     TopicsWon,
     describe_scope,
-    held_out,
     observations_needed,
     ranking_order,
     ranking_rows,
     topics_won,
 )
 from scenthound.experiments.compare.settings import (
-    Contestant,
-    contestants_of,
+    Crawler,
+    crawlers_of,
     deciding_point,
-    parse_sweep,
+    parse_sweeps,
     repeats_for,
 )
 from scenthound.experiments.setup import Experiment, ExperimentSetup
@@ -39,7 +38,7 @@ from scenthound.text.tokenizer import stems_of
 
 
 def specs(strategies, *sweeps, pages=50):
-    return [each.spec for each in contestants_of(strategies, [parse_sweep(sweep) for sweep in sweeps], pages)]
+    return [each.spec for each in crawlers_of(strategies, parse_sweeps(sweeps), pages)]
 
 
 def test_two_sweeps_make_every_combination_of_every_strategy():
@@ -49,9 +48,9 @@ def test_two_sweeps_make_every_combination_of_every_strategy():
         "breadth_first:buffer=8",
         "breadth_first:buffer=16",
     ]
-    grid = contestants_of(["best_n_first:description=true"], [parse_sweep("n=1,4"), parse_sweep("buffer=none, 16")], 50)
+    grid = crawlers_of(["best_n_first:description=true"], parse_sweeps(["n=1,4", "buffer=none, 16"]), 50)
     assert [tuple(each.swept.values()) for each in grid] == [(1, None), (1, 16), (4, None), (4, 16)]
-    assert grid[0] == Contestant(
+    assert grid[0] == Crawler(
         "best_n_first:n=1,buffer=none,description=true", "best_n_first:description=true", {"n": 1, "buffer": None}
     )
 
@@ -82,7 +81,7 @@ def test_invalid_sweeps_raise():
         specs(["best_n_first"], f"n={','.join(map(str, range(1, 15)))}", f"buffer={','.join(map(str, range(15)))}")
     for text in ("buffer", "=3", "buffer=", "buffer=,"):
         with pytest.raises(InvalidParameter, match=f"--sweep '{text}'"):
-            parse_sweep(text)
+            parse_sweeps([text])
 
 
 def test_starts_are_ten_until_topics_are_the_observations():
@@ -99,7 +98,7 @@ def test_the_metric_decides_at_the_end_or_after_the_pages_named():
 
 
 def measured(values, random=0.1, oracle=0.9) -> Measurements:
-    """Of these values by contestant, topic and seed."""
+    """Of these values by crawler, topic and seed."""
     values = np.asarray(values, np.float64)
     of_starts = np.ones(values.shape[1:])
     return Measurements(
@@ -119,10 +118,10 @@ def measured(values, random=0.1, oracle=0.9) -> Measurements:
     )
 
 
-def ranked(measured: Measurements, *, lower_is_better=False, contestants=None):
-    contestants = contestants or [Contestant(name, name) for name in "abcdefgh"[: len(measured.values)]]
+def ranked(measured: Measurements, *, lower_is_better=False, crawlers=None):
+    crawlers = crawlers or [Crawler(name, name) for name in "abcdefgh"[: len(measured.values)]]
     order = ranking_order(measured, lower_is_better=lower_is_better)
-    return ranking_rows(measured, order, contestants, lower_is_better=lower_is_better)
+    return ranking_rows(measured, order, crawlers, lower_is_better=lower_is_better)
 
 
 #: One topic, ten starts; the mean is 0.5.
@@ -198,31 +197,10 @@ def test_one_start_has_no_spread_and_no_test():
 
 
 @given(st.integers(2, 200))
-def test_one_observation_fewer_than_needed_cannot_be_significant(n_contestants):
-    needed, n_tests = observations_needed(n_contestants), n_contestants - 1
+def test_one_observation_fewer_than_needed_cannot_be_significant(n_crawlers):
+    needed, n_tests = observations_needed(n_crawlers), n_crawlers - 1
     assert n_tests * 2 / 2**needed < 0.05
     assert n_tests * 2 / 2 ** (needed - 1) >= 0.05
-
-
-def test_a_strategy_that_is_best_by_chance_has_a_lower_held_out_mean():
-    # Of the six ways to halve, two choose one that had 1 there and has 0 in the other half; in four both have 1/2.
-    found = held_out(np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]]), lower_is_better=False)
-    assert found.mean == pytest.approx(1 / 3, abs=0.03)
-    assert found.chosen == pytest.approx([0.5, 0.5], abs=0.05)
-    turned = held_out(np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]]), lower_is_better=True)
-    assert turned.mean == pytest.approx(2 / 3, abs=0.03)
-
-
-def test_a_strategy_that_is_always_best_is_always_chosen_and_keeps_its_mean():
-    found = held_out(np.array([STARTS - 0.2, STARTS]), lower_is_better=False)
-    assert found.chosen == (0, 1)
-    assert found.mean == pytest.approx(0.5, abs=0.001)
-    assert held_out(np.array([STARTS, STARTS]), lower_is_better=False).chosen == (0.5, 0.5)
-
-
-def test_three_observations_are_too_few_to_halve():
-    assert held_out(np.ones((2, 3)), lower_is_better=False) is None
-    assert held_out(np.ones((2, 4)), lower_is_better=False) is not None
 
 
 def an_experiment(**settings) -> Experiment:

@@ -1,7 +1,6 @@
 """The page of a comparison: mean curves, what the file tells, and what is made of it."""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,20 +13,16 @@ from scenthound.errors import InvalidInput
 from scenthound.experiments.compare.comparison import MARKS, ComparisonResult
 from scenthound.experiments.compare.measures import CURVE_STEPS, MeanCurves, kept_steps
 from scenthound.experiments.compare.results import compare_into, read_comparison
-from scenthound.experiments.compare.settings import Sweep
 from scenthound.experiments.compare.verdict import Doubt
 from scenthound.experiments.starts import TopicChoice
 from scenthound.records import from_json
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.comparison import (
-    MAX_GRID_ROWS,
     MAX_VISIBLE_CURVES,
     RENDERER,
+    comparison_document,
     comparison_report,
     curves_chart,
-    stored_comparison_report,
-    sweep_chart,
-    win_loss_grid,
 )
 
 SMALL = WantedComparison(("best_first", "breadth_first"), page_budget=40, repeats=3, n_start=3, relevance="cosine")
@@ -58,19 +53,15 @@ def values(out) -> dict[str, object]:
     return json.loads((out / "comparison.json").read_text())
 
 
-def made(values, names, *observations, sweeps=(), swept=(), **more) -> ComparisonResult:
+def made(values, names, *observations, **more) -> ComparisonResult:
     """The same file with other rows."""
     pattern = values["ranking"][0]
     rows = [
         pattern | {"rank": rank, "strategy": name, "name": name, "mean": each[0], "observations": list(each)}
         for rank, (name, each) in enumerate(zip(names, observations, strict=True), 1)
     ]
-    contestants = [
-        {"strategy": name, "base": "base", "swept": list(each), "rank": rank}
-        for rank, (name, each) in enumerate(zip(names, swept, strict=False), 1)
-    ]
     named = {"of": "topics", "names": [f"t{n}" for n in range(len(observations[0]))]}
-    changed = {"ranking": rows, "observed": named, "sweeps": {each: [] for each in sweeps}, "contestants": contestants}
+    changed = {"ranking": rows, "observed": named, "sweeps": {}}
     return from_json(ComparisonResult, values | changed | more)
 
 
@@ -114,18 +105,18 @@ def test_the_curves_of_a_comparison_end_at_the_means_of_its_ranking(values):
 
 
 def test_the_report_can_be_rendered_from_the_folder_alone(out):
-    assert document_html(stored_comparison_report(out)) == (out / "report.html").read_text()
+    assert document_html(comparison_report(out)) == (out / "report.html").read_text()
 
 
 def test_the_report_begins_with_the_verdict_and_ends_with_the_reproduce_command(out, folder, values):
-    page = stored_comparison_report(out)
+    page = comparison_report(out)
     assert page.title == "Which strategy for 2 topics?"
     assert values["verdict"]["doubts"] == [Doubt.FEW_OBSERVATIONS]
     assert values["verdict"]["because"] in page.summary[0]
     assert f"{values['ranking'][0]['strategy']}, with target_recall@40 of 0." in page.summary[1]
     assert page.summary[-1] == values["says"]
     titles = [section.title for section in page.sections]
-    assert titles[:4] == ["Ranking", "Curves", "Wins and losses", "Other measurements"]
+    assert titles[:4] == ["Ranking", "Curves", "Other measurements", "Notes"]
     assert titles[-1] == "Settings and versions"
     assert "Start it live" not in titles
     facts, command = page.sections[-1].blocks
@@ -134,10 +125,10 @@ def test_the_report_begins_with_the_verdict_and_ends_with_the_reproduce_command(
         "scenthound compare \\",
         f"    --web {folder / 'web'} \\",
         f"    --topics {folder / 'topics.jsonl'} \\",
-        "    --topic balloon \\",
-        "    --topic train \\",
         "    --strategy best_first \\",
         "    --strategy breadth_first \\",
+        "    --topic balloon \\",
+        "    --topic train \\",
         "    --by target_recall \\",
         "    --pages 40 \\",
         "    --repeats 3 \\",
@@ -157,7 +148,7 @@ def test_the_reproduce_command_repeats_the_comparison(scenthound, values, tmp_pa
 
 def test_the_ranking_has_its_marks(values):
     result = from_json(ComparisonResult, values)
-    table = comparison_report(result).sections[0].blocks[0]
+    table = comparison_document(result).sections[0].blocks[0]
     assert [row[1].text for row in table.rows] == [row.name for row in result.ranking]
     assert [row[2].mark for row in table.rows] == ["", result.ranking[1].mark]
     assert [row[2].emphasis for row in table.rows] == [True, False]
@@ -165,18 +156,11 @@ def test_the_ranking_has_its_marks(values):
     assert all(f"{mark.value} {meaning}." in table.note for mark, meaning in MARKS.items())
 
 
-def test_marks_of_older_files_are_converted(values):
-    marks = ("", "*", "~", "=", "≈", "?")
-    rows = [values["ranking"][0] | {"mark": mark} for mark in marks]
-    result = from_json(ComparisonResult, values | {"ranking": rows})
-    assert [row.mark for row in result.ranking] == ["", "*", "≈", "?", "≈", "?"]
-
-
 def test_key_facts_of_a_single_topic_and_start_are_not_in_the_plural(values):
     one = from_json(ComparisonResult, values | {"topics": ["balloon"], "seeds": 1, "by": "target_recall@1"})
-    facts = comparison_report(one).key_facts[1:]
+    facts = comparison_document(one).key_facts[1:]
     assert facts == (("after", "1 page"), ("strategies", "2"), ("topic", "1"), ("start of each", "1"))
-    facts = comparison_report(from_json(ComparisonResult, values)).key_facts[1:]
+    facts = comparison_document(from_json(ComparisonResult, values)).key_facts[1:]
     assert facts == (("after", "40 pages"), ("strategies", "2"), ("topics", "2"), ("starts of each", "3"))
 
 
@@ -185,7 +169,7 @@ def test_curves_of_later_rows_are_hidden_at_first(values):
     curves = values["curves"] | {name: [values["curves"][name][0]] * n_rows for name in ("mean", "standard_error")}
     names = [f"s{n}" for n in range(n_rows)]
     result = made(values, names, *([[0.5, 0.5]] * n_rows), curves=curves)
-    chart = curves_chart(result, result.curves)
+    chart = curves_chart(result)
     assert [series.hidden for series in chart.series] == [False] * MAX_VISIBLE_CURVES + [True] * 2 + [False] * 2
     assert [series.name for series in chart.series][-2:] == ["random crawl", "omniscient crawl"]
 
@@ -193,23 +177,7 @@ def test_curves_of_later_rows_are_hidden_at_first(values):
 def test_a_metric_without_bounds_has_no_curves_of_them(values):
     nothing = [None] * len(values["curves"]["pages"])
     result = from_json(ComparisonResult, values | {"curves": values["curves"] | {"random": nothing, "oracle": nothing}})
-    assert len(curves_chart(result, result.curves).series) == 2
-
-
-def test_topics_are_won_and_lost_against_the_best(values):
-    result = made(values, ["a", "b", "c"], [0.5, 0.5], [0.6, 0.3], [0.5, 0.1])
-    grid = win_loss_grid(result)
-    assert (grid.against, grid.rows, grid.topics) == ("a", ("b", "c"), ("t0", "t1"))
-    np.testing.assert_allclose(grid.differences, [[0.1, -0.2], [0, -0.4]], atol=1e-12)
-    lower = win_loss_grid(replace(result, lower_is_better=True))
-    np.testing.assert_allclose(lower.differences, [[-0.1, 0.2], [0, 0.4]], atol=1e-12)
-
-
-def test_a_grid_has_a_maximum_of_rows(values):
-    names = [f"s{n}" for n in range(MAX_GRID_ROWS + 3)]
-    grid = win_loss_grid(made(values, names, *([[0.5, 0.5]] * len(names))))
-    assert len(grid.rows) == len(grid.differences) == MAX_GRID_ROWS
-    assert re.search(rf"\b{MAX_GRID_ROWS} of {MAX_GRID_ROWS + 2}\b", grid.note)
+    assert len(curves_chart(result).series) == 2
 
 
 def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, folder):
@@ -223,55 +191,10 @@ def test_observations_of_a_file_are_topics_or_the_starts_of_one(values, folder):
         assert np.mean(both["observations"]) == pytest.approx(both["mean"], rel=1e-5)
 
 
-def test_numeric_values_of_a_sweep_are_sorted_on_the_axis(values):
-    result = made(values, ["a", "b", "c"], [0.1], [0.2], [0.3], sweeps=("n",), swept=((64,), (1,), (8,)))
-    chart = sweep_chart(result)
-    assert (chart.kind, chart.categories, chart.x_label) == ("curves", (), "n")
-    (line,) = chart.series
-    assert (line.name, line.x.tolist(), line.y.tolist()) == ("base", [1, 8, 64], [0.2, 0.3, 0.1])
-
-
-def test_other_values_of_a_sweep_are_bars_and_other_parameters_are_series(values):
-    swept = ((None, 1), (8, 1), (None, 4), (8, 4))
-    result = made(values, "abcd", [0.1], [0.2], [0.3], [0.4], sweeps=("buffer", "n"), swept=swept)
-    chart = sweep_chart(result)
-    assert (chart.kind, chart.categories) == ("bars", ("none", "8"))
-    assert [(line.name, line.y.tolist()) for line in chart.series] == [
-        ("base, n=1", [0.1, 0.2]),
-        ("base, n=4", [0.3, 0.4]),
-    ]
-
-
-def test_a_sweep_chart_has_all_values_also_those_that_share_a_row(folder):
-    # No crawl of 20 pages fills a frontier of a thousand URLs.
-    sweep = (Sweep("buffer", ("4", "1000", "2000")),)
-    settings = replace(SMALL, strategies=("best_n_first",), sweeps=sweep, page_budget=20)
-    topics = TopicChoice(folder / "topics.jsonl", ("balloon",))
-    compare_into(folder / "sweep", *settings.on(folder / "web", topics), render=UNDRAWN, workers=1)
-    result = read_comparison(folder / "sweep")
-    assert len(result.ranking) == 2
-    (line,) = sweep_chart(result).series
-    assert line.x.tolist() == [4, 1000, 2000]
-    assert line.y[1] == line.y[2] != line.y[0]
-
-
-def test_a_file_without_curves_has_a_report(values):
-    older = {
-        name: value for name, value in values.items() if name not in ("curves", "observed", "contestants", "repeat")
-    }
-    older["ranking"] = [
-        {name: value for name, value in row.items() if name not in ("name", "observations")}
-        for row in values["ranking"]
-    ]
-    titles = [section.title for section in comparison_report(from_json(ComparisonResult, older)).sections]
-    assert "Ranking" in titles
-    assert not {"Curves", "Wins and losses", "Parameter values"} & set(titles)
-
-
 def test_hostile_names_are_harmless(values):
     evil = "</script><script>alert(1)</script>"
     result = made(values, [evil, "b"], [0.5, 0.4], [0.3, 0.4], notes=[evil], command=evil, says=evil)
-    html = document_html(comparison_report(result))
+    html = document_html(comparison_document(result))
     assert "<script>alert" not in html
 
 

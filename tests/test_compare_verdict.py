@@ -124,7 +124,7 @@ def test_the_observations_of_starts_from_the_same_pages_are_averaged(topical, tm
     starts = [frozenset(start.seeds) for _, start in plan(done.experiment, RecordedWeb.open(topical / "web"))]
     assert 3 < len(set(starts)) < 20
     for row in done.result.ranking:
-        index = [each.spec for each in done.contestants].index(row.strategy)
+        index = [each.spec for each in done.crawlers].index(row.strategy)
         values = done.measured.values[index, 0]
         means = [np.mean(values[[at for at, each in enumerate(starts) if each == start]]) for start in set(starts)]
         assert sorted(row.observations) == pytest.approx(sorted(means), rel=1e-5)

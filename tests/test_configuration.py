@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from scenthound.cli import INTERRUPTED, configuration, configuration_files
-from scenthound.cli.app import MODULE_OF, load
-from scenthound.cli.configuration import Commands, Configuration, option_key, variable_of
+from scenthound.cli.app import load
+from scenthound.cli.configuration import Configuration, all_options, options_of, variable_of
 from scenthound.cli.configuration_files import found_files, read_file
 from scenthound.errors import Failure, UsageError
 from scenthound.reasons import EndReason
@@ -23,6 +23,8 @@ def folder(tmp_path, monkeypatch):
     """The current folder, in a repository: folders above it are not searched."""
     (tmp_path / "repository" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "repository")
+    # Set for all tests on a machine without a browser.
+    monkeypatch.delenv("SCENTHOUND_CRAWL_RENDER", raising=False)
     return tmp_path / "repository"
 
 
@@ -158,9 +160,21 @@ def test_a_chosen_file_replaces_the_others(folder, user_file, scenthound):
         ("[crawl]\ndelay = [1, 2]\n", ["delay"], "list"),
         ("[crawl]\nconnections = 0\n", ["connections", "0"], "1"),
         ("[crawl]\nforce = 'always'\n", ["force"], "true or false"),
-        ("[crawl]\npage-bytes = 1\npage_bytes = 2\n", ["page_bytes"], "twice"),
         ("[crawl\n", ["TOML"], "line 1"),
         ("[crawl]\nheader = [[1]]\n", ["header"], "text"),
+        ("[crawl]\ntopics = {file = 'a'}\n", ["topics", "[crawl]"], "not a table"),
+        ("[topics]\nselect = 3\n", ["select"], "[topics.select]"),
+        ("[crawl]\npages = " + "9" * 5000, ["TOML"], "a number that is too long"),
+        ("[crawl]\nx = " + "[" * 3000, ["TOML"], "nested too deeply"),
+        ('[crawl]\nout = "a\\u0000b"\n', ["out"], "null character"),
+        ("[crawl]\nexclude = [1, 2]\n", ["exclude", "1"], "text"),
+        ("[crawl]\nrender = 1\n", ["render", "1"], "text"),
+        ('[crawl]\nout = ""\n', ["out", "[crawl]"], "must not be empty"),
+        ('[crawl]\ncommit-log = " "\n', ["commit-log"], "must not be empty"),
+        ('[crawl]\ninclude = ["a", ""]\n', ["include"], "must not be empty"),
+        ('[crawl]\ncontact = ""\ndelay = 1e300\n', ["--delay 1e+300"], "--delay is set by"),
+        ('[crawl]\nuser-agent = "My Bot"\n', ["--user-agent 'My Bot'"], "--user-agent is set by"),
+        ('[crawl]\ncontact = "m\u00fc@a.test"\n', ["--contact 'm\u00fc@a.test'"], "--contact is set by"),
     ],
 )
 def test_a_wrong_file_is_one_line_with_the_nearest_choice(folder, scenthound, content, named, nearest):
@@ -216,7 +230,7 @@ def test_help_and_the_version_need_no_valid_file(folder, scenthound):
 
 def test_an_unknown_variable_is_a_note_with_the_nearest_name(folder, scenthound, monkeypatch):
     monkeypatch.setenv("SCENTHOUND_CRAWL_DLAY", "2")
-    monkeypatch.setenv("SCENTHOUND_NATIVE", "1")
+    monkeypatch.setenv("SCENTHOUND_BROWSER_FOLDER", "/nonexistent")
     monkeypatch.setenv("SCENTHOUND_SIMULATE_PAGES", "3")
     code, _, errors = scenthound("metrics", "--json")
     assert (code, errors.count("\n")) == (0, 1)
@@ -255,15 +269,15 @@ def test_an_error_about_a_configured_option_says_where_it_is_set(folder, scentho
 
 
 def test_every_option_of_every_command_has_a_key_and_a_variable_of_its_own():
-    commands = Commands(MODULE_OF, load).all()
+    commands = all_options()
     variables = [variable_of(words, key) for words, options in commands.items() for key in options]
     assert len(set(variables)) == len(variables) > 100
     assert not set(variables) & set(configuration.OTHER_VARIABLES)
-    assert commands["record",]["from"].name == "source"
-    assert all(option_key(each) == key for options in commands.values() for key, each in options.items())
+    assert commands["record",]["from"].name == "sources"
+    assert all(each.key == key for options in commands.values() for key, each in options.items())
 
 
-def test_all_tables_of_a_file_are_checked_but_only_needed_commands_are_loaded(tmp_path):
+def test_all_tables_of_a_file_are_checked_but_only_needed_commands_are_loaded(tmp_path, monkeypatch):
     loaded = []
 
     def loading(name):
@@ -272,7 +286,9 @@ def test_all_tables_of_a_file_are_checked_but_only_needed_commands_are_loaded(tm
 
     file = tmp_path / "scenthound.toml"
     file.write_text("[metrics]\njson = true\n")
-    found = Configuration(Commands(MODULE_OF, loading), [read_file(file)], environment={})
+    monkeypatch.setattr(configuration, "load", loading)
+    options_of.cache_clear()
+    found = Configuration([read_file(file)])
     assert found.settings(("metrics",))["as_json"].value is True
     assert loaded == ["metrics"]
 
@@ -284,9 +300,8 @@ def section(heading):
 def test_the_example_of_the_documentation_is_valid(tmp_path):
     file = tmp_path / "scenthound.toml"
     file.write_text(re.search(r"```toml\n(.*?)```", DOCUMENTATION, re.DOTALL)[1])
-    commands = Commands(MODULE_OF, load)
     for profile in (None, "polite", "quick"):
-        found = Configuration(commands, [read_file(file)], profile, environment={})
+        found = Configuration([read_file(file)], profile)
         assert all(found.settings(words) for words in (("crawl",), ("simulate",), ("topics", "select")))
     assert found.settings(("crawl",))["pages"].value == 50
 
@@ -294,7 +309,7 @@ def test_the_example_of_the_documentation_is_valid(tmp_path):
 def test_the_documentation_has_all_other_variables_and_only_known_ones():
     text = section("Environment variables")
     assert set(re.findall(r"^\| `(SCENTHOUND_\w+)`", text, re.MULTILINE)) == set(configuration.OTHER_VARIABLES)
-    commands = Commands(MODULE_OF, load).all()
+    commands = all_options()
     known = {variable_of(words, key) for words, options in commands.items() for key in options}
     assert set(re.findall(r"^(SCENTHOUND_\w+)=", text, re.MULTILINE)) <= known
 
@@ -307,3 +322,17 @@ def test_the_documentation_has_the_exit_codes_and_endings_of_the_program():
     failures = {EndReason.PROXY, EndReason.FILES}  # Of a run that failed nothing is printed.
     endings = re.search(r"`ended`: (.*?)\)", text, re.DOTALL)[1]
     assert set(re.findall(r"`(\w+)`", endings)) == {each.name.lower() for each in EndReason if each not in failures}
+
+
+def test_a_path_of_an_unknown_user_and_a_damaged_list_in_a_variable_are_taken_as_they_are(
+    folder, scenthound, monkeypatch
+):
+    (folder / "scenthound.toml").write_text('[crawl]\nresume = "~nobody-has-this-name/x"\n')
+    code, _, errors = scenthound("crawl")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "~nobody-has-this-name/x" in errors
+    (folder / "scenthound.toml").unlink()
+    monkeypatch.setenv("SCENTHOUND_CRAWL_SEED", "[" * 3000)
+    code, _, errors = scenthound("crawl", "--keywords", "balloon")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "[[[" in errors

@@ -1,12 +1,13 @@
 """The executable contracts catch those who break them."""
 
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 
 from scenthound.errors import LeakageError, PluginError
-from scenthound.frontier.base import SavedPages
+from scenthound.frontier.priority import UnboundedFrontier
 from scenthound.metrics.retrieval import Precision
 from scenthound.strategies.base import MemoryBound
 from scenthound.strategies.best_n_first import BestFirst
@@ -38,8 +39,7 @@ class IgnoresRest(BreadthFirst):
 
 class Forgets(BestFirst):
     def state(self):
-        nothing = SavedPages(*np.zeros((4, 0), np.int32)).columns()
-        return {**super().state(), "frontier": {**nothing, "salt": None}}
+        return {**super().state(), "frontier": UnboundedFrontier(Random(0)).state()}
 
 
 class Guesses(BreadthFirst):

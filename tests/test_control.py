@@ -2,9 +2,12 @@
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -12,14 +15,15 @@ from scenthound.crawler import control
 from scenthound.crawler.control import (
     CONTROL_FILE,
     Control,
-    ControlReader,
+    Controller,
     pause,
     set_page_budget,
     stop,
     use_relevance_model,
 )
+from scenthound.crawler.runner import RunOptions
 from scenthound.crawler.settings import CrawlSettings, StopConditions
-from scenthound.crawler.start import CrawlSummary, RunOptions, crawl, resume
+from scenthound.crawler.start import CrawlSummary, crawl, resume
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
 from scenthound.frontier.politeness import PolitenessSettings
@@ -29,6 +33,10 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.static_server import StaticPage, StaticServer
 from timing import WAIT_S
 from virtual_site import TOPIC, page_of_words
+
+if TYPE_CHECKING:
+    from scenthound.crawler.state import SampleRecorder
+    from scenthound.store.crawl_store import CrawlStore
 
 N_PAGES = 60
 N_HOSTS = 6
@@ -282,17 +290,26 @@ def test_concurrent_commands_are_all_applied(server: StaticServer, tmp_path: Pat
     assert wanted.page_budget in range(40, 47)
 
 
-def test_commands_for_another_run_and_invalid_files_are_ignored(tmp_path: Path) -> None:
-    reader = ControlReader(tmp_path, 2)
-    assert reader.poll() is None
+def test_commands_for_another_run_and_invalid_files_are_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Control] = []
+    samples = cast("SampleRecorder", SimpleNamespace(run=2, problem=""))
+    store = cast("CrawlStore", SimpleNamespace(folder=tmp_path))
+    unused = cast("Any", None)
+    controller = Controller(unused, unused, unused, store, samples=samples, clock=time.time)
+    monkeypatch.setattr(controller, "_apply", lambda control, _before: seen.append(control))
+    controller.poll()
     Control(1, stop=True).write(tmp_path)
-    assert reader.poll() is None
+    controller.poll()
     others = (b"", b"[1]", b'{"run": 2, "fly": true}', b'{"run": 2, "page_budget": "9"}', b"{" * 20_000)
     others += (b'{"run": 2, "guide": "a\\u0000b"}', b'{"run": 2, "guide": "../guides/1"}')
     for content in (*others, b'{"run": 2}' + b" " * 20_000):
         (tmp_path / CONTROL_FILE).write_bytes(content)
-        assert reader.poll() is None
+        controller.poll()
+    assert not seen
     wanted = Control(2, paused=True, page_budget=7)
     wanted.write(tmp_path)
-    assert reader.poll() == wanted
-    assert reader.poll() is None
+    for _ in range(2):
+        controller.poll()
+        assert seen == [wanted]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+import scenthound as sh
 from corpus_crawls import ENGLISH, GERMAN, crawl_of, page
 from scenthound.corpus.documents import Document, DocumentSettings, Selection
 from scenthound.corpus.export import export
@@ -101,7 +102,7 @@ def test_a_markdown_folder_is_replaced_only_with_force_and_nothing_else_is(folde
     export(folder, "markdown", out)
     with pytest.raises(InvalidInput, match="--force"):
         export(folder, "markdown", out)
-    export(folder, "markdown", out, selection=Selection(languages=("de",)), force=True)
+    export(folder, "markdown", out, selection=Selection(language=("de",)), force=True)
     assert [path.name for path in (out / "a.test").iterdir()] == ["000001-ballone.md"]
     mine.mkdir()
     (mine / "diary.md").write_text("dear diary")
@@ -164,14 +165,14 @@ def test_front_matter_cannot_be_broken_by_a_page() -> None:
 
 def test_options_that_make_no_sense_for_a_kind_are_one_line(folder: Path, tmp_path: Path) -> None:
     for kind in ("warc", "cdxj"):
-        for options in ({"selection": Selection(min_words=5)}, {"settings": DocumentSettings(html=True)}):
+        for options in ({"min_words": 5}, {"html": True}):
             with pytest.raises(UsageError, match=kind):
-                export(folder, kind, tmp_path / "x", **options)  # type: ignore[arg-type]
+                sh.export(folder, kind, tmp_path / "x", **options)
     for kind in ("markdown", "wet"):
-        with pytest.raises(UsageError, match="--no-markdown"):
-            export(folder, kind, tmp_path / "x", settings=DocumentSettings(markdown=False))
-        with pytest.raises(UsageError, match="--html"):
-            export(folder, kind, tmp_path / "x", settings=DocumentSettings(html=True))
+        with pytest.raises(UsageError, match="markdown=False is for"):
+            sh.export(folder, kind, tmp_path / "x", markdown=False)
+        with pytest.raises(UsageError, match="html=True is for"):
+            sh.export(folder, kind, tmp_path / "x", html=True)
     assert not (tmp_path / "x").exists()
 
 

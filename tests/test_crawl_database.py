@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays_of
 from scenthound.errors import InvalidInput
 from scenthound.reasons import SkipReason
 from scenthound.store.archive import file_name
-from scenthound.store.crawl_database import CommitRows, CrawlBatch, CrawlDatabase, packed, plain_rows, unpacked
+from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase, plain_rows
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     JoinedArrays,
@@ -29,6 +29,7 @@ from scenthound.store.crawl_records import (
 )
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
+from scenthound.store.tables import packed, unpacked
 from stored_crawls import NOON_S, add_page, new_crawl, response, visit
 
 
@@ -70,7 +71,7 @@ def test_all_fields_of_a_visit_are_read_back(tmp_path: Path) -> None:
     assert len(found) == 2
     assert same(found[0], full)
     assert same(found[1], bare)
-    assert (found[0].is_recorded, found[1].is_recorded) == (False, True)
+    assert found[1].location is None
 
 
 def test_numbers_out_of_arrays_are_stored_as_numbers(tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ def test_the_last_skip_reason_of_a_page_counts(tmp_path: Path) -> None:
         assert found[2] == store.skipped_page(3) == rows[3]
         assert list(store.reasons().items()) == [(SkipReason.ROBOTS, 2), (SkipReason.RATE_LIMITED, 1)]
         assert store.skipped_page(4) is None
-        assert store.counts().skipped == 3
+        assert store.n_skipped() == 3
 
 
 def test_strings_robots_and_events_come_back_in_order_whatever_the_commits(tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ def test_strings_robots_and_events_come_back_in_order_whatever_the_commits(tmp_p
         assert list(store.robots()) == robots
         assert [store.robots_file(number) for number in range(-1, 3)] == [None, *robots, None]
         assert list(store.events()) == [b"onetwo", b"3" * 1_000]
-        assert (store.counts().urls, store.counts().stems, store.counts().events) == (250, 4, 2)
+        assert (store.position().urls, store.position().stems, store.position().events) == (250, 4, 2)
 
 
 def test_an_unfinished_iterator_blocks_nothing(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_an_unfinished_iterator_blocks_nothing(tmp_path: Path) -> None:
         store.add(visit(2))
         store.commit()
         # An open question would see the state of the first commit only, and keep the log from being emptied.
-        assert store.counts().visits == 3
+        assert store.n_visits() == 3
         log = tmp_path / "crawl" / "crawl.sqlite"
         connection = sqlite3.connect(log)
         busy, in_log, moved = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -188,9 +189,9 @@ def test_an_unfinished_iterator_blocks_nothing(tmp_path: Path) -> None:
 
 def test_a_reader_sees_each_commit_of_a_running_crawl(tmp_path: Path) -> None:
     with new_crawl(tmp_path / "crawl") as store, StoredCrawl.open(tmp_path / "crawl") as reader:
-        assert reader.counts().visits == 0
+        assert reader.n_visits() == 0
         store.add(visit(0))
-        assert reader.counts().visits == 0
+        assert reader.n_visits() == 0
         store.commit()
         assert [row.title for row in reader.visits()] == ["Page 0"]
 
@@ -204,7 +205,7 @@ def test_a_crawl_can_be_read_from_a_read_only_folder(tmp_path: Path) -> None:
     os.chmod(folder / "crawl.sqlite", stat.S_IRUSR)
     try:
         with StoredCrawl.open(folder) as reader:
-            assert reader.counts().visits == 1
+            assert reader.n_visits() == 1
     finally:
         os.chmod(folder, stat.S_IRWXU)
 
@@ -222,9 +223,9 @@ def test_a_crawl_that_cannot_be_written_is_refused_before_anything_is_fetched(
 
 @pytest.mark.parametrize(
     ("application_id", "message"),
-    [(0, None), (0x5363 << 16 | 1, None), (0x5363 << 16 | 2, "schema version 2"), (7, "not"), (-1, "not")],
+    [(0x5363 << 16 | 1, None), (0x5363 << 16 | 2, "schema version 2"), (0, "0.8 or later"), (7, "not"), (-1, "not")],
 )
-def test_a_database_of_a_later_version_is_refused(application_id: int, message: str | None, tmp_path: Path) -> None:
+def test_a_database_of_another_version_is_refused(application_id: int, message: str | None, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     new_crawl(folder).close()
     with closing(sqlite3.connect(folder / "crawl.sqlite")) as database:
@@ -260,12 +261,12 @@ def test_a_batch_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
         twice = CrawlBatch(0, 0, urls=["http://a.test/"])
         twice.rows[VisitRecord] = [visit(1), visit(0)]
         with pytest.raises(sqlite3.IntegrityError):
-            database.write(CommitRows(plain_rows(twice), store.archive_end()))
+            database.write([plain_rows(twice)], store.archive_end())
         good = CrawlBatch(0, 0)
         good.rows[VisitRecord] = [visit(1)]
-        database.write(CommitRows(plain_rows(good), store.archive_end()))
+        database.write([plain_rows(good)], store.archive_end())
         database.close()
-        assert (store.counts().visits, store.counts().urls) == (2, 0)
+        assert (store.n_visits(), store.position().urls) == (2, 0)
 
 
 @given(st.binary(max_size=500), st.integers(1, 50))
@@ -291,8 +292,8 @@ def test_arrays_that_were_joined_come_apart_as_they_were(
     joined = JoinedArrays(*joined_arrays(visits))
     assert (joined.first, joined.end) == (first, first + len(rows))
     for row in visits:
-        assert np.array_equal(joined.links(row.visit), row.links)
-        for found, stored in ((joined.predicted(row.visit), row.predicted), (joined.anchors(row.visit), row.anchors)):
+        for name, found in joined.of(row.visit).items():
+            stored = getattr(row, name)
             assert (found is None) == (stored is None)
             assert found is None or np.array_equal(found, stored)
 
@@ -329,7 +330,7 @@ def n_visits_when_resumed(folder: Path) -> int:
     with CrawlStore.open(folder) as store:
         archived = sum(path.stat().st_size for path in (folder / "archive").iterdir())
         assert archived == store.archive_end().offset
-        return store.counts().visits
+        return store.n_visits()
 
 
 def test_a_killed_crawl_with_its_log_resumes_with_all_acknowledged_pages(tmp_path: Path) -> None:

@@ -161,7 +161,8 @@ def test_what_a_relevance_model_learns_again_is_reported(tmp_path: Path) -> None
     settings = plan(tuple(list(site.pages)[:2]), relevance="rocchio", page_budget=30)
     crawl_virtually(tmp_path / "crawl", settings, site)
     reports: list[tuple[float, str]] = []
-    with closing(CrawlStore.open(tmp_path / "crawl")) as store, closing(CrawlParts(settings, store)) as parts:
+    with closing(CrawlStore.open(tmp_path / "crawl")) as store:
+        parts = CrawlParts(settings, store)
         start_or_replay(parts, settings, store, lambda *report: reports.append(report))
     replayed = [share for share, _ in reports].index(1.0)
     assert [share for share, _ in reports[replayed + 1 :]] == [0.0, pytest.approx(20 / 30)]
@@ -172,7 +173,7 @@ def test_json_lines_come_once_a_second_and_when_the_crawl_is_to_end(
 ) -> None:
     now_s = 100.0
     monkeypatch.setattr(crawl_progress, "monotonic", lambda: now_s)
-    with JsonLines(None) as lines:
+    with JsonLines(lambda status: crawl_progress.status_values(status, None)) as lines:
         for moment_s in (100.0, 100.5, 101.0):
             now_s = moment_s
             lines.watch(STATUS)

@@ -1,24 +1,22 @@
 """Runs, samples, state and recent hosts of a crawl."""
 
 import os
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from live_site import live_site, started
 from scenthound.crawler.live_crawl import MAX_RECENT_HOSTS, HostStatisticsTable
-from scenthound.crawler.settings import StopConditions
 from scenthound.crawler.state import SampleRecorder, State, crawl_state
 from scenthound.crawler.tasks import Hosts
 from scenthound.errors import InvalidInput
 from scenthound.frontier.politeness import Politeness, PolitenessSettings, RequestOutcome
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_folder import DATABASE_FILE
 from scenthound.store.crawl_records import CrawlStatus, HostState, HostStatistics, RelevanceRecord, RunRecord, Sample
 from scenthound.store.stored_crawl import StoredCrawl
-from stored_crawls import NOON_S, add_page, new_crawl, response, small_crawl
+from stored_crawls import NOON_S, add_page, new_crawl, response
 from timing import WAIT_S, wait_until
 
 
@@ -115,21 +113,6 @@ def test_runs_samples_and_relevance_models_are_read_as_they_were_written(tmp_pat
         assert store.samples() == [(1, sample), (2, sample)]
         assert store.samples(after=1) == [(2, sample)]
         assert store.relevance_models() == [relevance_model]
-
-
-def test_a_crawl_made_before_0_6_has_no_runs_samples_or_status(tmp_path: Path) -> None:
-    folder = small_crawl(tmp_path / "crawl")
-    connection = sqlite3.connect(folder / DATABASE_FILE)
-    for table in ("run", "sample", "status", "relevance_model"):
-        connection.execute(f"DROP TABLE {table}")
-    connection.commit()
-    connection.close()
-    with StoredCrawl.open(folder) as crawl:
-        assert (crawl.runs(), crawl.samples(), crawl.status(), crawl.relevance_models()) == ([], [], None, [])
-        assert crawl_state(crawl).state is State.STOPPED
-    StopConditions(page_budget=3).write(folder)
-    with StoredCrawl.open(folder) as crawl:
-        assert (crawl_state(crawl).state, crawl_state(crawl).ended) == (State.ENDED, EndReason.BUDGET)
 
 
 def test_one_address_is_found_by_its_number_alone(tmp_path: Path) -> None:
@@ -229,13 +212,13 @@ def test_a_crawl_that_was_killed_has_died_and_its_next_run_is_the_second(tmp_pat
 def _has_begun(folder: Path) -> bool:
     try:
         with StoredCrawl.open(folder) as crawl:
-            return crawl.counts().visits > 0
+            return crawl.n_visits() > 0
     except InvalidInput:
         return False
 
 
 def test_recent_hosts_are_listed_with_their_states() -> None:
-    hosts, politeness = Hosts(new_url_table()), Politeness(PolitenessSettings(delay_s=10.0))
+    hosts, politeness = Hosts(UrlTable()), Politeness(PolitenessSettings(delay_s=10.0))
     statistics = HostStatisticsTable(hosts, politeness)
     numbers = {name: hosts.of_url(f"http://{name}.test/") for name in ("rests", "busy", "gone", "ready")}
     for name in ("rests", "busy"):

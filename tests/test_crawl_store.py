@@ -1,6 +1,5 @@
-"""Crawl folders: commits, kills, and folders made by 0.6."""
+"""Crawl folders: commits, kills, and folders of an older format."""
 
-import json
 import os
 import random
 import subprocess
@@ -13,23 +12,16 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-import scenthound as sh
 from dashboard_client import Client
-from scenthound.corpus.export import export
-from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.start import resume
 from scenthound.errors import Failure, InvalidInput
-from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_records import HostState
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import AGENT, NOON_S, add_page, new_crawl, response, visit
 from timing import WAIT_S
 
-KILLS = 6
+KILLS = 3
 
 #: Goes on with the crawl in the folder that is named, and says of each commit how many visits it acknowledged.
 CRAWLER = """
@@ -38,7 +30,7 @@ from pathlib import Path
 from scenthound.store.crawl_store import CrawlStore
 from stored_crawls import add_page, response
 with CrawlStore.open(Path(sys.argv[1])) as store:
-    number = store.counts().visits
+    number = store.n_visits()
     while True:
         for number in range(number, number + 3):
             body = random.Random(number).randbytes(20_000)
@@ -88,7 +80,7 @@ def check_complete_crawl(folder: Path, acknowledged: int) -> int:
     """Every acknowledged page exists once, and all records of the archive are complete. Returns how many visits."""
     with StoredCrawl.open(folder) as crawl:
         visits = list(crawl.visits())
-        assert len(visits) == crawl.counts().urls >= acknowledged
+        assert len(visits) == crawl.position().urls >= acknowledged
         for row in visits:
             assert row.location is not None
             assert crawl.archive.record(row.location).body == random.Random(row.visit).randbytes(20_000)
@@ -122,7 +114,7 @@ def test_after_kills_at_any_time_all_acknowledged_pages_exist_and_the_crawl_resu
         acknowledged = max(acknowledged, *(int(line) for line in said[:-1] if line), 0)
         assert check_complete_crawl(folder, acknowledged) > 0
         with CrawlStore.open(folder) as store:
-            n_visits = store.counts().visits
+            n_visits = store.n_visits()
         assert urls_in_archive(folder) == [f"http://a.test/{number}" for number in range(n_visits)]
     assert acknowledged > 3 * KILLS
 
@@ -134,7 +126,7 @@ def test_what_was_not_committed_is_forgotten(tmp_path: Path) -> None:
         store.commit()
         add_page(store, 1, response("http://a.test/1"))
     with CrawlStore.open(folder) as store:
-        assert store.counts().visits == 1
+        assert store.n_visits() == 1
         add_page(store, 1, response("http://a.test/other"))
         store.commit()
     assert urls_in_archive(folder) == ["http://a.test/0", "http://a.test/other"]
@@ -208,7 +200,7 @@ def test_force_replaces_crawls_only(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="--force"):
         CrawlStore.create(folder, {}, ArchiveSettings(AGENT))
     with CrawlStore.create(folder, {"seeds": 4}, ArchiveSettings(AGENT), force=True) as store:
-        assert (store.counts().visits, store.about.settings) == (0, {"seeds": 4})
+        assert (store.n_visits(), store.about.settings) == (0, {"seeds": 4})
     (tmp_path / "mine").mkdir()
     with pytest.raises(InvalidInput, match=rf"{tmp_path / 'mine'} .*\bcrawl\b"):
         CrawlStore.create(tmp_path / "mine", {}, ArchiveSettings(AGENT), force=True)
@@ -221,7 +213,8 @@ def test_force_replaces_crawls_only(tmp_path: Path) -> None:
         (b"{", r"crawl\.json"),
         (b"[]", "`scenthound crawl`"),
         (b'{"format": "scenthound crawl", "version": 3}', r"\b3\b"),
-        (b'{"format": "scenthound crawl", "version": 1, "id": "x", "archive": {}}', r"crawl\.json"),
+        (b'{"format": "scenthound crawl", "version": 1}', r"\b1\b"),
+        (b'{"format": "scenthound crawl", "version": 2, "id": "x", "archive": {}}', r"crawl\.json"),
     ],
 )
 def test_a_folder_without_a_valid_crawl_is_rejected(tmp_path: Path, about: bytes | None, message: str) -> None:
@@ -246,8 +239,8 @@ def test_a_full_disk_ends_in_one_line_and_the_crawl_can_be_resumed(tmp_path: Pat
         # 14 pages of 20,000 random bytes fit into 300,000 with their heads; 15 do not.
         assert visits_of_cut_crawl(folder) == int(number) == 14
     with CrawlStore.open(folder) as store:
-        assert int(number) == (store.counts().visits if what == "archive" else store.counts().events) > 5
-        add_page(store, store.counts().visits, response("http://a.test/more"))
+        assert int(number) == (store.n_visits() if what == "archive" else store.position().events) > 5
+        add_page(store, store.n_visits(), response("http://a.test/more"))
         store.commit()
     assert urls_in_archive(folder)[-1] == "http://a.test/more"
 
@@ -256,7 +249,7 @@ def visits_of_cut_crawl(folder: Path) -> int:
     """The archive ends with the last acknowledged record already before it is opened for writing."""
     with StoredCrawl.open(folder) as crawl:
         assert (folder / "archive" / file_name(0)).stat().st_size == crawl.archive_end().offset
-        return crawl.counts().visits
+        return crawl.n_visits()
 
 
 def test_short_writes_are_carried_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,7 +277,7 @@ def test_after_a_failed_commit_nothing_can_be_written(tmp_path: Path, monkeypatc
         with pytest.raises(Failure, match=str(tmp_path / "crawl")) as again:
             store.commit()
         assert "full-disk" in str(again.value)
-        assert store.counts().visits == 1
+        assert store.n_visits() == 1
     assert urls_in_archive(tmp_path / "crawl") == ["http://a.test/0"]
 
 
@@ -309,80 +302,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "crawl"
 
 
-def test_records_have_the_present_names_and_codes(folder: Path) -> None:
-    with StoredCrawl.open(folder) as crawl:
-        visits = list(crawl.visits())
-        assert [row.visit for row in visits] == list(range(8))
-        assert visits[0].queue_size == 0
-        assert not any(row.noindex or row.truncated for row in visits)
-        assert set(crawl.reasons()) == {SkipReason.REPEATED, SkipReason.ROBOTS, SkipReason.CLIENT_ERROR}
-        assert [row.reason for row in crawl.skipped_pages(9, reason=SkipReason.REPEATED)] == [SkipReason.REPEATED]
-        (_, sample), *_ = crawl.samples()
-        assert (sample.run, sample.page_budget) == (1, 8)
-        assert crawl.relevance_models() == []
-        assert crawl.runs()[0].version == "0.6.0"
-
-
-def test_the_status_has_the_present_names(folder: Path) -> None:
-    with StoredCrawl.open(folder) as crawl:
-        status = crawl.status()
-    assert status is not None
-    assert (status.n_pages, status.n_skipped, status.hosts[HostState.WAITING]) == (8, 3, 4)
-    assert status.ending is EndReason.BUDGET
-    assert {host.state for host in status.host_statistics} == {HostState.WAITING}
-    assert status.reasons[SkipReason.REPEATED] == 1
-
-
-def test_its_settings_can_be_read(folder: Path) -> None:
-    with StoredCrawl.open(folder) as crawl:
-        settings = CrawlSettings.from_settings(crawl.about.settings)
-    # The frontier was bounded by default.
-    assert settings.strategy == "best_first:buffer=256"
-    assert (settings.page_budget, settings.politeness.max_failures) == (8, 10)
-
-
-def test_it_can_be_exported_and_simulated(folder: Path, tmp_path: Path, scenthound: Call) -> None:
-    assert export(folder, "jsonl", tmp_path / "pages.jsonl").written == 8
-    lines = (tmp_path / "pages.jsonl").read_text().splitlines()
-    assert json.loads(lines[0])["title"] == "Page 0"
-    arguments = ["--web", str(folder), "--strategy", "breadth_first", "--pages", "5", "--out", str(tmp_path / "run")]
-    topics = tmp_path / "topics.jsonl"
-    url = json.loads(lines[0])["url"]
-    topics.write_text(json.dumps({"id": "t", "keywords": ["balloon"], "seeds": [url], "targets": []}) + "\n")
-    code, _, err = scenthound("simulate", "--topics", topics, *arguments)
-    assert (code, err) == (0, err)
-    assert RecordedWeb.open(folder / "web").n_pages >= 8
-
-
-def test_it_has_a_report(folder: Path, tmp_path: Path, scenthound: Call) -> None:
-    assert scenthound("report", folder, "--out", tmp_path / "report.html")[0] == 0
-    assert "best_first" in (tmp_path / "report.html").read_text()
-
-
-def test_the_dashboard_shows_it(folder: Path) -> None:
-    client = Client(folder)
-    (shown,) = client.get("/api/folders").json["folders"]
-    assert (shown["kind"], shown["state"], shown["pages"], shown["problem"]) == ("crawl", "ended", 8, None)
-    crawl = client.get(f"/api/crawls/{shown['id']}").json
-    assert (crawl["status"]["n_pages"], crawl["reasons"][0]["reason"]) == (8, "already-visited")
-    assert len(client.get(f"/api/crawls/{shown['id']}/pages").json["pages"]) == 8
-    assert "scenthound_pages_total" in client.get("/metrics").text
-
-
-def test_it_cannot_be_resumed(folder: Path) -> None:
+def test_a_crawl_of_an_older_format_is_refused_in_one_line(folder: Path, scenthound: Call) -> None:
     before = sorted((file, file.stat().st_mtime_ns) for file in folder.rglob("*") if file.is_file())
-    with pytest.raises(InvalidInput, match=f"--web '{folder}'"):
-        resume(folder)
+    for arguments in (("crawl", "--resume", folder), ("report", folder)):
+        code, out, err = scenthound(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "is a crawl of format version 1, and this Scenthound reads version 2" in err
     assert sorted((file, file.stat().st_mtime_ns) for file in folder.rglob("*") if file.is_file()) == before
 
 
-def test_python_names_the_argument_that_reuses_the_pages(folder: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"web='.*crawl'"):
-        sh.resume(folder)
-
-
-def test_an_opened_crawl_knows_how_it_ended(folder: Path) -> None:
-    assert sh.open_crawl(folder).ended is EndReason.BUDGET
+def test_the_dashboard_says_what_is_wrong_with_it(folder: Path) -> None:
+    (shown,) = Client(folder).get("/api/folders").json["folders"]
+    assert "format version 1" in shown["problem"]["message"]
 
 
 def test_a_commit_without_content_writes_nothing(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,9 +14,7 @@ from scenthound.crawler.state import State
 from scenthound.errors import UsageError
 from scenthound.experiments.labels import LABELS_FILE
 from scenthound.store.locks import locked
-from scenthound.ui.dashboard.problems import TooBusy, Workers
 from stored_crawls import CRAWL_ID
-from timing import WAIT_S
 
 CRAWL = "/api/crawls/crawl"
 
@@ -148,15 +145,3 @@ def test_a_budget_is_not_written_through_a_symbolic_link(tmp_path: Path, client:
     reply = client.post(f"{CRAWL}/budget", {"pages": 55})
     assert (reply.status, "run.json" in reply.json["message"]) == (409, True)
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_work_beyond_the_queue_is_rejected_and_the_rest_is_done() -> None:
-    workers, free = Workers("test", n_threads=1, max_queued=1), threading.Event()
-    running = threading.Event()
-    first = workers.submit(lambda: (running.set(), free.wait(WAIT_S)))
-    assert running.wait(WAIT_S)
-    second = workers.submit(lambda: "done")
-    with pytest.raises(TooBusy):
-        workers.submit(lambda: "too much")
-    free.set()
-    assert (first.result(WAIT_S)[1], second.result(WAIT_S)) == (True, "done")

@@ -8,8 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 from browsers import watched
 from mock_dashboard import MockDashboard, crawl, curves, live, served_pages, status, visited
 from scenthound.experiments.retraining import ModelQuality
-from scenthound.ui.dashboard.problems import as_json
 from scenthound.ui.dashboard.responses import Done, Labels, Problem, Retrained
+
+pytestmark = pytest.mark.slow
 
 EVENTS = "/api/crawls/balloons/events"
 
@@ -115,16 +116,6 @@ def test_after_a_restart_a_page_says_so_and_works_again_with_the_new_cookie(
     else:
         expect(page.locator("#read-only")).to_contain_text("token is missing")
         expect(page.get_by_role("button", name="Pause")).to_be_disabled()
-
-
-def test_a_page_whose_stream_was_replaced_does_not_reconnect(dashboard: MockDashboard) -> None:
-    problem = Problem("Live updates stopped: reload.")
-    dashboard.responses[EVENTS] = live(crawl(), curves(10)) + b"event: replaced\ndata: " + as_json(problem) + b"\n\n"
-    dashboard.open("/crawls/balloons")
-    expect(dashboard.page.locator(".connection")).to_have_text(problem.message)
-    dashboard.page.wait_for_timeout(3_000)
-    assert dashboard.requests.count(EVENTS) == 1
-    assert dashboard.page.locator(".connection").inner_text() == problem.message
 
 
 def test_after_a_restart_the_model_cannot_be_retrained(restarted: MockDashboard) -> None:

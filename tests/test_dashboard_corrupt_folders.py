@@ -24,8 +24,8 @@ from scenthound.store.crawl_database import is_busy, locked_message
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard.folders import FoundFolder
-from scenthound.ui.dashboard.live import LiveUpdates, events
-from scenthound.ui.dashboard.problems import Workers
+from scenthound.ui.dashboard.live import LiveUpdates
+from scenthound.ui.dashboard.live_reader import LiveReader
 from timing import WAIT_S
 
 Program = Callable[..., tuple[int, str, str]]
@@ -120,7 +120,7 @@ def test_corrupt_settings_are_reported(folder: Path, settings: dict[str, Any]) -
 
 def test_the_message_names_the_crawl_and_the_error(folder: Path, scenthound: Program) -> None:
     change(folder, "UPDATE visit SET relevance = x'00' WHERE visit = 3")
-    response = Client(folder).get("/api/crawls/corrupt/hosts")
+    response = Client(folder).get("/api/crawls/corrupt/pages")
     message = response.json["message"]
     assert (response.status, message.startswith("corrupt "), "TypeError: " in message) == (422, True, True)
     code, _, errors = scenthound("report", folder)
@@ -135,11 +135,8 @@ def test_live_updates_of_a_corrupt_crawl_end_with_a_problem(folder: Path, sql: s
     change(folder, sql)
 
     async def received() -> list[bytes]:
-        updates = LiveUpdates(Workers("test", 1, 9), interval_s=0.02)
-        subscriber = updates.subscribe(FoundFolder("corrupt", folder, "crawl"))
-        found = [event async for event in events(subscriber)]
-        updates.unsubscribe(subscriber)
-        return found
+        updates = LiveUpdates(interval_s=0.02)
+        return [event async for event in updates.events(LiveReader(FoundFolder("corrupt", folder, "crawl")))]
 
     _, last = asyncio.run(asyncio.wait_for(received(), WAIT_S))
     assert last.startswith(b"event: problem\n")
@@ -231,6 +228,6 @@ def test_a_search_without_its_log_is_reported(tmp_path: Path) -> None:
 def test_a_corrupt_experiment_is_reported_as_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "search").mkdir()
     (tmp_path / "search" / "search.json").write_text('{"format": "scenthound search", "version": 1}')
-    monkeypatch.setattr("scenthound.ui.dashboard.endpoints.experiment_response", lambda _found: {}["best"])
+    monkeypatch.setattr("scenthound.ui.dashboard.api.experiment_response", lambda _found: {}["best"])
     response = Client(tmp_path).get("/api/experiments/search")
     assert (response.status, "experiment" in response.text, "KeyError: 'best'" in response.text) == (422, True, True)

@@ -50,8 +50,8 @@ def test_strategies_that_are_as_good_or_unclear_are_named(tmp_path: Path) -> Non
         comparison(
             tmp_path / "experiment",
             {"strategy": "otie", "mark": ""},
-            {"strategy": "best_first", "mark": "="},
-            {"strategy": "opic", "mark": "~"},
+            {"strategy": "best_first", "mark": "?"},
+            {"strategy": "opic", "mark": "≈"},
             {"strategy": "random", "mark": "*"},
         )
     )
@@ -65,4 +65,4 @@ def test_a_strategy_that_is_clearly_ahead_is_the_best(tmp_path: Path) -> None:
 
 
 def test_invalid_rows_of_a_ranking_are_ignored(tmp_path: Path) -> None:
-    assert facts(comparison(tmp_path / "experiment", 1, {"mark": "="}, {"strategy": "a"})) == {"Best": "otie"}
+    assert facts(comparison(tmp_path / "experiment", 1, {"mark": "?"}, {"strategy": "a"})) == {"Best": "otie"}

@@ -11,8 +11,8 @@ from scenthound.errors import InvalidInput
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.ui.dashboard import folders as folders_module
 from scenthound.ui.dashboard.folders import SEARCH_INTERVAL_S, FolderIndex
+from scenthound.ui.dashboard.parameters import MAX_COMPARED
 from scenthound.ui.dashboard.problems import NotFound
-from scenthound.ui.dashboard.queries import MAX_COMPARED
 
 
 class Clock:

@@ -19,7 +19,8 @@ from dashboard_site import HOSTILE_NAME, Dashboard, dashboard, hostile_site, run
 from scenthound.store.crawl_folder import ABOUT_FILE
 from timing import wait_until
 
-#: Longer crawls load compiled code, which is slow.
+pytestmark = pytest.mark.slow
+
 PAGE_BUDGET = 1_900
 #: A crawl writes its status once per second.
 STILL_MS = 2_000

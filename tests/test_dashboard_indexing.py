@@ -1,4 +1,4 @@
-"""Search indexes and host counts of the dashboard: one for each folder, closed when unused."""
+"""Search indexes and host counts of the dashboard: one for each folder."""
 
 import shutil
 import sqlite3
@@ -13,16 +13,14 @@ import pytest
 from dashboard_client import Client, ended_crawl
 from scenthound.store.crawl_folder import DATABASE_FILE
 from scenthound.store.crawl_store import CrawlStore
-from scenthound.store.search_index import PageSearch
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard import services
-from scenthound.ui.dashboard.problems import Workers
-from scenthound.ui.dashboard.queries import PagesQuery
+from scenthound.ui.dashboard.parameters import PagesQuery
 from scenthound.ui.dashboard.services import SearchIndexes
 from stored_crawls import add_page, response
-from timing import WAIT_S, wait_until
+from timing import wait_until
 
-QUERY = PagesQuery("crawl", query="balloon")
+QUERY = PagesQuery(query="balloon")
 
 
 @pytest.fixture
@@ -36,62 +34,13 @@ def folders(tmp_path: Path) -> list[Path]:
 def indexes(monkeypatch: pytest.MonkeyPatch) -> SearchIndexes:
     monkeypatch.setattr(services, "_MAX_INDEXES", 2)
     monkeypatch.setattr(services, "PAGES_PER_STEP", 1)
-    return SearchIndexes(Workers("test", 1, 50))
-
-
-@pytest.fixture
-def closed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the folders whose indexes were closed."""
-    names: list[str] = []
-    close = PageSearch.close
-
-    def noted(search: PageSearch) -> None:
-        names.append(search.file.parent.name)
-        close(search)
-
-    monkeypatch.setattr(PageSearch, "close", noted)
-    return names
+    return SearchIndexes()
 
 
 @contextmanager
 def used(indexes: SearchIndexes, folder: Path) -> Iterator[tuple[Any, StoredCrawl]]:
-    with StoredCrawl.open(folder) as crawl, indexes.of(crawl) as index:
-        yield index, crawl
-
-
-def test_an_evicted_index_is_closed_when_its_last_user_releases_it(
-    indexes: SearchIndexes, folders: list[Path], closed: list[str]
-) -> None:
-    with used(indexes, folders[0]) as (index, crawl):
-        assert wait_until(lambda: index.progress(crawl).indexed)
-        for folder in folders[1:]:
-            with used(indexes, folder):
-                pass
-        assert wait_until(lambda: {"crawl1", "crawl2"} <= set(closed))
-        assert "crawl0" not in closed
-        assert index.search(QUERY, crawl).n_found == index.progress(crawl).indexed >= 1
-    assert wait_until(lambda: "crawl0" in closed)
-
-
-def test_an_index_is_not_closed_while_it_grows(
-    indexes: SearchIndexes, folders: list[Path], closed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    grows, may_end = threading.Event(), threading.Event()
-    index_on = PageSearch.index_on
-
-    def slow(search: PageSearch, *arguments: Any) -> bool:
-        grows.set()
-        assert may_end.wait(WAIT_S)
-        return index_on(search, *arguments)
-
-    monkeypatch.setattr(PageSearch, "index_on", slow)
-    for folder in folders[:4]:
-        with used(indexes, folder):
-            assert grows.wait(WAIT_S)
-    # The steps of the others are queued, so their indexes are in use.
-    assert closed == []
-    may_end.set()
-    assert wait_until(lambda: closed[:2] == ["crawl0", "crawl1"])
+    with StoredCrawl.open(folder) as crawl:
+        yield indexes.of(crawl), crawl
 
 
 def test_concurrent_requests_for_many_crawls_succeed(indexes: SearchIndexes, folders: list[Path]) -> None:

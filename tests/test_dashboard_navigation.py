@@ -213,7 +213,7 @@ def message_without_pages(dashboard: MockDashboard, state: str) -> str:
     dashboard.responses |= {
         "/api/crawls/balloons": empty,
         EVENTS: live(empty, curves()),
-        "/api/crawls/balloons/hosts": TopHosts((), 0, 1.0),
+        "/api/crawls/balloons/hosts": TopHosts((), 0),
         "/api/crawls/balloons/graph": CrawlGraph((), (), ""),
         "/api/crawls/balloons/pages": Pages((), None, 0, None),
     }

@@ -6,6 +6,7 @@ from importlib.resources import files
 from scenthound.ui.html import CHART_SCRIPTS
 
 ASSETS = files("scenthound.ui.dashboard").joinpath("assets")
+PAGE = files("scenthound.ui.dashboard").joinpath("index.html")
 FORBIDDEN = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"style"
 
 
@@ -26,11 +27,11 @@ def test_every_script_is_used() -> None:
 
 
 def test_the_page_loads_the_scripts_of_charts_in_their_order() -> None:
-    page = ASSETS.joinpath("index.html").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     loaded = re.findall(r'src="/assets/(\w+\.js)"', page)
     assert loaded == [*CHART_SCRIPTS, "dashboard.js"]
 
 
 def test_the_page_has_no_inline_script_or_style() -> None:
-    page = ASSETS.joinpath("index.html").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     assert re.findall(r"<style|\sstyle=|\son\w+=|<script(?![^>]*src=)", page) == []

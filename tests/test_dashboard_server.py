@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import scenthound as sh
-from dashboard_client import begin_crawl, ended_crawl
-from dashboard_program import patched, started
+from dashboard_client import begin_crawl
+from dashboard_program import started
 from scenthound.ui.dashboard import server
 from scenthound.ui.dashboard.security import Token
 from timing import WAIT_S
@@ -34,17 +34,6 @@ def test_ctrl_c_ends_it_during_live_updates_and_changes_need_the_token(tmp_path:
         _, errors = running.process.communicate(timeout=WAIT_S)
         assert (running.process.returncode, errors) == (0, "")
         connection.close()
-
-
-def test_idle_connections_are_closed_but_not_event_streams(tmp_path: Path) -> None:
-    program = patched("connections.REQUEST_S = connections.IDLE_S = 0.5")
-    ended_crawl(tmp_path / "crawl")
-    with started(tmp_path, program=program) as running, running.get(EVENTS) as events:
-        for sent in (b"", b"GET / HTTP/1.1\r\nHost: a"):
-            with running.client(sent) as idle:
-                assert idle.recv(100) == b""
-        assert events.readline() == b"retry: 2000\n"
-        assert any(events.readline().startswith(b"event: live") for _ in range(9))
 
 
 @pytest.mark.parametrize("option", [(), ("--open",)])
@@ -82,11 +71,16 @@ def test_the_browser_gets_a_url_that_works_once(tmp_path: Path, monkeypatch: pyt
     urls: list[str] = []
     accepted: list[bool] = []
 
-    def run(_dashboard: object, token: Token, _listener: object) -> None:
+    class Dashboard:
+        def __init__(self, *_: object, token: Token, **settings: object) -> None:
+            self.token = token
+
+    def run(dashboard: Dashboard, _listener: object) -> None:
         printed, opened = (url.partition("/?token=")[2] for url in urls)
-        accepted.extend(map(token.accept, (opened, opened, printed, printed)))
+        accepted.extend(map(dashboard.token.accept, (opened, opened, printed, printed)))
 
     monkeypatch.setattr(server.webbrowser, "open", urls.append)
+    monkeypatch.setattr("scenthound.ui.dashboard.app.Dashboard", Dashboard)
     monkeypatch.setattr(server, "_run", run)
     sh.dashboard(tmp_path, open_browser=True, on_start=urls.append)
     assert accepted == [True, False, True, True]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import scenthound as sh
-from scenthound.crawler.settings import DEFAULT_STRATEGY
+from scenthound.crawler.options import DEFAULT_STRATEGY
 from scenthound.experiments.demo import run as demo_module
 from scenthound.experiments.demo.run import MARK, Demo, LiveMode
 from scenthound.experiments.demo.web import load_demo_topics, write_demo_pages
@@ -48,7 +48,7 @@ def test_live_crawls_are_evaluated_together_with_simulated_ones(tmp_path: Path) 
     recall = result.evaluation.results[2].curves["target_recall"].mean[-1]
     assert recall == crawl.n_targets_found / crawl.n_targets > 0
     with StoredCrawl.open(tmp_path / "demo" / "crawls" / "compression") as stored:
-        assert stored.counts().visits == len(crawl.trace) == 8
+        assert stored.n_visits() == len(crawl.trace) == 8
     # In strict order the visits are those of the simulated twin, and so are the curves.
     assert result.n_like_simulated == 1
     recalls = {one.strategy: one.curves["target_recall"].mean.tolist() for one in result.evaluation.results}

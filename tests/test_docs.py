@@ -122,12 +122,26 @@ def documented_commands(document: str) -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in lines + spans if line.startswith("scenthound ")]
 
 
+@pytest.fixture
+def help_of(scenthound):
+    """The help of a command, printed once for all documents."""
+
+    def help_of(*command: str) -> str:
+        if command not in HELPS:
+            status, HELPS[command], _ = scenthound(*command, "--help")
+            assert status == 0, command
+        return HELPS[command]
+
+    return help_of
+
+
+HELPS: dict[tuple[str, ...], str] = {}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_documented_commands_have_options_that_exist(document, scenthound):
+def test_documented_commands_have_options_that_exist(document, help_of):
     for words in documented_commands(document):
-        command = words[:2] if words[0] == "topics" else words[:1]
-        status, text, _ = scenthound(*command, "--help")
-        assert status == 0, words
+        text = help_of(*(words[:2] if words[0] == "topics" else words[:1]))
         for option in (word for word in words if word.startswith("--")):
             assert re.search(rf"{option}(?![\w-])", text), (option, words)
 
@@ -161,8 +175,8 @@ COMMANDS_OF_DOCUMENTS = {
 
 
 @pytest.mark.parametrize("document", COMMANDS_OF_DOCUMENTS)
-def test_documentation_names_options_that_exist(document, scenthound):
-    helps = "".join(scenthound(command, "--help")[1] for command in COMMANDS_OF_DOCUMENTS[document])
+def test_documentation_names_options_that_exist(document, help_of):
+    helps = "".join(help_of(command) for command in COMMANDS_OF_DOCUMENTS[document])
     text = (ROOT / "docs" / f"{document}.md").read_text(encoding="utf-8")
     for option in set(re.findall(r"--[a-z][a-z0-9-]+", text)):
         assert re.search(rf"{option}(?![\w-])", helps), option
@@ -268,6 +282,7 @@ def made_inputs(document: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         sh.simulate(web, folder / "topics.jsonl", "best_first", pages=8, start=2, out=folder / "run")
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize("document", MADE)
 def test_the_python_examples_run(document, tmp_path, monkeypatch):
     file = ROOT / ("README.md" if document == "README" else f"docs/{document}.md")

@@ -17,7 +17,8 @@ from scenthound.corpus import extraction
 from scenthound.corpus.documents import Document, Documents, DocumentSettings, Selection, document_id
 from scenthound.corpus.extraction import ExtractionWorker
 from scenthound.corpus.extraction_cache import CACHE_FILE
-from scenthound.errors import InvalidInput, InvalidParameter, MissingExtra, UnknownName, UsageError
+from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError
+from scenthound.options import check
 from scenthound.store.stored_crawl import StoredCrawl
 from stored_crawls import add_page, new_crawl, response
 
@@ -53,12 +54,12 @@ def test_documents_have_text_language_and_provenance(balloons: Path) -> None:
 @pytest.mark.parametrize(
     ("selection", "kept", "dropped"),
     [
-        (Selection(languages=("de",)), [2], {"language": 3}),
-        (Selection(languages=("de", "en")), [0, 1, 2], {"language": 1}),
+        (Selection(language=("de",)), [2], {"language": 3}),
+        (Selection(language=("de", "en")), [0, 1, 2], {"language": 1}),
         (Selection(min_words=10), [0, 1, 2], {"words": 1}),
         (Selection(deduplicate=True), [0, 2, 3], {"near-duplicate": 1}),
         (Selection(quality_rules=("few_words",)), [0, 1, 2], {"quality: few_words": 1}),
-        (Selection(languages=("en",), deduplicate=True), [0], {"language": 2, "near-duplicate": 1}),
+        (Selection(language=("en",), deduplicate=True), [0], {"language": 2, "near-duplicate": 1}),
         (Selection(min_relevance=0.6), [], {"relevance": 4}),
     ],
 )
@@ -124,10 +125,10 @@ def test_texts_of_other_versions_are_extracted_again(tmp_path: Path, monkeypatch
 class Hostile(ExtractionWorker):
     """Dies at some pages."""
 
-    def __call__(self, task: Any) -> Any:
-        if b"dies" in self._archive.record(task.location).content:
+    def __call__(self, location: Any) -> Any:
+        if b"dies" in self._archive.record(location).content:
             os.abort()
-        return super().__call__(task)
+        return super().__call__(location)
 
 
 def loops_forever(*_: object, **__: object) -> None:
@@ -136,21 +137,20 @@ def loops_forever(*_: object, **__: object) -> None:
 
 
 class Slow(ExtractionWorker):
-    """Has a text extractor without an end for some pages, or only if it escalates."""
+    """Has a text extractor without an end for some pages."""
 
-    def __call__(self, task: Any) -> Any:
+    def __call__(self, location: Any) -> Any:
         extraction.PAGE_CPU_S = 1.0
-        content = self._archive.record(task.location).content
-        if b"hangs" in content or (b"difficult" in content and task.escalate):
+        if b"hangs" in self._archive.record(location).content:
             extraction.extract = loops_forever  # type: ignore[assignment]
-        return super().__call__(task)
+        return super().__call__(location)
 
 
 class Failing(ExtractionWorker):
-    def __call__(self, task: Any) -> Any:
-        if b"fails" in self._archive.record(task.location).content:
+    def __call__(self, location: Any) -> Any:
+        if b"fails" in self._archive.record(location).content:
             extraction.signature_of = None  # type: ignore[assignment]
-        return super().__call__(task)
+        return super().__call__(location)
 
 
 @pytest.mark.parametrize(
@@ -170,15 +170,6 @@ def test_a_page_that_breaks_the_extractor_costs_only_itself(
     documents, counts = documents_of(folder)
     assert [document.language for document in documents] == ["en", "de"][: len(bodies) - 1]
     assert counts.dropped == {reason: 1}
-
-
-def test_a_page_on_which_trafilatura_takes_too_long_keeps_its_first_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = crawl_of(tmp_path / "crawl", [page(f"This is difficult. {ENGLISH}")])
-    monkeypatch.setattr(extraction, "ExtractionWorker", Slow)
-    (document,), counts = documents_of(folder, escalate=True)
-    assert (document.language, counts.dropped) == ("en", {})
 
 
 def test_a_page_that_took_too_long_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,26 +228,19 @@ def test_a_damaged_archive_ends_the_work_with_one_line(tmp_path: Path) -> None:
     [
         ({"min_relevance": 1.5}, InvalidParameter),
         ({"min_words": -1}, InvalidParameter),
-        ({"languages": ("english",)}, UnknownName),
-        ({"languages": ("xx",)}, UnknownName),
-        ({"languages": (5,)}, InvalidParameter),
+        ({"language": ("english",)}, UnknownName),
+        ({"language": ("xx",)}, UnknownName),
         ({"quality_rules": ("few_word",)}, UnknownName),
     ],
 )
 def test_values_out_of_range_are_rejected(values: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        Selection(**values)
+        check(Selection(**values))
 
 
 def test_on_topic_needs_a_model_that_can_tell(balloons: Path) -> None:
     with pytest.raises(UsageError, match="--min-relevance"):
         documents_of(balloons, Selection(on_topic=True))
-
-
-def test_escalation_needs_its_extra(balloons: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtra, match="corpus"):
-        documents_of(balloons, escalate=True)
 
 
 def test_the_api_gives_documents_as_a_table(balloons: Path) -> None:

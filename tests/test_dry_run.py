@@ -1,4 +1,4 @@
-"""`scenthound crawl --dry-run` and `scenthound.plan`: what a crawl would request first, without a request."""
+"""`scenthound crawl --dry-run` and `scenthound.plan`: start pages and a ranking of what a crawl would request next."""
 
 import json
 import os
@@ -8,11 +8,8 @@ import pytest
 import scenthound as sh
 from live_site import live_site
 from ring_web import url
-from scenthound.crawler.tasks import Kind
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError
 from scenthound.reasons import SkipReason
-
-SEEDS = ["a.test", "https://b.test/x", "a.test/2", "http://127.0.0.1/", "a.test", "http://[::1]:8080/"]
 
 
 @pytest.fixture
@@ -39,34 +36,35 @@ def plan(scenthound, *arguments):
     return json.loads(out)
 
 
-def pages(printed):
-    return [each["url"] for each in printed["requests"] if each["kind"] in ("page", "recorded")]
-
-
-def test_robots_txt_comes_first_and_pages_of_a_host_keep_their_distance(here):
-    found = sh.plan(["balloon"], SEEDS, delay=2.5)
-    times = {request.url: (request.seconds, request.kind) for request in found.requests}
-    assert times["https://a.test/robots.txt"] == (0, Kind.ROBOTS)
-    assert sorted(times[url][0] for url in ("https://a.test/", "https://a.test/2")) == [2.5, 5]
-    assert times["https://b.test/x"] == (2.5, Kind.PAGE)
-    assert len(times) == len(found.start.requests) == 5
-    skipped = {row.url: row.reason for row in found.start.skipped}
-    assert skipped == dict.fromkeys(["http://127.0.0.1/", "http://[::1]:8080/"], SkipReason.ADDRESS_FORBIDDEN)
-    assert list(here.iterdir()) == []
-    assert "https://b.test/x" in repr(found)
-    assert "https://b.test/x" in found._repr_html_()
-
-
-def test_the_first_requests_of_a_plan_are_those_of_the_crawl(here, site, scenthound):
-    seeds = [word for page in (8, 4, 0, 12) for word in ("--seed", site.url(page))]
-    command = ["crawl", "--keywords", "balloon", *seeds, "--hosts", site.hosts, "--allow-private", "--delay", 0]
-    order = ["--strict-order", "--pages", 4]
-    planned = pages(plan(scenthound, *command, *order, "--out", "out"))
-    assert site.server.requests == {}
+def test_start_pages_are_requested_and_their_links_ranked(here, site, scenthound):
+    seeds = [site.url(page) for page in (8, 4, 0)] + [f"{site.url(0)}no-such-page"]
+    command = ["--keywords", "balloon", *(word for url in seeds for word in ("--seed", url))]
+    known = ["--hosts", site.hosts, "--allow-private", "--delay", 0]
+    printed = plan(scenthound, "crawl", *command, *known, "--strict-order", "--pages", 9, "--out", "out")
     assert not (here / "out").exists()
-    assert scenthound(*command, *order, "--out", "out")[0] == 0
-    assert [row.url for row in sh.open_crawl("out").pages] == planned
-    assert len(planned) == 4
+    found = {each["url"]: each for each in printed["start_pages"]}
+    assert list(found) == seeds
+    assert [found[url]["outcome"] for url in seeds[:3]] == ["visited"] * 3
+    assert all(found[url]["n_links"] for url in seeds[:3])
+    assert found[seeds[3]]["outcome"] == SkipReason.CLIENT_ERROR.text
+    assert len([path for path in site.server.requests if "robots.txt" not in path]) == 4
+    ranking = [each["url"] for each in printed["ranking"]]
+    assert (printed["n_visits"], len(ranking)) == (3, 6)
+    assert all("linked" in each["why"] and each["score"] is not None for each in printed["ranking"])
+    assert scenthound("crawl", *command, *known, "--strict-order", "--pages", 4, "--out", "out")[0] == 0
+    crawled = [row.url for row in sh.open_crawl("out").pages]
+    assert (set(crawled[:3]), crawled[3]) == (set(seeds[:3]), ranking[0])
+
+
+def test_skipped_start_pages_have_reasons(here):
+    found = sh.plan(["balloon"], ["http://127.0.0.1/", "http://[::1]:8080/"])
+    skipped = {row.url: row.outcome for row in found.start_pages}
+    assert list(skipped) == ["http://127.0.0.1/", "http://[::1]:8080/"]
+    assert all(outcome.startswith(SkipReason.ADDRESS_FORBIDDEN.text) for outcome in skipped.values())
+    assert (len(found.ranking), found.start.n_queued) == (0, 0)
+    assert list(here.iterdir()) == []
+    assert "127.0.0.1" in repr(found)
+    assert "127.0.0.1" in found._repr_html_()
 
 
 def test_a_plan_to_resume_has_the_next_pages_with_reasons_and_changes_nothing(here, site, scenthound):
@@ -77,8 +75,8 @@ def test_a_plan_to_resume_has_the_next_pages_with_reasons_and_changes_nothing(he
     assert contents(here / "out") == before
     assert site.server.requests == requested
     assert (printed["new"], printed["n_visits"], printed["page_budget"]) == (False, 5, 8)
-    first = [each for each in printed["requests"] if each["kind"] == "page"]
-    assert len(first) == 3
+    first = printed["ranking"]
+    assert (len(first), printed["start_pages"]) == (3, [])
     assert all("linked" in each["why"] for each in first)
     assert first[0]["score"] is not None
     code, out, _ = scenthound("crawl", "--resume", "out", "--pages", 8, "--dry-run")
@@ -86,12 +84,12 @@ def test_a_plan_to_resume_has_the_next_pages_with_reasons_and_changes_nothing(he
     assert first[0]["url"] in out
     assert scenthound("crawl", "--resume", "out", "--pages", 6)[0] == 0
     assert [row.url for row in sh.open_crawl("out").pages][5] == first[0]["url"]
-    assert len(sh.open_crawl("out").plan(pages=7).requests) >= 1
+    assert len(sh.open_crawl("out").plan(pages=7).ranking) == 1
 
 
 def test_a_plan_to_resume_says_why_nothing_would_be_requested(here, site, scenthound):
     assert scenthound(*site.crawl("--pages", 4, "--out", "out"))[0] == 0
-    assert plan(scenthound, "crawl", "--resume", "out")["requests"] == []
+    assert plan(scenthound, "crawl", "--resume", "out")["ranking"] == []
     code, out, _ = scenthound("crawl", "--resume", "out", "--dry-run")
     assert code == 0
     assert "4 of 4 pages" in out
@@ -99,13 +97,14 @@ def test_a_plan_to_resume_says_why_nothing_would_be_requested(here, site, scenth
     assert "resumes" in out.splitlines()[-1]
 
 
-def test_an_offline_plan_shows_the_first_pages_of_the_recording(here, web_path, scenthound):
+def test_an_offline_plan_reads_start_pages_from_the_recording(here, web_path, scenthound):
     arguments = ["crawl", "--keywords", "balloon", "--seed", url(0), "--web", web_path, "--offline"]
-    printed = plan(scenthound, *arguments, "--pages", 7, "--out", "out")
+    printed = plan(scenthound, *arguments, "--out", "out")
     assert list(here.iterdir()) == []
-    assert scenthound(*arguments, "--pages", 7, "--out", "out")[0] == 0
-    assert pages(printed) == [row.url for row in sh.open_crawl("out").pages]
-    assert {each["kind"] for each in printed["requests"]} == {"recorded"}
+    assert scenthound(*arguments, "--pages", 2, "--out", "out")[0] == 0
+    assert [printed[name][0]["url"] for name in ("start_pages", "ranking")] == [
+        row.url for row in sh.open_crawl("out").pages
+    ]
 
 
 def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound, monkeypatch):
@@ -118,7 +117,7 @@ def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound, monkey
     assert scenthound(*site.crawl("--pages", 1, "--out", "out"))[0] == 0
     with pytest.raises(InvalidInput):
         sh.plan(["balloon"], "a.test", out="out")
-    assert sh.plan(["balloon"], "a.test", out="out", force=True).requests
+    assert sh.plan(["balloon"], "127.0.0.1", out="out", force=True).start_pages
     code, _, errors = scenthound("crawl", "--refresh", "out", "--dry-run")
     assert (code, errors.count("\n")) == (2, 1)
     assert scenthound("crawl", "--resume", "no-such-folder", "--dry-run")[0] == 2
@@ -129,12 +128,12 @@ def test_a_dry_run_refuses_what_the_crawl_refuses(here, site, scenthound, monkey
 
 
 def test_options_are_shown_with_where_they_come_from(here, scenthound, monkeypatch):
-    (here / "scenthound.toml").write_text('[crawl]\ndelay = 3\nheader = "Authorization: secret"\n')
+    (here / "scenthound.toml").write_text('[crawl]\ndelay = 0.5\nheader = "Authorization: secret"\n')
     monkeypatch.setenv("SCENTHOUND_CRAWL_CONTACT", "me@example.org")
-    arguments = ["crawl", "--keywords", "balloon", "--seed", "a.test", "--connections", 3]
+    arguments = ["crawl", "--keywords", "balloon", "--seed", "127.0.0.1", "--connections", 3]
     printed = plan(scenthound, *arguments)
     options = {each["option"]: (each["value"], each["set_by"]) for each in printed["options"]}
-    assert options["delay"] == (3.0, "scenthound.toml, [crawl]")
+    assert options["delay"] == (0.5, "scenthound.toml, [crawl]")
     assert options["contact"] == ("me@example.org", "SCENTHOUND_CRAWL_CONTACT")
     assert options["connections"] == (3, "command line")
     assert options["header"][0] == ["Authorization: ***"]

@@ -25,7 +25,6 @@ from scenthound.store.checkpoints import copied
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.old_defaults import DEFAULTS_OF_0_7, with_defaults_of_0_7
 from scenthound.testing import SyntheticWeb
 from scenthound.ui.dashboard.crawl_views import _ended
 from scenthound.ui.endings import (
@@ -86,21 +85,6 @@ def test_dead_links_do_not_end_a_crawl_whose_frontier_is_unbounded():
     }
     assert {buffer: len(crawl.pages) for buffer, crawl in crawls.items()} == {"none": 3, "256": 1}
     assert {buffer: crawl.n_evicted for buffer, crawl in crawls.items()} == {"none": 0, "256": 301 - 256}
-
-
-@pytest.mark.parametrize("name", DEFAULTS_OF_0_7)
-def test_a_crawl_of_an_earlier_version_keeps_its_bound(name):
-    settings = CrawlSettings(Topic("t", ("word",)), ("http://a.test/",), strategy=name)
-    assert CrawlSettings.from_settings(settings.as_settings()) == settings
-    stored = settings.as_settings()
-    del stored["strategy_defaults"]
-    assert CrawlSettings.from_settings(stored).strategy == f"{name}:{'='.join(DEFAULTS_OF_0_7[name])}"
-
-
-def test_only_defaults_are_those_of_an_earlier_version():
-    assert with_defaults_of_0_7("best_n_first:n=3") == "best_n_first:n=3,buffer=256"
-    for unchanged in ("best_n_first:buffer=7", "best_n_first:preset=wang2009", "otie", "best_first:no=1", "no_such"):
-        assert with_defaults_of_0_7(unchanged) == unchanged
 
 
 # Evictions

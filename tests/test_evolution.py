@@ -25,8 +25,10 @@ from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.rank_file import RankFile, rank_file_text, read_rank_file
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules, RankFunction
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
+
+pytestmark = pytest.mark.usefixtures("no_figures")
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def test_crawl_k_has_random_seed_k_and_the_start_of_seed_0(topical, tmp_path):
     for k in range(3):
         crawl = simulate(
             web,
-            RankFunction.of(done.best.rules),
+            RankByRules(done.best.rules),
             start.seeds,
             relevance_models_for(experiment, web).scores("rank_function", topic, start),
             rng=Random(f"crawl/{k}/balloon"),

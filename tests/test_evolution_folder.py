@@ -264,7 +264,7 @@ def test_a_search_continues_if_only_the_last_digits_of_genes_differ(topical, tmp
         ({"version": 99}, "99"),
         ({"format": "scenthound run"}, "`scenthound evolve`"),
         ({"web_fingerprint": None}, "--web"),
-        ({"settings": None}, "('NoneType'"),
+        ({"settings": None}, "corrupt"),
         ({"settings": {"crawls_of": {"web": "."}}}, "('topics')"),
     ],
 )

@@ -17,7 +17,7 @@ from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import Evolved, choice_of
 from scenthound.strategies.rank_file import RankFile, rank_file_text
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules, RankFunction
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.testing import SyntheticWeb, visited
 
@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_all_that_decides_comes_from_the_file(file: Path) -> None:
     strategy = STRATEGIES.make(f"evolved:file={file},n=3")
-    assert isinstance(strategy, RankFunction)
+    assert isinstance(strategy, RankByRules)
     assert strategy.rules == HUBS
     assert (strategy.relevance_model, strategy.threshold, strategy.hub_over) == ("cosine", 0.3, "max")
     assert (strategy.score_range, strategy.renew) == (4.0, "siblings")
@@ -48,7 +48,7 @@ def test_all_that_decides_comes_from_the_file(file: Path) -> None:
 def test_it_crawls_as_the_rank_function_with_these_rules(file: Path) -> None:
     for seed in range(5):
         web = SyntheticWeb.random(Random(seed))
-        ranked = RankFunction.of(HUBS, threshold=0.3, hub_over="max", score_range=4, renew="siblings", n=2)
+        ranked = RankByRules(HUBS, threshold=0.3, hub_over="max", score_range=4, renew="siblings", n=2)
         assert visited(Evolved(file=str(file), n=2), web, seed=seed) == visited(ranked, web, seed=seed)
 
 
@@ -70,7 +70,7 @@ def test_a_path_that_can_be_written_leads_to_its_file(tmp_path: Path, name: str)
     choice = choice_of(tmp_path / name)
     assert str(STRATEGIES.parse(choice)) == choice
     strategy = STRATEGIES.make(choice)
-    assert isinstance(strategy, RankFunction)
+    assert isinstance(strategy, RankByRules)
     assert strategy.rules.weighs("cash")
 
 

@@ -9,7 +9,7 @@ import pytest
 from ring_web import experiment, runs, simulated, topic, url
 from scenthound.errors import InvalidParameter, InvalidTopic, PluginError
 from scenthound.experiments.runs import simulate_topics
-from scenthound.experiments.setup import FEW_VISITS, Experiment, ExperimentSetup
+from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.experiments.starts import TopicChoice, skipped_text
 from scenthound.simulator.modes import SEQUENTIAL, Roulette
 from scenthound.simulator.simulator import simulate
@@ -47,16 +47,9 @@ def test_mode_and_plain_reach_the_crawls(web_path, monkeypatch):
 
     monkeypatch.setattr("scenthound.experiments.pipeline.simulate", noting)
     one = experiment(web_path, strategies=("best_first",))
-    runs(replace(one, page_budget=FEW_VISITS + 1), web_path)
-    runs(replace(one, page_budget=FEW_VISITS + 1, mode="roulette:size=7,refill_at=2", plain=True), web_path)
+    runs(one, web_path)
+    runs(replace(one, mode="roulette:size=7,refill_at=2", plain=True), web_path)
     assert told == [(SEQUENTIAL, False), (Roulette(7, 2), True)]
-
-
-def test_few_visits_are_not_compiled(web_path):
-    one = experiment(web_path, strategies=("best_first", "opic"), page_budget=FEW_VISITS // 2)
-    assert not one.may_compile
-    assert replace(one, page_budget=FEW_VISITS // 2 + 1).may_compile
-    assert not replace(one, page_budget=FEW_VISITS, plain=True).may_compile
 
 
 def test_a_mode_is_stored_in_canonical_form(web_path):
@@ -232,7 +225,7 @@ class Stumbles(BreadthFirst):
 
 
 def test_a_strategy_that_fails_is_named_with_file_and_line(web_path, monkeypatch):
-    settings = experiment(web_path, strategies=("breadth_first",), repeats=2)
+    settings = experiment(web_path, strategies=("breadth_first",), repeats=2, plain=True)
     monkeypatch.setattr("scenthound.strategies.breadth_first.BreadthFirst.tell", Stumbles.tell)
     with pytest.raises(PluginError, match=r"breadth_first .*'balloon': ValueError at .*: no way"):
         runs(settings, web_path, workers=1)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+import scenthound as sh
 from scenthound.corpus.documents import DocumentSettings, Selection
 from scenthound.corpus.export import export
 from scenthound.corpus.surt import surt
@@ -304,7 +305,7 @@ def test_an_export_that_fails_leaves_nothing(crawl: Path, tmp_path: Path, monkey
 
 def test_an_unknown_kind_suggests_the_nearest_one(crawl: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match=r"'json'.*'jsonl'"):
-        export(crawl, "json", tmp_path / "x")
+        sh.export(crawl, "json", tmp_path / "x")
 
 
 def test_a_running_crawl_can_be_exported(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from scenthound.corpus.main_text import extract
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -10,8 +10,7 @@ from hostile_cases import PAGE, response_bytes
 from page_server import ADDRESS, PageServer, not_fetched, page, page_server, response, with_server
 from scenthound.errors import InvalidParameter
 from scenthound.reasons import SkipReason
-from scenthound.web import curl_fetcher
-from scenthound.web.curl_fetcher import CurlFetcher, EpollWatch, LoopWatch
+from scenthound.web.curl_fetcher import CurlFetcher
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
 from timing import WAIT_S, skip, until
 
@@ -104,10 +103,7 @@ def test_a_callback_may_close_the_fetcher(path: str) -> None:
     with_server(use, lambda path: b"" if path == "/silent" else response_bytes())
 
 
-@pytest.mark.parametrize("watch", [EpollWatch, LoopWatch])
-def test_hundreds_of_concurrent_fetches(watch: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curl_fetcher, "watch_sockets", watch)
-
+def test_hundreds_of_concurrent_fetches() -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:
         requests = [page(server, f"/{number}") for number in range(300)]
         results = await asyncio.gather(*(fetched(fetcher, request) for request in requests))

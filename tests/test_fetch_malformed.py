@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fetching import PATIENT, fetched, no_errors_in_callbacks
@@ -108,7 +108,6 @@ REPLIES = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(REPLIES, min_size=1, max_size=8))
 def test_any_reply_over_a_socket_is_a_response_or_has_a_skip_reason(replies: list[bytes]) -> None:
     async def use(fetcher: CurlFetcher, server: PageServer) -> None:

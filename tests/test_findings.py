@@ -350,7 +350,7 @@ def test_more_and_less_mirror_each_other_and_every_verdict_has_a_reason(values, 
 
 
 def simulated(make, n_findings):
-    """So many findings, each of claims on new numbers."""
+    """This many findings, each of claims on new numbers."""
     rng = np.random.default_rng(20)
     return [finding_of("", "", "", make(rng)) for _ in range(n_findings)]
 

@@ -9,6 +9,7 @@ from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"width": 1, "depth": 1, "n": 4}, {"revive": True, "buffer": 8, "n": 3}])
 def test_fish_search_keeps_the_contract(parameters):
     check_strategy(lambda: FishSearch(**parameters))

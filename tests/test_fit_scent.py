@@ -126,10 +126,10 @@ def test_every_topic_counts_the_same_however_many_urls_it_has():
 def test_the_file_is_read_back_and_gives_a_strategy(fitted, web):
     text = fitted.file.read_text(encoding="utf-8")
     assert fitted.file.suffix == ".toml"
-    assert scent_file_of(text, fitted.file) == fitted.finished.file
+    assert scent_file_of(tomllib.loads(text)) == fitted.finished.file
     weights = read_weights(fitted.file)
-    assert weights.weight.tolist() == [row.weight for row in fitted.features]
-    assert (weights.low.tolist(), weights.high.tolist()) == (
+    assert weights[0].tolist() == [row.weight for row in fitted.features]
+    assert (weights[1].tolist(), weights[2].tolist()) == (
         [row.low for row in fitted.features],
         [row.high for row in fitted.features],
     )
@@ -224,11 +224,11 @@ def test_a_fit_that_is_stopped_leaves_no_file(fit, tmp_path):
 
 
 WRONG = {
-    "no pages": ({"pages": 0}, InvalidParameter, "pages is 0; it must be at least 1"),
-    "no rounds": ({"rounds": 0}, InvalidParameter, "rounds is 0; it must be at least 1"),
-    "no topics of a web": ({"topics_max": 0}, InvalidParameter, "topics_max is 0; it must be at least 1"),
-    "a negative seed": ({"random_seed": -1}, InvalidParameter, "random_seed is -1; it must be at least 0"),
-    "too few pages": ({"pages": 5}, InvalidParameter, "pages is 5; it must be at least 10"),
+    "no pages": ({"pages": 0}, InvalidParameter, "pages=0 must be at least 1"),
+    "no rounds": ({"rounds": 0}, InvalidParameter, "rounds=0 must be at least 1"),
+    "no topics of a web": ({"topics_max": 0}, InvalidParameter, "topics_max=0 must be at least 1"),
+    "a negative seed": ({"random_seed": -1}, InvalidParameter, "random_seed=-1 must be at least 0"),
+    "too few pages": ({"pages": 5}, InvalidParameter, "pages=5 must be at least 10"),
     "two topic files": ({"topics": ["a.toml", "b.toml"]}, UsageError, "1 web and 2 topic files.*topics=.*web="),
     "no web": ({"web": [], "topics": []}, UsageError, "0 webs and 0 topic files"),
     "a web that is missing": ({"web": "nowhere"}, InvalidInput, "There is no folder nowhere"),
@@ -317,7 +317,7 @@ def test_the_command_takes_several_webs_and_replaces_files_with_force(command, o
     assert "--force" in err
     code, _, err = command(*more, "--force", "--topics-max", 1)
     assert code == 0, err
-    assert scent_file_of((tmp_path / "scent.toml").read_text(), "").fit["n_topics"] == 2
+    assert scent_file_of(tomllib.loads((tmp_path / "scent.toml").read_text())).fit["n_topics"] == 2
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def unwrapped(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_topic_of_keywords_and_a_seed_goes_through_all_commands(web, keywords_file, tmp_path, scenthound: Call):
     files = ("--web", web, "--topics", keywords_file, "--seed", url(0), "--pages", 40, "--workers", 1)
     strategies = ("--strategy", "best_first", "--strategy", "breadth_first")

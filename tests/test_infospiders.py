@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from saved_states import as_lists
@@ -25,6 +25,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", VARIANTS[1:])  # the defaults: test_strategies.py
 def test_infospiders_keep_the_contract_of_a_strategy(parameters):
     check_strategy(lambda: InfoSpiders(**SHORT_LIFE, **parameters))
@@ -332,7 +333,6 @@ def test_a_crawl_goes_on_from_a_state_in_json_with_pages_on_their_way_and_choice
     assert as_lists(heir.state()) == as_lists(session.strategy.state())
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 50), st.integers(0, 10**6), st.integers(1, 7), st.sampled_from(VARIANTS))
 def test_all_energy_is_accounted_for(web_seed, seed, n_at_once, parameters):
     web = SyntheticWeb.random(Random(web_seed), n_pages=30)

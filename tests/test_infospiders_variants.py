@@ -24,6 +24,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", VARIANTS)
 def test_variants_keep_the_contract_of_a_strategy(parameters):
     check_strategy(lambda: InfoSpiders(**SHORT_LIFE, **parameters))

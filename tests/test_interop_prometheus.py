@@ -23,6 +23,8 @@ from dashboard_program import Program, started
 from environments import program_of_debian
 from timing import WAIT_S, wait_until
 
+pytestmark = pytest.mark.slow
+
 MANUAL = Path(__file__).resolve().parents[1] / "docs" / "dashboard.md"
 #: The same job with a wrong token.
 WRONG_JOB = """

@@ -15,6 +15,8 @@ from scenthound.corpus.export import export
 from scenthound.experiments.runs import RunFolder
 from scenthound.topics.files import write_topics
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 #: Prints a line of JSON for each table: what polars reads, what DuckDB selects, and what the examples select.

@@ -20,6 +20,8 @@ from scenthound.model import Topic
 from scenthound.store.record import record
 from scenthound.web.urls import MAX_URL_BYTES
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "interoperability.md"
 #: This package has the program, compiled for several systems.
 TREC_EVAL_FROM = ("pyserini==0.25.0", "*-fatjar.jar", "trec_eval/trec_eval-linux-amd64")

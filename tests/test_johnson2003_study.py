@@ -13,22 +13,17 @@ from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic
 from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT_FILE
 from scenthound.experiments.findings import Verdict
 from scenthound.experiments.johnson2003.findings import weights_finding
-from scenthound.experiments.johnson2003.results import johnson2003_into, run_johnson2003
-from scenthound.experiments.johnson2003.study import ROUNDS_FOLDER, SEARCH_FOLDER
+from scenthound.experiments.johnson2003.results import run_johnson2003
+from scenthound.experiments.johnson2003.study import CRAWLS_FOLDER, SEARCH_FOLDER
+from scenthound.experiments.study.results import study_into
 from scenthound.experiments.study.settings import SearchSettings, parse_settings, preset_text, read_settings
-from scenthound.experiments.validate.crawls import Measurements, measured_rounds
+from scenthound.experiments.validate.crawls import measured_rounds
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules
 from scenthound.ui.figures import figure_files
-from scenthound.ui.reports.johnson2003 import (
-    RENDERER,
-    SEARCHES_CAPTION,
-    figure_sections,
-    figure_specs,
-    study_figures,
-    win_loss_grid,
-)
+from scenthound.ui.reports.johnson2003 import SEARCHES_CAPTION, johnson2003_figures
+from scenthound.ui.reports.study import RENDERER
 
 #: Of 240 pages, crawls of 16, 32 and 48.
 SMALL = replace(
@@ -70,7 +65,7 @@ def shares():
 def done(web, topics, shares, tmp_path_factory):
     """The study and its folder; no test changes them."""
     out = tmp_path_factory.mktemp("study") / "out"
-    study = johnson2003_into(
+    study = study_into(
         out, SMALL, web, topics, render=RENDERER, workers=1, progress=lambda share, _: shares.append(share)
     )
     return study, out
@@ -135,7 +130,7 @@ def test_the_figures_and_tables_of_the_paper_are_written(done):
 def test_each_figure_has_the_topic_and_measure_of_the_paper(done):
     study, out = done
     sparse, dense = (topic.id for topic in study.validation.settings.trained)
-    assert [spec.caption for spec in figure_specs(study)][:8] == [
+    assert [figure.caption for figure in johnson2003_figures(study)][:8] == [
         f"Figure 3: Fitness, topic {sparse}",
         f"Figure 4: Fitness, topic {dense}",
         f"Figure 5: Community cohesiveness, topic {sparse}",
@@ -145,13 +140,9 @@ def test_each_figure_has_the_topic_and_measure_of_the_paper(done):
         f"Figure 9: Distances from the seeds, topic {dense}",
         f"Figure 10: Distances from the seeds, topic {sparse}",
     ]
-    titles = {section.title: [chart.title for chart in section.blocks] for section in figure_sections(study)}
-    assert titles[f"Topic {sparse}"][::2] == [
-        "Figure 3: Fitness, large seed set",
-        "Figure 5: Community cohesiveness, large seed set",
-        "Figure 6: Overall cohesiveness, large seed set",
-        "Figure 10: Distances from the seeds, pages among the first 48",
-    ]
+    titles = {figure.name: [chart.title for chart in figure.charts] for figure in johnson2003_figures(study)}
+    assert titles["figure-3"] == ["Figure 3: Fitness, large seed set", "Figure 3: Fitness, small seed set"]
+    assert titles["figure-10"][0] == "Figure 10: Distances from the seeds, pages among the first 48"
     figure = (out / "figures" / "figure-3.svg").read_text()
     for label in ("strategy", "BF", "E1.1", "E2.2", "16 pages", "48 pages"):
         assert f">{label}<" in figure, label
@@ -162,22 +153,18 @@ def test_each_figure_has_the_topic_and_measure_of_the_paper(done):
 def test_charts_of_the_report_show_the_measurements(done):
     study, _ = done
     sparse, dense = (topic.id for topic in study.validation.settings.trained)
-    sections = {section.title: section.blocks for section in figure_sections(study)}
+    figures = {figure.caption: figure.charts for figure in johnson2003_figures(study)}
     fitness = study.validation.measurements.values["fitness"]
     for index, topic in enumerate((sparse, dense)):
-        large, small = sections[f"Topic {topic}"][:2]
+        large, small = figures[f"Figure {3 + index}: Fitness, topic {topic}"]
         assert large.categories == study.labels
         for seed_set, chart in enumerate((large, small)):
             assert [series.name for series in chart.series] == ["16 pages", "32 pages", "48 pages"]
             for length, series in enumerate(chart.series):
                 means = fitness[:, index, seed_set].mean(axis=1)[:, length]
                 assert series.y.tolist() == pytest.approx(means.tolist())
-    (searches,) = sections[SEARCHES_CAPTION]
+    (searches,) = figures[SEARCHES_CAPTION]
     assert [series.name for series in searches.series] == ["E1, best", "E1, mean", "E2, best", "E2, mean"]
-    grid = win_loss_grid(study)
-    end = fitness[..., -1].mean(axis=(2, 3))
-    assert grid.against == "BF"
-    assert grid.differences.ravel().tolist() == pytest.approx((end[1:] - end[0]).ravel().tolist())
 
 
 def test_table_1_has_the_evolved_weights_beside_the_published_ones(done):
@@ -255,11 +242,10 @@ def test_the_weights_of_searches_have_a_mean_and_an_interval(done):
 
 def test_the_fitness_of_best_first_is_beside_that_of_the_evolved(done):
     study, out = done
-    fitness, each_search = table(study, "search-fitness"), table(study, "searches")
-    assert [row[:2] for row in fitness.rows] == [(each.topic, "2") for each in study.searches]
-    for row, each in zip(fitness.rows, study.searches, strict=True):
-        known = [search.others[0].fitness for search in each.searches]
-        assert row[3] == f"{fmean(known):.4f} ({min(known):.4f} to {max(known):.4f})"
+    each_search = table(study, "searches")
+    known = [search.others[0].fitness for search in searches_of(study)]
+    column = each_search.heads.index("BF")
+    assert [row[column] for row in each_search.rows] == [f"{fitness:.4f}" for fitness in known]
     assert len(each_search.rows) == 4
     stored = json.loads((out / "study.json").read_text())["searches"]
     assert [each["seed"] for each in stored] == [0, 1, 2, 3]
@@ -292,6 +278,7 @@ def test_a_finding_about_a_search_has_claims_about_all_its_individuals(done):
     ]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_other_numbers_of_validated_individuals_need_no_new_search(web, topics, tmp_path):
     run_johnson2003(with_search(validated=1), web, topics, tmp_path, workers=1)
     more = run_johnson2003(SMALL, web, topics, tmp_path, workers=1)
@@ -307,6 +294,7 @@ def test_a_note_says_how_the_study_differs_from_the_paper(done):
     assert "4 start pages instead of 139" in note
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_note_says_on_how_many_pages_classifiers_were_trained(web, topics, tmp_path):
     settings = with_search(repeats=1, validated=1, generations=1, relevance="svm:bigrams=true,scores=margin")
     study = run_johnson2003(settings, web, topics, tmp_path, workers=1)
@@ -342,10 +330,11 @@ def test_a_second_run_repeats_nothing_and_has_the_same_result(done, web, topics)
     assert (study.n_made, again.n_made) == (study.n_crawls, 0)
     assert [search.n_visits_now for search in searches_of(again)] == [0] * 4
     assert repr(again.findings) == repr(study.findings)
-    images = figure_files([next(study_figures(again))], "figures/")
+    images = figure_files([next(johnson2003_figures(again))], "figures/")
     assert images["figures/figure-3.svg"] == (out / "figures" / "figure-3.svg").read_bytes()
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_other_sizes_make_only_missing_crawls(web, topics, tmp_path):
     few = run_johnson2003(SMALL, web, topics, tmp_path, workers=1)
     more = run_johnson2003(replace(SMALL, seeds=3), web, topics, tmp_path, workers=1)
@@ -355,6 +344,7 @@ def test_other_sizes_make_only_missing_crawls(web, topics, tmp_path):
     assert len(searches_in(tmp_path)) == 4
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_changed_search_starts_beside_the_old_one(web, topics, tmp_path):
     first = run_johnson2003(SMALL, web, topics, tmp_path, workers=1)
     names = searches_in(tmp_path)
@@ -384,43 +374,27 @@ def test_an_interrupted_search_continues_to_the_same_result(done, web, topics, t
     assert list(visits.values()) == [0] * 3, "the others were finished"
 
 
-def test_cached_rounds_equal_measured_ones(done, web):
+def test_cached_crawls_are_measured_like_new_ones(done, web):
     study, out = done
     settings, recorded = study.validation.settings, RecordedWeb.open(web)
     planned = list(zip(settings.topics, study.validation.starts, strict=True))
-    cached = measured_rounds(recorded, settings, planned, cache=out / ROUNDS_FOLDER, workers=1)
+    cached = measured_rounds(recorded, settings, planned, cache=out / CRAWLS_FOLDER, workers=1)
     measured = measured_rounds(recorded, settings, planned, workers=1)
-    assert (cached.n_new, measured.n_new) == (0, 6)
+    assert {each.n_made for each in cached} == {0} != {each.n_made for each in measured}
     # Compared as text, because NaN is not equal to itself.
-    assert repr(cached.rounds) == repr(measured.rounds)
-    assert Measurements.of(settings, cached.rounds).values.keys() == study.validation.measurements.values.keys()
-
-
-@pytest.mark.parametrize("damage", [b"", b'{"topic": "balloon"}', b"[1, 2"])
-def test_a_corrupt_cached_round_is_measured_again(done, web, tmp_path, damage):
-    study, out = done
-    settings, recorded = study.validation.settings, RecordedWeb.open(web)
-    planned = list(zip(settings.topics, study.validation.starts, strict=True))[:1]
-    for file in (out / ROUNDS_FOLDER).iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    first, *_ = measured_rounds(recorded, settings, planned, cache=tmp_path, workers=1).rounds
-    complete = {file: file.read_bytes() for file in tmp_path.iterdir()}
-    file = next(file for file, content in complete.items() if json.loads(content)["topic"] == first.topic)
-    file.write_bytes(damage)
-    assert measured_rounds(recorded, settings, planned, cache=tmp_path, workers=1).n_new == 1
-    assert file.read_bytes() == complete[file]
+    assert repr([replace(each, n_made=0) for each in measured]) == repr(cached)
 
 
 def test_a_folder_with_other_files_is_rejected(web, topics, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InvalidInput, match=rf"{tmp_path} .*\bstudy: .*--out\b"):
-        johnson2003_into(tmp_path, SMALL, web, topics, workers=1)
+        study_into(tmp_path, SMALL, web, topics, workers=1)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_too_few_topics_are_rejected_with_what_is_possible(web, topics, tmp_path):
     with pytest.raises(InvalidTopic, match=r"\b2 topics .*\b100 examples .*\b0 .*`examples = 20` .*\[search\]"):
-        johnson2003_into(tmp_path / "out", with_search(examples=100), web, topics, workers=1)
+        study_into(tmp_path / "out", with_search(examples=100), web, topics, workers=1)
     assert not (tmp_path / "out").exists()
 
 
@@ -432,7 +406,8 @@ def test_too_short_crawls_are_rejected(web, topics, tmp_path):
 def test_figures_of_a_single_search_are_named_by_their_measure(web, topics, tmp_path):
     settings = with_search(topics=1, repeats=1, generations=1, validated=1)
     study = run_johnson2003(settings, web, topics, tmp_path, workers=1)
-    names = [spec.name for spec in figure_specs(study)]
+    *names, searches = [figure.name for figure in johnson2003_figures(study)]
+    assert searches == "searches"
     assert names == [
         f"{measure}-{ending}"
         for ending in ("topic-1", "unseen")
@@ -445,12 +420,12 @@ def test_figures_of_a_single_search_are_named_by_their_measure(web, topics, tmp_
     ("line", "message"),
     [
         ("small = 250", r"\bsmall .*\b250 .*\blarge 250; "),
-        ("pages_share = 1.5", r"\bpages_share .* 1\.5; .* 0 .* 1\b"),
-        ("topics = 0", r"\btopics .* 0; .* 1\b"),
-        ("unseen = -1", r"\bunseen .* -1; .* 0\b"),
-        ("examples = 1", r"\bexamples .* 1; "),
-        ("repeats = 0", r"\brepeats .* 0; .* 1\b"),
-        ("validated = 0", r"\bvalidated .* 0; .* 1\b"),
+        ("pages_share = 1.5", r"\[search\], pages_share: .* <= 1\.0"),
+        ("topics = 0", r"\[search\], topics: .* >= 1\b"),
+        ("unseen = -1", r"\[search\], unseen: .* >= 0\b"),
+        ("examples = 1", r"\[search\], examples: .* >= 2\b"),
+        ("repeats = 0", r"\[search\], repeats: .* >= 1\b"),
+        ("validated = 0", r"\[search\], validated: .* >= 1\b"),
     ],
 )
 def test_invalid_settings_of_a_search_are_rejected(line, message):

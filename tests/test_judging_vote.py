@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KernelDensity
 from sklearn.svm import LinearSVC
@@ -72,7 +72,6 @@ def test_densities_of_john_and_langley_agree_with_scikit_learn(value):
 pages_drawn = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=8), min_size=1, max_size=5)
 
 
-@settings(max_examples=40, deadline=None)
 @given(pages_drawn, st.sampled_from(["range", "john_langley"]))
 def test_naive_bayes_adds_up_the_evidence_of_every_word_there_or_not(pages, width):
     judge = trained_judge(f"naive_bayes:width={width}", TOY)

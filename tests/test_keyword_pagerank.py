@@ -18,6 +18,7 @@ PARAMETERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", PARAMETERS[1:])  # the defaults: test_strategies.py
 def test_keyword_pagerank_keeps_the_contract(parameters):
     check_strategy(lambda: KeywordPageRank(**parameters))

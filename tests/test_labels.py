@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from labelled_crawl import N_PAGES, SEED, TOPIC, label, labelled_crawl
+from labelled_crawl import N_PAGES, SEED, TOPIC, label, labelled_crawl, labels_of
 from ring_web import url
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import InvalidInput
@@ -35,7 +35,7 @@ def said(labels: Labels) -> dict[int, bool]:
 
 
 def test_a_crawl_without_labels_has_none(folder: Path) -> None:
-    assert Labels.read(folder).pages == ()
+    assert labels_of(folder).pages == ()
 
 
 def test_labels_are_kept_in_order_and_the_last_one_of_a_page_counts(folder: Path) -> None:
@@ -43,8 +43,8 @@ def test_labels_are_kept_in_order_and_the_last_one_of_a_page_counts(folder: Path
     assert labels.pages[0] == PageLabel(2, "http://a.test/2", True, NOON_S)
     assert list(said(label(folder, v2=False)).items()) == [(3, False), (4, True), (2, False)]
     assert said(label(folder, v3=None)) == {4: True, 2: False}
-    assert [page.visit for page in Labels.read(folder).relevant] == [4]
-    assert [page.visit for page in Labels.read(folder).irrelevant] == [2]
+    assert [page.visit for page in labels_of(folder).pages if page.is_relevant] == [4]
+    assert [page.visit for page in labels_of(folder).pages if not page.is_relevant] == [2]
 
 
 def test_the_file_is_a_label_file_for_thresholds(folder: Path) -> None:
@@ -61,7 +61,7 @@ def test_an_incomplete_last_line_is_ignored(folder: Path) -> None:
     label(folder, v2=True, v3=False)
     file = folder / LABELS_FILE
     file.write_bytes(file.read_bytes()[:-20])
-    assert said(Labels.read(folder)) == {2: True}
+    assert said(labels_of(folder)) == {2: True}
     assert said(label(folder, v5=False)) == {2: True, 5: False}
 
 
@@ -74,20 +74,20 @@ def test_an_invalid_line_raises_with_its_number(folder: Path, line: str) -> None
     crawl_id = json.loads(file.read_text())["crawl"]
     file.write_text(f"{line.replace('ID', crawl_id)}\n{file.read_text()}")
     with pytest.raises(InvalidInput, match=f"{LABELS_FILE}, line 1: "):
-        Labels.read(folder)
+        labels_of(folder)
 
 
 def test_labels_of_another_crawl_are_ignored_and_kept(folder: Path) -> None:
     other = PageLabel(2, "http://b.test/", True, NOON_S).line(uuid4()).decode()
     (folder / LABELS_FILE).write_text(f'{other}\n{{"url": "http://c.test/", "label": "yes"}}\n')
-    assert Labels.read(folder).pages == ()
+    assert labels_of(folder).pages == ()
     assert said(label(folder, v2=False)) == {2: False}
     assert (folder / LABELS_FILE).read_text().startswith(other)
     assert len((folder / LABELS_FILE).read_text().splitlines()) == 3
 
 
 def test_concurrent_labels_are_all_kept(folder: Path) -> None:
-    before = Labels.read(folder)
+    before = labels_of(folder)
     label(folder, v3=False)
     with StoredCrawl.open(folder) as crawl:
         after = before.add(next(crawl.visits(4)), True)
@@ -98,34 +98,34 @@ def test_a_label_file_is_not_decompressed_and_has_a_maximum_size(folder: Path) -
     bomb = gzip.compress(b"\n" * (1 << 20))
     (folder / LABELS_FILE).write_bytes(bomb)
     with pytest.raises(InvalidInput, match="not UTF-8"):
-        Labels.read(folder)
+        labels_of(folder)
     (folder / LABELS_FILE).write_bytes(b"\n" * (MOST_BYTES + 1))
     with pytest.raises(InvalidInput, match=rf"{LABELS_FILE} .*\b{MOST_BYTES:,} "):
-        Labels.read(folder)
+        labels_of(folder)
 
 
 def test_a_file_that_has_not_changed_is_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     label(folder, v2=True)
-    first = Labels.read(folder)
+    first = labels_of(folder)
     with monkeypatch.context() as patch:
         patch.setattr("scenthound.experiments.labels.regular_bytes", None)
-        assert Labels.read(folder) == first
+        assert labels_of(folder) == first
     assert said(label(folder, v3=False)) == {2: True, 3: False}
 
 
 @pytest.mark.parametrize("visits", [(-1, -2, -3), (10**19, 2**63, 10**9), (1e300, "7", None), (N_PAGES, 50, 51)])
 def test_labels_of_missing_visits_are_ignored(folder: Path, visits: tuple[Any, ...]) -> None:
-    fields = {"url": "http://a.test/", "time_s": NOON_S, "crawl": str(Labels.read(folder).crawl_id)}
+    fields = {"url": "http://a.test/", "time_s": NOON_S, "crawl": str(labels_of(folder).crawl_id)}
     lines = [json.dumps({**fields, "visit": visit, "label": said}) for visit in visits for said in (True, False)]
     (folder / LABELS_FILE).write_text("\n".join(lines) + "\n")
     assert re.match(r"\D*\b2\b.*\brelevant .*\b3\b.*\birrelevant: ", str(missing_for_training(folder)))
     with StoredCrawl.open(folder) as crawl:
         assert Labels.of(crawl).pages == ()
         with pytest.raises(InvalidInput, match=r"^\d+ of \d+ "):
-            training_pages(crawl, Labels.read(folder))
+            training_pages(crawl, labels_of(folder))
     label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     with StoredCrawl.open(folder) as crawl:
-        assert [page.visit for page in training_pages(crawl, Labels.read(folder)).pages] == [0, 1, 2, 3, 4, 5]
+        assert [page.visit for page in training_pages(crawl, labels_of(folder)).pages] == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_locked_folder_raises_after_a_timeout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,14 @@
-"""Every strategy that may keep an unbounded frontier keeps its contract in the native one, and asks for the same."""
+"""Every strategy that may keep an unbounded frontier keeps its contract with it, and asks for what the slow one has."""
 
 from random import Random
 
 import pytest
 
-from scenthound import native
-from scenthound.frontier.priority import PlainFrontier
+from oracles.frontier import SlowFrontier
+from scenthound.frontier import priority
 from scenthound.strategies.base import STRATEGIES
-from scenthound.testing import SyntheticWeb, check_strategy
+from scenthound.testing import SyntheticWeb
 from stepped_crawl import SteppedCrawl
-
-pytest.importorskip("native_code")
 
 CHOICES = [
     "breadth_first:buffer=none",
@@ -32,14 +30,8 @@ CHOICES = [
 choices = pytest.mark.parametrize("choice", CHOICES)
 
 
-@choices
-def test_the_contract_is_kept_in_plain_python(choice, monkeypatch):
-    monkeypatch.setattr(native, "is_available", lambda: False)
-    check_strategy(lambda: STRATEGIES.make(choice))
-
-
 def polite_crawl(choice, web, seed):
-    """Crawl while each host rests half of the time; the pages asked for and the regrets."""
+    """Crawl while each host waits half of the time; the pages asked for and the regrets."""
     rng, told = Random(seed), []
     crawl = SteppedCrawl(STRATEGIES.make(choice), web, web.names[:2], seed)
     while len(crawl.strategy):
@@ -49,16 +41,15 @@ def polite_crawl(choice, web, seed):
 
 
 @choices
-def test_plain_and_native_frontiers_give_the_same_crawl_while_hosts_rest(choice, monkeypatch):
+def test_the_slow_frontier_gives_the_same_crawl_while_hosts_wait(choice, monkeypatch):
     for seed in range(3):
         web = SyntheticWeb.random(Random(seed), n_pages=150, n_hosts=8)
         with monkeypatch.context() as patch:
-            patch.setattr(native, "is_available", lambda: False)
-            plain, _ = polite_crawl(choice, web, seed)
-        in_c, strategy = polite_crawl(choice, web, seed)
-        assert sum(len(asked) for asked, _ in plain) > 100
-        assert in_c == plain
-        assert not isinstance(strategy._frontier._frontier, PlainFrontier)
+            patch.setattr(priority, "UnboundedFrontier", SlowFrontier)
+            expected, strategy = polite_crawl(choice, web, seed)
+            assert isinstance(strategy._frontier, SlowFrontier)
+        assert sum(len(asked) for asked, _ in expected) > 100
+        assert polite_crawl(choice, web, seed)[0] == expected
 
 
 def test_every_strategy_whose_frontier_has_no_bound_is_tried_here():

@@ -11,6 +11,7 @@ from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"n": 50}, {"n": 3, "buffer": 8}])
 def test_link_context_keeps_the_contract(parameters):
     check_strategy(lambda: LinkContext(**parameters))

@@ -150,8 +150,8 @@ def test_pages_that_cannot_be_reached_are_not_written(real_sites, tmp_path):
 
 def test_the_stage_of_a_function_is_that_of_its_class_before_that_of_its_module(stages):
     names = stages.Stages()
-    assert names.stage("web.native_html:read_native") == "HTML and text"
-    assert names.stage("web.native_html:NativeLinks.resolved") == "links and URL table"
+    assert names.stage("web.html:read_html") == "HTML and text"
+    assert names.stage("crawler.reader:visible_links") == "links and URL table"
     assert names.stage("relevance.classifiers.linear:fit") == "scoring"
     assert names.stage("cli.app:main") is None
 
@@ -198,3 +198,24 @@ def test_the_ratio_of_a_site_is_the_median_of_its_rounds(live):
     assert result.ratio("best_first") == 6.0
     assert result.cost_ms("best_first") == 1.0
     assert result.sizes["best_first"].max_ms == pytest.approx(0.35)
+
+
+def test_files_outside_the_folder_are_not_served(tmp_path):
+    (tmp_path / "site/a.test/sub").mkdir(parents=True)
+    (tmp_path / "site/a.test/index.html").write_text("root")
+    (tmp_path / "site/a.test/sub/page.html").write_text("page")
+    (tmp_path / "secret").write_text("secret")
+    page_of = import_module("benchmarks.live_server").folder_pages(tmp_path / "site")
+
+    def body(host, path):
+        page = page_of(host, path)
+        return None if page is None else page.body
+
+    assert body("a.test", "/") == b"root"
+    assert body("a.test", "/sub/page.html?q") == b"page"
+    assert body("a.test", "/sub") is None
+    assert body("a.test", "/sub/") is None
+    assert body("a.test", "/../../secret") is None
+    assert body("..", "/secret") is None
+    assert body("", "/secret") is None
+    assert body("a.test", "/\0") is None

@@ -13,7 +13,7 @@ from hostile_cases import PAGE_FETCHED, HostileCase
 from hostile_server import CASES, HostileSite, hostile_site
 from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.replay import start_or_replay
-from scenthound.crawler.runner import LiveRun, RunLimits
+from scenthound.crawler.runner import LiveRun, RunOptions
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.state import CrawlStatus
 from scenthound.reasons import EndReason
@@ -39,8 +39,8 @@ def crawl_site(site: HostileSite, folder: Path, settings: CrawlSettings, limits:
     """As `lab.crawl` does it, with the resolver of the site."""
     with (
         closing(CrawlStore.create(folder, settings.as_settings(), ArchiveSettings("test"))) as store,
-        closing(CrawlParts(settings, store)) as parts,
     ):
+        parts = CrawlParts(settings, store)
         start_or_replay(parts, settings, store)
 
         async def run() -> EndReason:
@@ -49,9 +49,8 @@ def crawl_site(site: HostileSite, folder: Path, settings: CrawlSettings, limits:
                     parts.crawl,
                     fetcher_for(site, limits),
                     resolver,
-                    RunLimits(settings.page_budget, watch_s=0.02),
+                    RunOptions(watch_s=0.02, watch=skip_cooldowns),
                     clock=asyncio.get_running_loop().time,
-                    watch=skip_cooldowns,
                 )
                 # Cooldowns that are skipped count as well.
                 return await asyncio.wait_for(live_run.run(), 100 * WAIT_S)

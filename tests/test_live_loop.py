@@ -16,12 +16,13 @@ import pytest
 from scenthound.crawler import checkpointing, clock
 from scenthound.crawler.checkpointing import Checkpointer
 from scenthound.crawler.live_crawl import LiveCrawl
-from scenthound.crawler.runner import GC_THRESHOLD, MAX_PAUSE_S, TurnTimer
+from scenthound.crawler.runner import MAX_PAUSE_S, RunOptions, TurnTimer
 from scenthound.crawler.settings import CrawlSettings
-from scenthound.crawler.start import RunOptions, crawl, resume
+from scenthound.crawler.start import crawl, resume
 from scenthound.crawler.tasks import Task
 from scenthound.errors import Failure, PluginError
 from scenthound.frontier.politeness import PolitenessSettings
+from scenthound.processes import GC_THRESHOLD
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.checkpoints import Checkpoints
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER
@@ -81,7 +82,7 @@ def test_a_running_crawl_writes_checkpoints_in_another_process(
     server: StaticServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And continues meanwhile; a crawl that is resumed from such a checkpoint, not from its last one, goes on."""
-    monkeypatch.setattr(checkpointing, "MIN_EVENTS", 5)
+    monkeypatch.setattr(checkpointing, "MIN_EVENTS", 30)
     monkeypatch.setattr(checkpointing, "MAX_TIME_SHARE", math.inf)
     monkeypatch.setattr(Checkpointer, "write_last", Checkpointer.close)
     slow = plan(server, politeness=PolitenessSettings(delay_s=0.05, delay_factor=0.0), page_budget=40)
@@ -215,7 +216,7 @@ def test_watchers_see_pages_on_disk_only(server: StaticServer, tmp_path: Path) -
 
     def watch(status: CrawlStatus) -> None:
         with StoredCrawl.open(tmp_path / "crawl") as store:
-            reported.append((status.n_pages, store.counts().visits))
+            reported.append((status.n_pages, store.n_visits()))
 
     crawl(plan(server, politeness=PolitenessSettings(delay_s=0.02)), tmp_path / "crawl", _often(watch))
     assert all(n_reported <= n_stored for n_reported, n_stored in reported)
@@ -289,7 +290,7 @@ def test_pages_of_a_recording_are_read_and_only_the_others_fetched(server: Stati
     fetched = {request for request in server.requests if "robots" not in request}
     assert fetched == set(visited(tmp_path / "second")) - recorded
     with CrawlStore.open(tmp_path / "second") as store:
-        assert {row.url for row in store.visits() if row.is_recorded} == recorded
+        assert {row.url for row in store.visits() if row.location is None} == recorded
 
 
 def test_offline_nothing_is_fetched(server: StaticServer, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ from scenthound.simulator.scores import TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.strategies.base import STRATEGIES
+from slow_cases import few_of, few_strategies
 from virtual_site import (
     TOPIC,
     VirtualSite,
-    alternate_native,
     busy_site,
     crawl_virtually,
     crawl_with_kills,
@@ -47,12 +47,13 @@ def simulated_urls(
 
 
 @pytest.mark.parametrize("strategy", STRATEGY_NAMES)
-@pytest.mark.parametrize(("relevance", "delay_s"), [("cosine", 0.0), ("rocchio", 1.0)])
+@pytest.mark.parametrize(
+    ("relevance", "delay_s"), [("rocchio", 1.0), pytest.param("cosine", 0.0, marks=pytest.mark.slow)]
+)
 def test_live_visits_are_the_simulated_ones(
     strategy: str, relevance: str, delay_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(2):
-        alternate_native(monkeypatch)(seed)
         site = random_site(seed)
         seeds = tuple(list(site.pages)[:2])
         polite = PolitenessSettings(delay_s=delay_s)
@@ -78,11 +79,10 @@ def test_keywords_that_are_on_no_page_make_no_difference(strategy: str, relevanc
         assert visited_urls(folder) == simulated_urls(site, strategy, relevance, seeds, topic)
 
 
-@pytest.mark.parametrize("strategy", STRATEGY_NAMES)
+@pytest.mark.parametrize("strategy", few_strategies(STRATEGY_NAMES))
 def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether a part of it was crawled with compiled code or without."""
     site = random_site(7, n_pages=90)
     seeds = tuple(list(site.pages)[:2])
     settings = {
@@ -101,12 +101,11 @@ def test_a_crawl_killed_again_and_again_equals_one_that_was_not(
         lambda: site,
         Random(1),
         kills=0.1,
-        before_part=alternate_native(monkeypatch),
     )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few_of(range(12)))
 def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,7 +136,6 @@ def test_a_busy_crawl_killed_again_and_again_equals_one_that_was_not(
         lambda: busy_site(seed),
         Random(seed),
         kills=0.08,
-        before_part=alternate_native(monkeypatch),
     )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")
 

@@ -19,7 +19,7 @@ from scenthound.relevance.cosine import Cosine
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.strategies.breadth_first import BreadthFirst
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules
 from scenthound.strategies.rank_rules import RankRules
 
 
@@ -99,7 +99,7 @@ def test_an_instance_may_have_parameters_without_defaults():
 
 def test_a_rank_function_with_rules_is_a_template_too():
     rules = RankRules(tuple(tuple(float(i == j) for i in range(13)) for j in range(2)), "distance", (3,))
-    text = str(STRATEGIES.resolve(RankFunction.of(rules, threshold=0.25)))
+    text = str(STRATEGIES.resolve(RankByRules(rules, threshold=0.25)))
     assert text == f"RankByRules:rules=RankRules-{by_value.digest(rules)[:8]},threshold=0.25"
     assert STRATEGIES.make(text).rules == rules
 
@@ -168,7 +168,7 @@ from scenthound import by_value
 from scenthound.processes import in_order
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.breadth_first import BreadthFirst
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules
 from scenthound.strategies.rank_rules import RankRules
 
 STEP = 2
@@ -211,7 +211,7 @@ def test_a_strategy_of_a_script_reaches_worker_processes(tmp_path):
     *lines, digest = done.stdout.splitlines()
     assert lines[:4] == lines[4:]
     assert [line.split()[0].split("-")[0] for line in lines[:4]] == ["Mine", "Mine:n=3", "Mine:n=3,table=dict", "otie"]
-    assert [line.split()[1] for line in lines[:4]] == ["2", "6", "6", "None"]
+    assert [line.split()[1] for line in lines[:4]] == ["2", "6", "6", "1"]
     assert {line.split()[2] for line in lines[:3]} == {digest}
 
 

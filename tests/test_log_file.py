@@ -123,6 +123,11 @@ def test_a_level_includes_those_above_it(tmp_path, level):
         pass
 
 
+def test_a_dry_run_checks_the_level(site, scenthound):
+    code, _, errors = scenthound(*site.crawl("--dry-run", "--log-level", "loud"))
+    assert (code, "'loud'" in errors.splitlines()[-1]) == (2, True)
+
+
 def test_progress_is_logged_once_a_minute_and_changes_at_once(caplog):
     now_s = [0.0]
     log = ProgressLog("crawl", lambda: now_s[0])

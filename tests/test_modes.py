@@ -234,7 +234,7 @@ def test_every_mode_gets_all_pages_that_a_sequential_crawl_gets(mode):
 
 @pytest.mark.parametrize("mode", ["roulette:size=10,refill_at=5", "polite:workers=4", "polite:workers=4,fetch_list=8"])
 def test_the_same_seed_gives_the_same_trace_and_another_seed_another(mode):
-    web = SyntheticWeb.random(Random(0), n_pages=200)
+    web = SyntheticWeb.random(Random(0), n_pages=60)
     for strategy in ("best_first", "best_n_first:n=8", "infospiders"):
         one, same, other = (crawl(web, strategy, mode, seed=seed) for seed in (1, 1, 2))
         assert one.pages.tolist() == same.pages.tolist() != other.pages.tolist()

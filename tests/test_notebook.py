@@ -78,6 +78,7 @@ def printed_by(outputs: list[Output]) -> str:
     return "".join("".join(each["text"]) for each in outputs if each["output_type"] == "stream")
 
 
+@pytest.mark.slow
 def test_the_tutorial_simulates_and_crawls_with_a_strategy_of_a_cell(tmp_path: Path) -> None:
     shown = shown_by(executed("tutorial", tmp_path))
     assert any("<svg" in data.get("text/html", "") for data in shown)
@@ -85,6 +86,7 @@ def test_the_tutorial_simulates_and_crawls_with_a_strategy_of_a_cell(tmp_path: P
     assert [data["text/plain"] for data in shown if "text/html" not in data][-1] == "5"
 
 
+@pytest.mark.slow
 def test_a_corpus_is_built(tmp_path: Path) -> None:
     outputs = executed("build_corpus", tmp_path)
     shown = shown_by(outputs)
@@ -95,6 +97,7 @@ def test_a_corpus_is_built(tmp_path: Path) -> None:
     assert 0 < int(n_on_topic) < 60
 
 
+@pytest.mark.slow
 def test_strategies_are_compared(tmp_path: Path) -> None:
     shown = shown_by(executed("compare_strategies", tmp_path))
     texts = [data["text/plain"] for data in shown]
@@ -103,6 +106,7 @@ def test_strategies_are_compared(tmp_path: Path) -> None:
     assert any("FewLinks:power=0.25" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_a_paper_is_reproduced(tmp_path: Path) -> None:
     outputs = executed("reproduce_paper", tmp_path)
     findings = next(data["text/html"] for data in shown_by(outputs) if "findings of menczer2001" in str(data))

@@ -8,7 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import InvalidInput
@@ -170,7 +170,6 @@ def test_the_root_without_a_name_is_top_and_aliases_are_no_categories(tmp_path: 
     text=st.text(st.sampled_from("ab&;#x1amp é\x01\ufffe<")).map(lambda text: text.replace("<", "&lt;")),
     chunk_bytes=st.integers(1, 12),
 )
-@settings(max_examples=200)
 def test_the_chunk_size_does_not_change_the_result(
     text: str, chunk_bytes: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 import scenthound as sh
 from live_site import N_PAGES, LiveSite, live_site
 from scenthound.errors import InvalidParameter, UsageError
-from scenthound.ui.crawl_overview import overview_of
+from scenthound.ui.crawl_overview import CrawlOverview
 from scenthound.ui.endings import OUT_OF_SCOPE, TOO_DEEP
 from scenthound.ui.reports.crawl_summary import summary
 
@@ -30,7 +30,7 @@ def test_a_crawl_counts_pages_on_topic_and_says_how(site: LiveSite, tmp_path: Pa
     crawl = sh.open_crawl(tmp_path / "crawl")
     assert (crawl.settings.relevance, crawl.settings.on_topic_from) == ("rocchio", 0.5)
     assert len(list(crawl.on_topic)) == 8
-    overview = overview_of(tmp_path / "crawl")
+    overview = CrawlOverview(tmp_path / "crawl")
     assert overview.n_on_topic == 8
     assert overview.state.status is not None
     assert overview.state.status.n_on_topic == 8
@@ -41,7 +41,7 @@ def test_a_model_without_probabilities_counts_none(site: LiveSite, tmp_path: Pat
     code, out, _ = scenthound(*site.crawl("--out", tmp_path / "crawl", "--pages", 5, "--relevance", "cosine"))
     assert code == 0
     assert "on topic" not in out
-    assert overview_of(tmp_path / "crawl").n_on_topic is None
+    assert CrawlOverview(tmp_path / "crawl").n_on_topic is None
     assert not list(sh.open_crawl(tmp_path / "crawl").on_topic)
     with pytest.raises(UsageError, match="min_relevance="):
         sh.export(tmp_path / "crawl", "jsonl", tmp_path / "pages.jsonl", on_topic=True)

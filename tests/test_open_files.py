@@ -1,6 +1,5 @@
 """Too many open files: a crawl that needs more than allowed does not start, and no host is blamed for a shortage."""
 
-import asyncio
 import errno
 import math
 import os
@@ -18,13 +17,12 @@ import pytest
 import scenthound as sh
 from scenthound.crawler import runner
 from scenthound.crawler.state import State, crawl_state
-from scenthound.errors import FilesFailure, UsageError
+from scenthound.errors import UsageError
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import HostState
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.testing import topical_web
-from scenthound.text.tokenizer import WordScanner
-from scenthound.web import curl_handle, dns, open_files, parser_process
+from scenthound.web import curl_handle, dns, open_files
 from scenthound.web.dns import _look_up
 from scenthound.web.open_files import (
     FILES_PER_CONNECTION,
@@ -35,8 +33,6 @@ from scenthound.web.open_files import (
     raise_file_limit,
     reserve_connections,
 )
-from scenthound.web.parse import ParsedPage
-from scenthound.web.parser_process import GuardedParser, ParserProcess
 from scenthound.web.static_server import StaticPage, StaticServer
 from stored_crawls import add_page, new_crawl, response
 from timing import WAIT_S
@@ -85,7 +81,7 @@ def site(tmp_path: Path) -> Iterator[ManyHosts]:
 
 
 def run_limited(script: str, *arguments: str, limit: int = LIMIT) -> "subprocess.CompletedProcess[str]":
-    """Run Python code in a process that may open so many files, without warnings and coverage of this one."""
+    """Run Python code in a process that may open this many files, without warnings and coverage of this one."""
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))\n{script}"
     return subprocess.run(
         [sys.executable, "-c", limited, *arguments], capture_output=True, text=True, check=False, timeout=4 * WAIT_S
@@ -98,7 +94,7 @@ COMMAND = "from scenthound.cli import main; main()\n"
 def assert_complete(folder: Path) -> None:
     """All pages were visited, none was skipped, and no host failed."""
     with StoredCrawl.open(folder) as crawl:
-        assert (crawl.n_visits(), crawl.counts().skipped) == (N_HOSTS, 0)
+        assert (crawl.n_visits(), crawl.n_skipped()) == (N_HOSTS, 0)
         status = crawl.status()
     assert status is not None
     assert status.hosts[HostState.DISABLED] == 0
@@ -264,7 +260,7 @@ def test_a_lasting_shortage_ends_a_crawl_that_can_be_resumed(
     assert "ulimit -n" in err
     with StoredCrawl.open(folder) as crawl:
         state = crawl_state(crawl)
-        assert crawl.counts().skipped == 0
+        assert crawl.n_skipped() == 0
         assert crawl.n_visits() >= 1
     assert (state.state, state.ended, state.can_resume) == (State.FAILED, EndReason.FILES, True)
     assert sh.open_crawl(folder).failure in err
@@ -476,56 +472,3 @@ def test_any_failed_lookup_without_files_is_a_shortage(error: OSError, monkeypat
     assert _look_up(lookup, "a.test") in (SkipReason.DNS_NOT_FOUND, SkipReason.DNS_FAILED)
     monkeypatch.setattr(dns, "can_open_files", lambda: False)
     assert _look_up(lookup, "a.test") is SkipReason.TOO_MANY_FILES
-
-
-@contextmanager
-def no_files_for_a_while(monkeypatch: pytest.MonkeyPatch, n_failures: float) -> Iterator[list[None]]:
-    """The parser process cannot be started so many times."""
-    failures: list[None] = []
-
-    class Short(ParserProcess):
-        def __init__(self, timeout_s: float | None) -> None:
-            if len(failures) < n_failures:
-                failures.append(None)
-                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-            super().__init__(timeout_s)
-
-    monkeypatch.setattr(parser_process, "ParserProcess", Short)
-    monkeypatch.setattr(parser_process, "START_AGAIN_S", 0.01)
-    yield failures
-
-
-async def parsed_or_failed() -> ParsedPage | SkipReason | BaseException:
-    """A page, or the error in a callback of the loop, which ends a crawl."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[ParsedPage | SkipReason | BaseException] = loop.create_future()
-    loop.set_exception_handler(lambda _, context: done.set_result(context["exception"]))
-    parser = GuardedParser(WordScanner(), agent="x", inline_bytes=0, timeout_s=WAIT_S)
-    parser.start(b"<p>words", "http://a.test/", None, done.set_result)
-    try:
-        return await asyncio.wait_for(done, 2 * WAIT_S)
-    finally:
-        parser.close()
-
-
-def test_a_page_waits_until_its_parser_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    with no_files_for_a_while(monkeypatch, 3) as failures:
-        assert isinstance(asyncio.run(parsed_or_failed()), ParsedPage)
-        assert len(failures) == 3
-
-
-def test_a_parser_process_that_cannot_be_started_for_long_is_a_failure_of_the_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(parser_process, "MAX_FAILED_STARTS", 5)
-    with no_files_for_a_while(monkeypatch, math.inf) as failures:
-        assert isinstance(asyncio.run(parsed_or_failed()), FilesFailure)
-        assert len(failures) == 5
-
-
-def test_a_page_that_is_read_back_without_files_is_a_failure_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    with no_files_for_a_while(monkeypatch, math.inf):
-        parser = GuardedParser(WordScanner(), agent="x", inline_bytes=0)
-        with pytest.raises(FilesFailure):
-            parser.parse_now(b"<p>words", "http://a.test/", None)
-        parser.close()

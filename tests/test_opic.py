@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.strategies.opic import Opic
@@ -11,6 +11,7 @@ from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
+@pytest.mark.slow
 def test_opic_keeps_the_contract_in_large_rounds_and_with_seeds_like_any_page():
     check_strategy(lambda: Opic(n=50, seeds_first=False))
 
@@ -90,7 +91,6 @@ def test_a_seed_given_twice_has_one_share():
     assert [opic.history_of(page) for page in (0, 1)] == [0.5, 0.5]
 
 
-@settings(max_examples=50)
 @given(
     web_seed=st.integers(0, 1000),
     n=st.integers(1, 10),

@@ -11,12 +11,10 @@ from overview_crawls import a_moment, a_run, add_visits, planned_crawl
 from scenthound.crawler.live_crawl import Harvest
 from scenthound.errors import InvalidInput
 from scenthound.store import folder as kinds
-from scenthound.store.crawl_folder import ArchiveSettings
-from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.folder import folder_kind
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.ui.crawl_curves import WINDOW, WorkingTime, crawl_curves, visit_curves
-from scenthound.ui.crawl_overview import HostPages, HostTally
+from scenthound.ui.crawl_curves import WINDOW, WorkingTime, crawl_curves
+from scenthound.ui.crawl_overview import HostPages, hosts_of
 from scenthound.ui.link_graph import in_common, page_numbers
 from scenthound.web.urls import host_of
 from stored_crawls import NOON_S, new_crawl, visit
@@ -37,7 +35,7 @@ def test_curves_come_from_samples_without_the_time_between_runs(tmp_path: Path) 
     # Since the beginning, 6 pages in 3 s and 10 in 6 s; at 19 s the last point of ten seconds ago is the one at 7 s.
     assert curves.pages_per_s[1:].tolist() == [2, pytest.approx(10 / 6), pytest.approx(18 / 12)]
     assert math.isnan(curves.pages_per_s[0])
-    assert (curves.hosts_disabled[0], curves.n_skipped[0], curves.frontier[0], curves.knows_hosts) == (4, 5, 7, True)
+    assert (curves.hosts_disabled[0], curves.n_skipped[0], curves.frontier[0]) == (4, 5, 7)
 
 
 def test_a_run_that_died_lasted_until_its_last_sample(tmp_path: Path) -> None:
@@ -50,8 +48,9 @@ def test_a_run_that_died_lasted_until_its_last_sample(tmp_path: Path) -> None:
         assert crawl_curves(store).seconds.tolist() == [3, 4]
 
 
-def test_curves_of_an_older_crawl_come_from_its_visits(tmp_path: Path) -> None:
+def test_curves_without_samples_come_from_visits(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
+        store.add(a_run(1, 0.0))
         add_visits(store, [1.0, 0.0, 0.5, 0.5])
         curves = crawl_curves(store)
     assert curves.harvest.tolist() == [1.0, 0.5, 0.5, 0.5]
@@ -59,7 +58,6 @@ def test_curves_of_an_older_crawl_come_from_its_visits(tmp_path: Path) -> None:
     assert curves.frontier.tolist() == [0, 10, 20, 30]
     assert np.isnan(curves.n_skipped).all()
     assert np.isnan(curves.hosts_waiting).all()
-    assert not curves.knows_hosts
 
 
 def test_the_recent_harvest_equals_that_of_a_running_crawl(tmp_path: Path) -> None:
@@ -75,21 +73,6 @@ def test_the_recent_harvest_equals_that_of_a_running_crawl(tmp_path: Path) -> No
     assert curves.recent_harvest == pytest.approx(np.array(recent))
 
 
-def test_visits_of_older_versions_precede_the_first_sample(tmp_path: Path) -> None:
-    with planned_crawl(tmp_path / "crawl") as store:
-        add_visits(store, [1.0, 0.0])
-        store.add(a_run(1, 50.0, n_pages_before=2))
-        store.add(a_moment(51, 3, harvest=0.25))
-        store.commit()
-        curves = crawl_curves(store)
-    assert curves.pages.tolist() == [1, 2, 3]
-    assert curves.harvest.tolist() == [1.0, 0.5, 0.25]
-    assert curves.seconds.tolist() == [0, 1, 2]
-    # Of the first two pages nobody noted what was not taken.
-    assert np.isnan(curves.n_skipped).tolist() == [True, True, False]
-    assert curves.knows_hosts
-
-
 def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         for number, seconds in enumerate((1, 3.5, 101)):
@@ -100,7 +83,7 @@ def test_a_run_that_died_lasted_until_its_last_page_if_that_is_later(tmp_path: P
             store.add(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [3, 4.5]
-        assert visit_curves(store).seconds.tolist() == [1, 3.5, 4.5]
+        assert crawl_curves(store, from_visits=True).seconds.tolist() == [1, 3.5, 4.5]
 
 
 def test_time_between_paused_samples_is_not_active(tmp_path: Path) -> None:
@@ -119,42 +102,25 @@ def test_time_between_paused_samples_is_not_active(tmp_path: Path) -> None:
             store.add(sample)
         store.commit()
         assert crawl_curves(store).seconds.tolist() == [2, 3, 3, 3, 5, 8]
-        assert visit_curves(store).seconds.tolist() == [1, 7]
+        assert crawl_curves(store, from_visits=True).seconds.tolist() == [1, 7]
 
 
 def test_a_clock_that_is_set_back_never_decreases_active_time() -> None:
     samples = [a_moment(5, 1), a_moment(2, 2), a_moment(6, 3)]
-    clock = WorkingTime.of([a_run(1, 0.0)], samples, {})
+    clock = WorkingTime([a_run(1, 0.0)], samples, {})
     assert clock.at(np.array([each.time_s for each in samples])).tolist() == [5, 5, 6]
     assert clock.at(np.array([])).tolist() == []
 
 
-def test_samples_of_an_unrecorded_run_count() -> None:
-    samples = [a_moment(5, 1), a_moment(7, 2)]
-    assert WorkingTime.of([], samples, {}).at(np.array([each.time_s for each in samples])).tolist() == [0, 2]
-
-
-def test_gaps_of_hours_between_visits_are_time_between_runs(tmp_path: Path) -> None:
-    with planned_crawl(tmp_path / "crawl") as store:
-        for number, seconds in enumerate((0, 10, 90_000, 90_005)):
-            store.add(visit(number, time_s=NOON_S + seconds))
-        store.commit()
-        assert crawl_curves(store).seconds.tolist() == [0, 10, 10, 15]
-
-
 def test_the_score_given_up_comes_from_visits_without_those_that_waited_for_a_seed(tmp_path: Path) -> None:
-    """Samples of version 0.7 have it in other units."""
     with planned_crawl(tmp_path / "crawl") as store:
         for number, regret in enumerate((math.inf, 0.5, None, 0.125)):
             store.add(visit(number, score=0.5, regret=regret))
-        store.add(a_run(1, 0.0))
-        for n_pages in range(5):
-            store.add(a_moment(n_pages, n_pages, regret=2.4e-5))
         store.commit()
         regrets = crawl_curves(store).regret
     # 0.5 of 1.0 and 0.125 of 0.625.
-    assert np.isnan(regrets[:2]).all()
-    assert regrets[2:].tolist() == pytest.approx([0.5, 0.5, 0.35])
+    assert np.isnan(regrets[:1]).all()
+    assert regrets[1:].tolist() == pytest.approx([0.5, 0.5, 0.35])
 
 
 def test_scores_below_0_have_no_share(tmp_path: Path) -> None:
@@ -171,13 +137,14 @@ def test_the_frontier_is_that_of_the_order_of_requests(tmp_path: Path) -> None:
         for number, (rank, queue_size) in enumerate(((0, 1), (2, 30), (3, 40), (1, 20))):
             store.add(visit(number, rank=rank, queue_size=queue_size))
         store.commit()
-        assert visit_curves(store).frontier.tolist() == [1, 20, 30, 40]
+        assert crawl_curves(store, from_visits=True).frontier.tolist() == [1, 20, 30, 40]
 
 
 def test_curves_are_thinned_and_keep_their_ends(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
+        store.add(a_run(1, 0.0))
         add_visits(store, [0.5] * 1000)
-        curves = visit_curves(store, max_points=50)
+        curves = crawl_curves(store, max_points=50, from_visits=True)
     assert len(curves) == 50
     assert (curves.pages[0], curves.pages[-1]) == (1, 1000)
     assert curves.pages_per_s[1:] == pytest.approx(np.ones(49))
@@ -185,23 +152,17 @@ def test_curves_are_thinned_and_keep_their_ends(tmp_path: Path) -> None:
 
 def test_a_crawl_without_pages_has_empty_curves(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
-        assert len(crawl_curves(store)) == len(visit_curves(store)) == 0
+        assert len(crawl_curves(store)) == len(crawl_curves(store, from_visits=True)) == 0
 
 
-def test_counting_of_hosts_continues(tmp_path: Path) -> None:
-    tally = HostTally()
+def test_hosts_are_counted_over_their_ports(tmp_path: Path) -> None:
     with planned_crawl(tmp_path / "crawl") as store:
         add_visits(store, [1.0, 0.25, 0.5])
-        assert not tally.read_on(store, most_visits=2)
-        assert tally.share_read == pytest.approx(2 / 3)
-        assert tally.read_on(store, most_visits=2)
-        assert tally.top(5) == [HostPages("a.test", 2, 0.75), HostPages("b.test", 1, 0.25)]
+        assert hosts_of(store) == [HostPages("a.test", 2, 0.75), HostPages("b.test", 1, 0.25)]
         store.add(visit(3, url="http://b.test:81/", relevance=0.75))
         store.add(visit(4, url="http://b.test/x", relevance=0.5))
         store.commit()
-        assert tally.read_on(store)
-    assert tally.top(1) == [HostPages("b.test", 3, 0.5)]
-    assert tally.n_hosts == 2
+        assert hosts_of(store) == [HostPages("b.test", 3, 0.5), HostPages("a.test", 2, 0.75)]
 
 
 def test_hosts_are_named_as_in_the_crawler(tmp_path: Path) -> None:
@@ -210,21 +171,8 @@ def test_hosts_are_named_as_in_the_crawler(tmp_path: Path) -> None:
         for number, url in enumerate(urls):
             store.add(visit(number, url=url))
         store.commit()
-        tally = HostTally()
-        tally.read_on(store)
-    assert {each.host for each in tally.top(9)} == set(map(host_of, urls)) == {"a.test", "[::1]"}
-
-
-def test_a_tally_starts_again_for_another_crawl(tmp_path: Path) -> None:
-    tally = HostTally()
-    with planned_crawl(tmp_path / "first") as store:
-        add_visits(store, [1.0] * 4)
-        tally.read_on(store)
-    with CrawlStore.create(tmp_path / "second", {}, ArchiveSettings("Scenthound")) as store:
-        store.add(visit(0, url="http://c.test/", relevance=0.5))
-        store.commit()
-        assert tally.read_on(store)
-    assert tally.top(9) == [HostPages("c.test", 1, 0.5)]
+        found = {each.host for each in hosts_of(store)}
+    assert found == set(map(host_of, urls)) == {"a.test", "[::1]"}
 
 
 def test_common_pages_are_those_that_both_crawls_visited(tmp_path: Path) -> None:

@@ -159,6 +159,7 @@ def tools() -> Path:
 # In fresh environments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", PYTHONS)
 def test_the_wheel_crawls_and_exports_without_extras(
     version: str, distributions: Distributions, site: LiveSite, tmp_path: Path
@@ -173,6 +174,7 @@ def test_the_wheel_crawls_and_exports_without_extras(
     assert [page["language"] for page in pages] == 6 * [None]
 
 
+@pytest.mark.slow
 def test_the_core_needs_no_extra_for_crawls_reports_and_webs_and_names_the_extra_for_the_rest(
     distributions: Distributions, site: LiveSite, tmp_path: Path
 ) -> None:
@@ -204,17 +206,7 @@ def test_the_core_needs_no_extra_for_crawls_reports_and_webs_and_names_the_extra
         assert extra in PROJECT["optional-dependencies"]
 
 
-def test_without_a_compiler_the_sdist_becomes_a_wheel_without_the_extension(
-    distributions: Distributions, tmp_path: Path
-) -> None:
-    with tarfile.open(distributions.sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
-    source = tmp_path / f"scenthound-{VERSION}"
-    completed([sys.executable, "-c", WHEEL, str(tmp_path)], cwd=source, env={**os.environ, "CC": "false"})
-    (wheel,) = tmp_path.glob("*.whl")
-    assert contents(distributions.wheel) - contents(wheel) == {"scenthound/native/_native.abi3.so"}
-
-
+@pytest.mark.slow
 def test_the_core_is_small(distributions: Distributions) -> None:
     (site_packages,) = core_environment(THIS_PYTHON).glob("lib/python*/site-packages")
     dependencies = [
@@ -237,6 +229,7 @@ def contents(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+@pytest.mark.slow
 def test_the_wheel_has_the_package_with_its_extension_and_nothing_else(distributions: Distributions) -> None:
     names = contents(distributions.wheel)
     package = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "scenthound").rglob("*.*")}
@@ -249,6 +242,7 @@ def test_the_wheel_has_the_package_with_its_extension_and_nothing_else(distribut
     assert "-cp311-abi3-" in distributions.wheel.name
 
 
+@pytest.mark.slow
 def test_the_sdist_has_all_that_make_test_needs(distributions: Distributions) -> None:
     with tarfile.open(distributions.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -272,6 +266,7 @@ def metadata_of(wheel: Path) -> tuple[list[str], str]:
     return message.get_all("Classifier", []), text.split("\n\n", 1)[1]
 
 
+@pytest.mark.slow
 def test_the_links_of_the_long_description_are_absolute_and_lead_to_files_of_the_version(
     distributions: Distributions,
 ) -> None:
@@ -287,6 +282,7 @@ def test_the_links_of_the_long_description_are_absolute_and_lead_to_files_of_the
             assert (ROOT / path).is_file(), address
 
 
+@pytest.mark.slow
 def test_package_indexes_accept_the_metadata(distributions: Distributions, tools: Path) -> None:
     completed([str(tools / "twine"), "check", "--strict", *map(str, distributions)])
     listed = completed([str(tools / "python"), "-c", "import trove_classifiers as t; print(*t.classifiers, sep='\\n')"])
@@ -300,7 +296,7 @@ def test_package_indexes_accept_the_metadata(distributions: Distributions, tools
 
 def test_versions_have_dates_and_the_same_number_everywhere() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    headings = re.findall(r"^## (.*)$", changelog, re.MULTILINE)
+    headings = re.findall(r"^## (?!Unreleased$)(.*)$", changelog, re.MULTILINE)
     versions = [re.fullmatch(r"(\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d|unreleased)\)", each) for each in headings]
     pairs = [match.groups() for match in versions if match]
     assert len(pairs) == len(headings)
@@ -312,6 +308,7 @@ def test_versions_have_dates_and_the_same_number_everywhere() -> None:
     assert citation["version"] == VERSION
 
 
+@pytest.mark.slow
 def test_the_citation_is_valid_and_names_the_studies(tools: Path) -> None:
     completed([str(tools / "cffconvert"), "--validate", "--infile", str(ROOT / "CITATION.cff")])
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))

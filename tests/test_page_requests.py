@@ -96,9 +96,7 @@ def answers(
 
     async def run() -> list[Answer | None]:
         clock = asyncio.get_running_loop().time
-        requests = PageRequests(
-            known, crawl, own, SiteResolver(), plain_fetcher=lambda: plain, clock=clock, on_request=lambda host: None
-        )
+        requests = PageRequests(known, crawl, own, SiteResolver(), plain_fetcher=lambda: plain, clock=clock)
         first = await asyncio.gather(*(requests.answer(PAGE, url) for url in urls[:together]))
         asked = zip(urls[together:], accepts or ["*/*"] * (len(urls) - together), strict=True)
         return first + [await requests.answer(PAGE, url, accept) for url, accept in asked]
@@ -251,7 +249,6 @@ def test_a_request_that_nobody_waits_for_any_more_does_not_block_its_host() -> N
             SiteResolver(),
             plain_fetcher=lambda: own,
             clock=loop.time,
-            on_request=lambda host: None,
         )
         tasks = [loop.create_task(requests.answer(PAGE, f"http://www.a.test/{n}")) for n in range(3)]
         await asyncio.sleep(0.05)

@@ -33,12 +33,11 @@ def test_a_long_text_is_truncated() -> None:
     assert len(readable_text("dog " * MAX_TEXT_CHARACTERS)) == MAX_TEXT_CHARACTERS
 
 
-def test_a_page_that_the_parser_fails_on_has_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise RecursionError
-
-    monkeypatch.setattr("scenthound.web.html.read_html", fail)
-    assert readable_text("<p>dog") == ""
+def test_line_breaks_of_the_source_are_white_space() -> None:
+    assert (
+        readable_text("<p>red\nkites<pre>fly\nhigh</pre>ki\u00adtes<br>eat mice")
+        == "\nred kites\nfly high\nkites\neat mice"
+    )
 
 
 def test_a_hostile_page_takes_bounded_time() -> None:
@@ -69,7 +68,6 @@ def anchors(html: str) -> list[tuple[str, str]]:
         ("<base href=http://b.test/x/><a href=y>Y</a>", [("http://b.test/x/y", "Y")]),
         ("<a href=/><img></a><a href=/c><img alt='a cat'></a>", [("http://a.test/", ""), ("http://a.test/c", "a cat")]),
         ("<a href=mailto:me@a.test>me</a><a href=/ok>ok</a>", [("http://a.test/ok", "ok")]),
-        # A frame makes the page one whose links are marked in the text.
         ("<iframe src=/f></iframe><a href=/g>go</a>", [("http://a.test/f", ""), ("http://a.test/g", "go")]),
         ("", []),
     ],

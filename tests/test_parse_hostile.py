@@ -17,7 +17,7 @@ def test_control_characters_of_the_source_cannot_move_a_link(forged: str) -> Non
     html = f"dog {forged} <a href=x>cat{forged}</a> {forged}<img alt='{forged}'> <a href=y>cow</a>{forged}"
     # An invisible link would compensate for a forged marker if only their number were checked.
     page = Page(html + f"<template><a href=z>{forged}</a></template>")
-    assert [url[-1] for url in page.parsed.link_urls] == ["x", "y"]
+    assert [url[-1] for url in page.parsed.links] == ["x", "y"]
     assert page.anchors == ["cat", "cow"]
 
 
@@ -67,7 +67,7 @@ def test_bytes_beyond_the_limit_are_ignored() -> None:
 
 def test_links_beyond_the_limit_are_omitted() -> None:
     page = Page("<a href=x>dog</a> " * (MAX_LINKS + 5)).parsed
-    assert len(page.link_urls) == MAX_LINKS
+    assert len(page.links) == MAX_LINKS
     assert len(page.words) == MAX_LINKS + 5
     assert_positions_are_valid(page)
 

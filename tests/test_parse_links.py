@@ -1,23 +1,18 @@
 """Parsing: the links of a page, their URLs, and the words of their anchors."""
 
 import itertools
-import re
 from pathlib import Path
 
 import numpy as np
 import orjson
-import pytest
 import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.words import stems_in_order
 from parsed_page import URL, Page, assert_positions_are_valid
-from scenthound import native
 from scenthound.files import opened
-from scenthound.text.tokenizer import WordScanner, plain_words
 from scenthound.text.windows import context_bounds
-from scenthound.web import html as html_module
-from scenthound.web.html import HtmlContent, read_marked
 from scenthound.web.urls import resolve
 
 
@@ -34,8 +29,8 @@ def test_images_contribute_their_alt_text() -> None:
 
 def test_links_are_anchors_areas_and_frames_in_page_order_with_duplicates() -> None:
     page = Page("<a href=1>x</a><a name=n>y</a><map><area href=2></map><iframe src=3>z</iframe><a href=1>w</a>")
-    assert [url[-1] for url in page.parsed.link_urls] == ["1", "2", "3", "1"]
-    assert Page("<frameset><frame src=1><frame src=2></frameset>").parsed.link_urls == [
+    assert [url[-1] for url in page.parsed.links] == ["1", "2", "3", "1"]
+    assert Page("<frameset><frame src=1><frame src=2></frameset>").parsed.links == [
         "http://web.test/a/1",
         "http://web.test/a/2",
     ]
@@ -49,9 +44,9 @@ def test_links_without_a_crawlable_url_are_omitted() -> None:
 def test_links_are_relative_to_the_first_base_element() -> None:
     page = Page("<base target=t><base href='/b/#f'><base href=/c/><a href=x>dog</a>")
     assert page.parsed.base_url == "http://web.test/b/"
-    assert page.parsed.link_urls == ["http://web.test/b/x"]
+    assert page.parsed.links == ["http://web.test/b/x"]
     assert Page("<a href=x>").parsed.base_url == URL
-    assert Page("<base href='data:,x'><a href=x>").parsed.link_urls == ["http://web.test/a/x"]
+    assert Page("<base href='data:,x'><a href=x>").parsed.links == ["http://web.test/a/x"]
 
 
 def test_a_page_with_an_invalid_url_has_words_and_no_links() -> None:
@@ -89,66 +84,6 @@ def test_an_iframe_in_svg_may_contain_links() -> None:
     ]
 
 
-def test_links_without_reliable_positions_are_behind_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "is_available", lambda: False)
-    # A library that reports no spans and drops the markers.
-    monkeypatch.setattr("scenthound.web.html._LINK_SPANS", {})
-    monkeypatch.setattr("scenthound.web.html._MARKER", re.compile(r"(?!)"))
-    page = Page("dog <a href=x>cat</a> <a href=y>cow</a>").parsed
-    assert (page.link_start.tolist(), page.link_end.tolist()) == ([3, 3], [3, 3])
-    assert len(page.link_urls) == 2
-
-
-READ_TWICE = {
-    "a link in a link": "<a href=1>dog<table><tr><td><a href=2>cat</a></table>cow</a>",
-    "a frame in a link": "<a href=1>dog <iframe src=2></iframe>cat</a>",
-    "an invisible link": "<a href=1>dog</a><template><a href=2>cat</a></template>",
-    "a link without visible text": "<a href=1><script>x</script></a> dog",
-    "a forged marker": "<a href=1>dog\x01</a> cat",
-}
-READ_ONCE = {
-    "no link": "dog",
-    "links": "<a href=1>dog</a>s <p><a href=2> cat </a><a href=3 rel=nofollow>cow</a>",
-    "links without text": "<a href=1></a><a href=2> </a><a href=3><img alt=''></a><a href=4><br></a> dog",
-    "an empty reference": "un<a href=''>dog</a>s",
-    "frames": "dog<iframe src=1>x</iframe>cat<iframe></iframe>cow",
-    "a frame set": "<frameset><frame src=1><frame src=2></frameset>",
-    "a map": "<map><area href=1 alt=dog rel=nofollow><area href=2></map>cat",
-    "blocks in links": "<a href=1><div>dog</div>cat</a><a href=2><p>cow</a>bird",
-    "soft hyphens": "<title>a\xadb</title>d\xadog <a href=1>c\xadat</a>\xad<a href=2>cow</a>\xads",
-    "anchors without href": "<a name=x>dog</a> <a href=1>cat</a>",
-}
-
-
-@pytest.mark.parametrize("name", READ_TWICE | READ_ONCE)
-def test_pages_read_by_spans_and_by_markers_are_alike(name: str) -> None:
-    html = (READ_TWICE | READ_ONCE)[name]
-    spans, marked = html_module._read_with_spans(html, 100), read_marked(html, 100)
-    assert (spans is None) == (name in READ_TWICE)
-    assert_reads_alike(spans or marked, marked)
-
-
-def assert_reads_alike(spans: HtmlContent, marked: HtmlContent) -> None:
-    assert (spans.title, spans.references, spans.relations) == (marked.title, marked.references, marked.relations)
-    scanner = WordScanner()
-    words, positions = scanner.scan_cut(spans.text, spans.edges)
-    words_marked, positions_marked = scanner.scan_cut(marked.text, marked.edges)
-    assert (words.tolist(), positions.tolist()) == (words_marked.tolist(), positions_marked.tolist())
-
-
-PIECES = """
-<a href=1> <a href=2> </a> </a> <a> <p> </p> <td> <table> </table> <b> <div> </div> <li> <iframe src=3></iframe> <hr>
-<area href=4 alt=cow> <img alt=bird> <span> </span> <title> </title> dog cat, &shy; <math> <mtd> <svg> <option> <pre>
-"""
-
-
-@given(st.lists(st.sampled_from([" ", *re.split(r"\s(?!\w+=)", PIECES.strip())]), max_size=24).map("".join))
-def test_any_page_read_by_spans_is_read_alike_by_markers(html: str) -> None:
-    spans = html_module._read_with_spans(html, 100)
-    if spans is not None:
-        assert_reads_alike(spans, read_marked(html, 100))
-
-
 def test_a_link_in_the_source_of_a_formula_is_ignored() -> None:
     source = "<annotation-xml encoding='text/html'><a href=x>dog</a><img alt=cat></annotation-xml>"
     page = Page(f"<math><semantics><mi>kite</mi>{source}</semantics></math> <a href=y>bird</a>")
@@ -164,10 +99,10 @@ def test_links_of_real_pages_have_the_words_of_their_elements(shared: Path) -> N
             elements = turbohtml.parse(record["html"]).find_all("a", href=True)
             urls = [(resolve(record["url"], str(element.attr("href"))), element) for element in elements]
             crawlable = [(url, element) for url, element in urls if url]
-            assert page.parsed.link_urls == [url for url, _ in crawlable]
+            assert page.parsed.links == [url for url, _ in crawlable]
             for anchor, (_, element) in zip(page.anchors, crawlable, strict=True):
-                assert element.find("img") or anchor == " ".join(plain_words(element.text))
-            title = plain_words(page.parsed.title)
+                assert element.find("img") or anchor == " ".join(stems_in_order(element.text))
+            title = stems_in_order(page.parsed.title)
             assert page.words[: len(title)] == title
             assert_positions_are_valid(page.parsed)
 

@@ -13,7 +13,7 @@ from frontier_helpers import push
 from listed_pages import crawl, names
 from scenthound.crawler.assembly import CrawlParts
 from scenthound.crawler.replay import start_or_replay
-from scenthound.crawler.settings import DEFAULT_PATIENCE, CrawlSettings
+from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import Kind
 from scenthound.errors import InvalidParameter
 from scenthound.frontier.base import ReadyHosts, max_better_hosts
@@ -152,11 +152,11 @@ def live_visits(folder: Path, settings: CrawlSettings, site: VirtualSite) -> lis
     with closing(CrawlStore.create(folder, settings.as_settings(), ArchiveSettings("test"))) as store:
         store.add_stems(list(site.recorded().vocabulary))
         store.commit()
-        with closing(CrawlParts(settings, store)) as parts:
-            start_or_replay(parts, settings, store)
-            know_all_hosts(parts, site)
-            run_in_virtual_time(parts, settings, site)
-            parts.crawl.commit()
+        parts = CrawlParts(settings, store)
+        start_or_replay(parts, settings, store)
+        know_all_hosts(parts, site)
+        run_in_virtual_time(parts, settings, site)
+        parts.crawl.commit()
         return [(row.url, row.time_s) for row in store.visits()]
 
 
@@ -244,8 +244,8 @@ def test_a_live_crawl_does_not_wait_for_a_response_that_takes_long(tmp_path: Pat
     settings = plan((f"{SLOW}/",), connections=2, strict_order=False, patience=1.0, politeness=PolitenessSettings())
     with (
         closing(CrawlStore.create(tmp_path / "crawl", settings.as_settings(), ArchiveSettings("test"))) as store,
-        closing(CrawlParts(settings, store)) as parts,
     ):
+        parts = CrawlParts(settings, store)
         start_or_replay(parts, settings, store)
         know_all_hosts(parts, site)
         (first,) = parts.crawl.turn(0.0, 2, 100)
@@ -253,13 +253,6 @@ def test_a_live_crawl_does_not_wait_for_a_response_that_takes_long(tmp_path: Pat
         requested = {now_s: [task.url for task in parts.crawl.turn(now_s, 1, 100)] for now_s in (2.5, 5.0, 12.0, 13.0)}
     # The response to the second request to the slow host takes more than ten seconds.
     assert requested == {2.5: [f"{SLOW}/1"], 5.0: [], 12.0: [], 13.0: [f"{FAST}/1"]}
-
-
-def test_settings_of_earlier_versions_have_no_patience() -> None:
-    settings = plan((f"{SLOW}/",)).as_settings()
-    assert settings["patience"] == DEFAULT_PATIENCE > 0
-    del settings["patience"]
-    assert CrawlSettings.from_settings(settings).patience == 0.0
 
 
 @pytest.mark.parametrize("patience", [-0.1, 1.1, float("nan")])

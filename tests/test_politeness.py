@@ -275,7 +275,26 @@ def test_invalid_settings_are_rejected(name, value):
         PolitenessSettings(**{name: value})
 
 
-def test_settings_of_version_0_6_are_read():
-    old = {"delay_s": 2.0, "longest_rest_s": 60.0, "longest_adaptive_s": 9.0, "failures_to_retire": 3}
-    new = PolitenessSettings(delay_s=2.0, max_delay_s=60.0, max_adaptive_delay_s=9.0, max_failures=3)
-    assert PolitenessSettings.from_dict(old) == new
+def test_after_a_restart_every_host_waits_once_and_so_do_hosts_that_are_not_known_yet() -> None:
+    politeness = Politeness(PolitenessSettings(delay_s=8.0))
+    for host in range(2):
+        politeness.started(host, 10.0)
+        politeness.finished(host, 10.5, RequestOutcome(0.1, retry_after_s=600.0 * host or None))
+    politeness.resume(100.0)
+    assert [politeness.ready(host, 107.9) for host in range(3)] == [False, False, False]
+    assert [politeness.ready(host, 108.0) for host in range(3)] == [True, False, True]
+    assert politeness.ready(1, 610.5)
+
+
+def test_requests_that_are_repeated_and_other_hosts_of_an_address_wait_for_each_other() -> None:
+    politeness = Politeness(PolitenessSettings(delay_s=1.0, address_delay_s=0.25))
+    for host in range(4):
+        politeness.set_address(host, "192.0.2.1")
+    for host in range(2):
+        politeness.started(host, 10.0 + host)
+    politeness.resume(20.0)
+    # Any host of the address may have received a request just before the restart.
+    assert politeness.reserve_address(0, 20.0, 20.0) == 20.25
+    assert politeness.reserve_address(1, 20.0, 20.125) == 20.5
+    politeness.resume(30.0)
+    assert politeness.reserve_address(0, 30.0, 30.0) == 30.25

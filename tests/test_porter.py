@@ -11,9 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.files import opened
-
-pytest.importorskip("native_code")
-
 from scenthound.native._native import stem_word
 
 #: All suffixes that are removed or replaced, and what is left of some.

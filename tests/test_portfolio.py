@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from saved_states import as_lists
-from scenthound import native
 from scenthound.errors import InvalidParameter
 from scenthound.frontier.base import ReadyHosts
 from scenthound.frontier.politeness import PolitenessSettings
@@ -18,6 +17,7 @@ from scenthound.strategies.best_n_first import BestFirst, LinkContext
 from scenthound.strategies.opic import Opic
 from scenthound.strategies.portfolio import MemberChoice, Portfolio
 from scenthound.testing import SyntheticWeb, check_strategy, visited
+from slow_cases import few_of
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 from test_patience import live_visits, polite_visits
 from virtual_site import VirtualSite, plan, random_site
@@ -35,6 +35,7 @@ members = pytest.mark.parametrize("names", MEMBERS)
 # The contract
 
 
+@pytest.mark.slow
 @members
 def test_a_portfolio_keeps_the_contract(names):
     check_strategy(lambda: Portfolio(members=names))
@@ -286,7 +287,7 @@ def test_a_page_that_another_member_requested_is_no_reason_to_wait():
     assert patient.used == {host_of(c)}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few_of(range(8), 2))
 def test_nor_is_it_when_a_better_page_links_to_it_meanwhile(seed):
     # b is requested before z is visited, which links to b, too, and is more relevant than a.
     hosts = {"z": "other", "c": "third"}
@@ -348,7 +349,7 @@ def test_a_cash_member_passes_on_the_cash_of_pages_that_others_requested():
 
 
 def test_visits_that_were_not_requested_are_learned_from_and_not_requested_again():
-    # As when another version of the crawler takes over a crawl, and when a visit is explained.
+    # As when another version of the crawler takes over a crawl.
     web = SyntheticWeb.random(Random(2))
     crawl, other = (SteppedCrawl(each, web) for each in (Portfolio("otie+best_first"), BestFirst()))
     other.finish()
@@ -358,36 +359,6 @@ def test_visits_that_were_not_requested_are_learned_from_and_not_requested_again
     crawl.finish()
     assert len(set(crawl.trace)) == len(crawl.trace) > len(before)
     assert set(crawl.trace) == set(other.trace)
-
-
-def test_reasons_are_those_of_the_first_member_that_has_some():
-    links = {"s": ["h1", "h2", "x1", "x2"], "h1": ["t", "x1"], "h2": ["t", "x2"], "x1": ["y"], "x2": ["y"], "t": []}
-    web = SyntheticWeb(links, relevance={"s": 0.9, "h1": 0.9, "h2": 0.9})
-    for names in ("scent+link_context", "link_context+scent"):
-        crawl = SteppedCrawl(Portfolio(names), web)
-        while not {"h1", "h2"} <= set(crawl.trace):
-            crawl.step()
-        reasons = crawl.strategy.reasons(crawl.number("t"))
-        assert reasons == crawl.strategy.members["scent"].reasons(crawl.number("t"))
-        assert reasons or "t" in crawl.trace
-    assert SteppedCrawl(Portfolio("opic+best_first"), web).strategy.reasons(0) == []
-
-
-def test_plain_and_native_frontiers_give_the_same_crawl_while_hosts_wait(monkeypatch):
-    pytest.importorskip("native_code")
-    web = SyntheticWeb.random(Random(8), n_pages=150, n_hosts=8)
-    for names in MEMBERS:
-        traces = []
-        for is_native in (True, False):
-            with monkeypatch.context() as patch:
-                if not is_native:
-                    patch.setattr(native, "is_available", lambda: False)
-                rng, crawl = Random(1), SteppedCrawl(Portfolio(names), web)
-                while len(crawl.strategy):
-                    ready = {host for host in range(8) if rng.random() < 0.5}
-                    crawl.step(rng.randint(1, 4), ready.__contains__)
-                traces.append(crawl.trace)
-        assert traces[0] == traces[1]
 
 
 class Picky(BestFirst):
@@ -422,6 +393,7 @@ class ReadsHostsOnly(BestFirst):
         return []
 
 
+@pytest.mark.slow
 def test_members_need_neither_scores_nor_marks_on_hosts(monkeypatch):
     monkeypatch.setitem(STRATEGIES._local.classes, "ReadsHostsOnly", ReadsHostsOnly)
     check_strategy(lambda: Portfolio("ReadsHostsOnly+link_context"))

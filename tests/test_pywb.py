@@ -28,6 +28,8 @@ from scenthound.web.static_server import StaticPage, StaticServer
 from timing import WAIT_S, wait_until
 from virtual_site import TOPIC, page_of_words
 
+pytestmark = pytest.mark.slow
+
 PYWB = "pywb==2.10.0"
 REPLAYER = Path(__file__).with_name("pywb_replay.py")
 

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from live_site import N_PAGES, LiveSite, live_site
 from scenthound import open_run
-from scenthound.crawler.settings import CrawlSettings
-from virtual_site import crawl_virtually, plan, random_site, visited_urls
+from virtual_site import visited_urls
 
 Call = Callable[..., tuple[int, str, str]]
 #: The links of a page are tied for `best_first`; the agents of `infospiders` draw theirs at random.
@@ -66,19 +64,3 @@ def test_repeats_have_the_random_seeds_from_the_first_one_on(
     two, one = ([(page.seed, page.url) for page in open_run(tmp_path / name).pages] for name in ("two", "one"))
     assert {seed for seed, _ in two} == {4, 5}
     assert [page for page in two if page[0] == 5] == one
-
-
-def test_a_crawl_of_an_earlier_version_is_resumed_with_its_random_numbers(tmp_path: Path) -> None:
-    site, orders = random_site(1), []
-    settings = plan(tuple(list(site.pages)[:2]), strategy="best_first", relevance="cosine", page_budget=30)
-    earlier = replace(settings, random_as_simulated=False)
-    for name, each in (("new", settings), ("earlier", earlier)):
-        crawl_virtually(tmp_path / name, each, site)
-        orders.append(visited_urls(tmp_path / name))
-    assert orders[0] != orders[1]
-    crawl_virtually(tmp_path / "resumed", replace(earlier, page_budget=10), site)
-    stored = earlier.as_settings()
-    del stored["random_as_simulated"]
-    resumed = CrawlSettings.from_settings(stored)
-    crawl_virtually(tmp_path / "resumed", resumed, site)
-    assert visited_urls(tmp_path / "resumed") == orders[1]

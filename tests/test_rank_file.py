@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenthound.errors import InvalidParameter, UsageError
-from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file, toml_lines, toml_value
+from scenthound.strategies.rank_file import Generation, RankFile, rank_file_text, read_rank_file
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
+from scenthound.toml_files import toml_lines, toml_value
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.floats(allow_nan=False) | st.integers(-(10**20), 10**20)
@@ -164,14 +165,14 @@ TWO = '[[rule]]\n{}\nformula = "HUB"\n[[rule]]\n{}\nformula = "CASH"\n'
     [
         ("formula = ", "is no rank file: not TOML"),
         ("", "There are no weights; write formula ="),
-        ("formula = 3", "formula is 3; it must be a string"),
-        ("weights = 3", "weights is 3; it must be a table"),
+        ("formula = 3", "the file, formula: Expected"),
+        ("weights = 3", "the file, weights: Expected"),
         ('formula = "HUBB"', "No score 'HUBB'. Did you mean 'HUB'?"),
         ("weights = {com_out = 1}", "No score 'com_out'. Did you mean 'comm_out'?"),
         ('formula = "-1*HUB + 2*CASH"', "The weight hub of a rank rule is -1.0"),
         ("weights = {hub = -1, cash = 2}", "The weight hub of a rank rule is -1.0"),
-        ("weights = {hub = true}", "The weight hub is True; it must be a number"),
-        ('weights = {hub = "1"}', "The weight hub is 1; it must be a number"),
+        ("weights = {hub = true}", "the file, weights"),
+        ('weights = {hub = "1"}', "the file, weights"),
         ("weights = {hub = 0}", "must be greater than 0"),
         (
             'formula = "0.70*COMM_OUT + 0.30*HUB"\nweights = {comm_out = 0.75, hub = 0.25}',
@@ -182,43 +183,43 @@ TWO = '[[rule]]\n{}\nformula = "HUB"\n[[rule]]\n{}\nformula = "CASH"\n'
             "does not agree with the weights",
         ),
         ('formula = "HUB"\nversion = 2', "version is 2, but this Scenthound reads 1"),
-        ('formula = "HUB"\nversion = "1"', "version is 1; it must be 1"),
+        ('formula = "HUB"\nversion = "1"', "version is 1, but this Scenthound reads 1"),
         ('formula = "HUB"\nformat = "recipe"', "format is 'recipe'; it must be 'scenthound rank function'"),
-        ('formula = "HUB"\ntreshold = 0.7', "No key of a rank file 'treshold'. Did you mean 'threshold'?"),
+        ('formula = "HUB"\ntreshold = 0.7', "No key 'treshold'. Did you mean 'threshold'?"),
         ('formula = "HUB"\nthreshold = 1.0', "threshold=1.0 is out of range"),
-        ('formula = "HUB"\nthreshold = "x"', "threshold=x should be a value of type float"),
+        ('formula = "HUB"\nthreshold = "x"', "the file, threshold: Expected `float`"),
         ('formula = "HUB"\nhub_over = "min"', "'min'"),
         ('formula = "HUB"\nrenew = "cousins"', "'cousins'"),
         ('formula = "HUB"\nscore_range = 0', "score_range=0"),
-        ('formula = "HUB"\nguide = 3', "relevance_model is 3"),
-        ('formula = "HUB"\ntraining = 3', "`training` is not a table"),
-        ('formula = "HUB"\nhistory = 3', "`history` is not a table"),
-        ('formula = "HUB"\n[history]\ngenerations = 3', "`generations` is not a list of tables"),
-        ('formula = "HUB"\n[history]\ngenerations = [[1]]', "`generations` is not a list of tables"),
+        ('formula = "HUB"\nguide = 3', "'guide'"),
+        ('formula = "HUB"\ntraining = 3', "the file, training: Expected"),
+        ('formula = "HUB"\nhistory = 3', "[history] must be a table"),
+        ('formula = "HUB"\n[history]\ngenerations = 3', "[history], generations: Expected"),
+        ('formula = "HUB"\n[history]\ngenerations = [[1]]', "[history], generations"),
         (
             'formula = "HUB"\n[history]\ngeneration = []',
-            "No key of [history] 'generation'. Did you mean 'generations'?",
+            "[history]: No key 'generation'. Did you mean 'generations'?",
         ),
         (
             'formula = "HUB"\n[history]\ngenerations = [{generation = 1}]',
-            "A generation of [history] has no number best",
+            "missing required field `best`",
         ),
-        ('formula = "HUB"\n[history]\ngenerations = [{mode = 1}]', "No key of a generation 'mode'"),
+        ('formula = "HUB"\n[history]\ngenerations = [{mode = 1}]', "missing required field `generation`"),
         ('formula = "HUB"\n[[rule]]\nformula = "CASH"', "a formula or weights outside them"),
         ("rule = []", "`rule` is not a list of tables"),
         ("rule = 3", "`rule` is not a list of tables"),
         (TWO.format("", ""), "Rule 1: Every rule except the last"),
         (TWO.format("before_page = 3", "before_page = 4"), "Rule 2: The last rule is for all other URLs"),
-        (TWO.format("before_page = 3.5", ""), "Rule 1: before_page is 3.5"),
+        (TWO.format("before_page = 3.5", ""), "Rule 1, before_page: Expected `int | null`"),
         (TWO.format("before_page = 3\nup_to_distance = 2", ""), "Rule 1: Every rule except the last"),
-        (TWO.format("before_pages = 3", ""), "Rule 1: No key of a rule 'before_pages'. Did you mean 'before_page'?"),
+        (TWO.format("before_pages = 3", ""), "Rule 1: No key 'before_pages'. Did you mean 'before_page'?"),
         (TWO.format("before_page = 3", "") + '[[rule]]\nformula = "HUB"', "Rule 2: Every rule except the last"),
         (
             '[[rule]]\nup_to_distance = 1\nformula = "HUB"\n' + TWO.format("before_page = 3", ""),
             "Some rules end by up_to_distance and some by before_page",
         ),
         (TWO.format("before_page = 0", ""), "The bounds of rank rules are 0;"),
-        ("x = 1" + "0" * 5000, "not TOML"),
+        ("x = 1" + "0" * 5000, "too long"),
     ],
 )
 def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
@@ -237,5 +238,5 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     with pytest.raises(UsageError, match=rf"^{tmp_path} .*\bfolder\b"):
         read_rank_file(tmp_path)
     (tmp_path / "bytes.toml").write_bytes(b"formula = '\xff'")
-    with pytest.raises(UsageError, match=r"bytes\.toml .*\bTOML\b"):
+    with pytest.raises(UsageError, match=r"bytes\.toml .*\bUTF-8\b"):
         read_rank_file(tmp_path / "bytes.toml")

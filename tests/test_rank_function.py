@@ -13,10 +13,11 @@ from reference_implementations import PlainExtraScores, PlainRankScores
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.model import Links, Seed, Visit
 from scenthound.strategies.best_n_first import BestFirst
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules, RankFunction
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 from scenthound.strategies.rank_scores import CashScore, Download, RankScores
 from scenthound.testing import SyntheticWeb, check_strategy, visited
+from slow_cases import few_of
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 NO_WEIGHTS = dict.fromkeys(SCORE_NAMES, 0)
@@ -42,6 +43,7 @@ SPLIT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", PARAMETERS[1:3])  # the defaults: test_strategies.py
 def test_the_rank_function_keeps_the_contract(parameters):
     check_strategy(lambda: RankFunction(**parameters))
@@ -55,16 +57,17 @@ def test_a_state_survives_json(parameters, n_steps):
     assert trace_with_checkpoint(lambda: RankFunction(**parameters), web, n_steps) == trace
 
 
+@pytest.mark.slow
 def test_rules_that_are_split_and_weigh_all_scores_keep_the_contract():
-    check_strategy(lambda: RankFunction.of(SPLIT[0], n=2))
+    check_strategy(lambda: RankByRules(SPLIT[0], n=2))
 
 
 @pytest.mark.parametrize("rules", SPLIT)
 def test_a_state_of_rules_that_are_split_survives_json(rules):
     web = SyntheticWeb.random(Random(3))
-    trace = visited(RankFunction.of(rules), web)
+    trace = visited(RankByRules(rules), web)
     for n_steps in (0, 1, 15):
-        assert trace_with_checkpoint(lambda: RankFunction.of(rules), web, n_steps) == trace
+        assert trace_with_checkpoint(lambda: RankByRules(rules), web, n_steps) == trace
 
 
 # Half of COMM_OUT and half of PARENT_1. A relevance of 1 is a score of 1, 0.75 of 0.5, 0.5 of 0, 0.25 of -0.5, 0 of -1.
@@ -271,7 +274,7 @@ PARAMETERS = st.fixed_dictionaries(
 
 @given(webs(), rank_rules(), PARAMETERS, st.integers(1, 3))
 def test_every_rank_at_every_renewal_is_that_of_the_definitions(web, rules, parameters, n_asked):
-    strategy = RankFunction.of(rules, **parameters)
+    strategy = RankByRules(rules, **parameters)
     hub_over, threshold, score_range = (parameters[name] for name in ("hub_over", "threshold", "score_range"))
     strategy.start([Seed(page, web.host(page)) for page in web.seeds], Random(0), None)
     plain, extras = PlainRankScores(web.seeds, hub_over), PlainExtraScores({page: page % 3 for page in web.seeds})
@@ -327,7 +330,7 @@ def test_the_cash_of_all_urls_is_the_average_on_the_mean(web):
 
 @given(webs(), rank_rules())
 def test_ranks_are_summed_from_left_to_right_to_the_last_bit(web, rules):
-    strategy = RankFunction.of(rules)
+    strategy = RankByRules(rules)
     strategy.start([Seed(page, web.host(page)) for page in web.seeds], Random(0), None)
     asked, n_downloaded = set(), 0
     extras = PlainExtraScores({page: page % 3 for page in web.seeds})
@@ -359,7 +362,7 @@ def links_of(pages, hosts, predicted, anchors):
 
 def test_the_extra_scores_worked_out_by_hand():
     s, t, a, b = range(4)
-    strategy = RankFunction.of(RankRules((only(**EXTRAS),)))
+    strategy = RankByRules(RankRules((only(**EXTRAS),)))
     strategy.start([Seed(s, 0), Seed(t, 1)], Random(0), None)
     strategy.tell(Visit(s, 1.0, links_of([a, a, b, t], [2, 2, 0, 1], [0.4, 0.8, 0.0, 0.2], [0.1, 0.6, 0.3, 0.0])))
     found = strategy.score_matrix(numbers(a, b, t))[:, 9:]
@@ -377,7 +380,7 @@ def test_the_extra_scores_worked_out_by_hand():
 
 
 def test_a_page_that_was_downloaded_and_says_no_lowers_what_its_host_is_worth():
-    strategy = RankFunction.of(RankRules((only(host_success=1),)))
+    strategy = RankByRules(RankRules((only(host_success=1),)))
     strategy.start([Seed(0, 5)], Random(0), None)
     nothing = [np.zeros(2)] * 2
     strategy.tell(Visit(0, 0.0, Links(numbers(1, 2), numbers(5, 5), *nothing)))
@@ -414,7 +417,7 @@ def test_what_scores_beyond_all_measure_is_cut_off():
 def test_links_are_scored_only_for_rules_that_weigh_them(weights, anchors, window):
     strategy = RankFunction(**weights)
     assert (strategy.needs_anchors, strategy.context_words) == (anchors, window)
-    of_rules = RankFunction.of(RankRules((only(hub=1), only(**{"hub": 1, **weights})), "phase", (9,)))
+    of_rules = RankByRules(RankRules((only(hub=1), only(**{"hub": 1, **weights})), "phase", (9,)))
     assert (of_rules.needs_anchors, of_rules.context_words) == (anchors, window)
 
 
@@ -429,7 +432,7 @@ def test_a_driver_that_does_not_score_links_is_told_so(score):
 def test_scores_that_no_rule_weighs_are_not_kept():
     plain, all_scores = RankFunction().memory_bound(), RankFunction(**EXTRAS).memory_bound()
     assert all_scores.bytes_per_url - plain.bytes_per_url == 16 + 16 + 24 + 32
-    assert RankFunction.of(SPLIT[0]).memory_bound().bytes_per_url == all_scores.bytes_per_url + 8
+    assert RankByRules(SPLIT[0]).memory_bound().bytes_per_url == all_scores.bytes_per_url + 8
 
 
 # By distance: AUTHORITY for what is one link from the seed, and HUB beyond.   s -> a b    a -> c d e    c -> b
@@ -441,7 +444,7 @@ def test_scores_that_no_rule_weighs_are_not_kept():
 @pytest.mark.parametrize(("split_by", "bound", "rank_of_b"), [("distance", 1, 2.0), ("phase", 2, 0.75)])
 def test_rules_split_by_distance_and_phase_worked_out_by_hand(split_by, bound, rank_of_b):
     s, a, b, c, d, e = range(6)
-    strategy = RankFunction.of(RankRules((only(authority=1), only(hub=1)), split_by, (bound,)))
+    strategy = RankByRules(RankRules((only(authority=1), only(hub=1)), split_by, (bound,)))
     strategy.start([Seed(s, 0)], Random(0), None)
     for page, links, ranks in [(s, [a, b], [1.5, 1.5]), (a, [c, d, e], [1.2, 1.2, 1.2]), (c, [b], [rank_of_b])]:
         strategy.tell(Visit(page, 1.0, Links(numbers(*links), numbers(*([0] * len(links))))))
@@ -468,7 +471,7 @@ def test_seeds_come_first_whatever_links_to_them():
         assert visited(RankFunction(), web, ["a", "b", "c"], seed=seed)[3:] == ["x"]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few_of(range(10), 3))
 def test_with_the_weights_of_best_first_it_crawls_a_tree_like_best_first(seed):
     rng = Random(seed)
     names = [f"p{i}" for i in range(60)]

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scenthound.crawler.runner import GC_THRESHOLD, rare_collections
+from scenthound.processes import GC_THRESHOLD, rare_collections
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scenthound.crawler.reader import MAX_RETRY_AFTER_S, PageScorer, retry_after_seconds, visible_links
 from scenthound.crawler.tasks import PageText
-from scenthound.frontier.url_index import NEW, FoundUrls
+from scenthound.frontier.url_table import NEW, FoundUrls
 from scenthound.model import FloatArray, IntArray
 from scenthound.strategies.best_n_first import BestNFirst
 from scenthound.web.parse import ParsedPage
@@ -16,17 +16,17 @@ from scenthound.web.parse import ParsedPage
 def page(numbers: list[int] | None = None, *, nofollow: bool = False) -> ParsedPage:
     """Four links, each of one word, of which the first and the last are not to be followed."""
     urls = [f"http://a.test/{letter}" for letter in "abcd"]
+    new = [url for url, number in zip(urls, numbers or [], strict=False) if number == NEW]
     return ParsedPage(
         title="",
         base_url="http://a.test/",
         words=np.arange(1, 9, dtype=np.int32),
-        link_urls=urls if numbers is None else [url for url, n in zip(urls, numbers, strict=True) if n == NEW],
+        links=urls if numbers is None else FoundUrls(np.array(numbers, np.int32), new),
         link_start=np.array([0, 2, 4, 6], np.int32),
         link_end=np.array([1, 3, 5, 7], np.int32),
         link_nofollow=np.array([True, False, False, True]),
         noindex=False,
         nofollow=nofollow,
-        link_numbers=None if numbers is None else np.array(numbers, np.int32),
     )
 
 

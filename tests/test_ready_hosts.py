@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontier_helpers import MANY, push
+from oracles.frontier import SlowFrontier
 from scenthound.errors import PluginError
 from scenthound.frontier.base import PoppedPage, PriorityFrontier, ReadyHosts
-from scenthound.frontier.priority import BoundedFrontier, PlainFrontier
+from scenthound.frontier.priority import BoundedFrontier, UnboundedFrontier
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.best_n_first import BestFirst
 from scenthound.strategies.infospiders import InfoSpiders
@@ -25,18 +26,11 @@ def bounded():
     return BoundedFrontier(MANY, Random(3))
 
 
-def plain():
-    return PlainFrontier(lambda: 7)
+def unbounded():
+    return UnboundedFrontier(Random(7))
 
 
-def native():
-    pytest.importorskip("native_code")
-    from scenthound.frontier.native_frontier import NativeFrontier
-
-    return NativeFrontier(7)
-
-
-kinds = pytest.mark.parametrize("make", [bounded, plain, native])
+kinds = pytest.mark.parametrize("make", [bounded, unbounded])
 
 
 # ReadyHosts
@@ -170,8 +164,8 @@ def test_one_scan_equals_single_pops(make, rule, steps):
 
 
 @pytest.mark.parametrize("n_hosts", [3, 60, 2000])
-def test_plain_and_native_agree_in_long_crawls_while_most_hosts_wait(n_hosts):
-    rng, frontiers = Random(n_hosts), (plain(), native())
+def test_a_frontier_does_what_the_slow_one_does_in_long_crawls_while_most_hosts_wait(n_hosts):
+    rng, frontiers = Random(n_hosts), (SlowFrontier(Random(7)), unbounded())
     for step in range(60):
         pages = np.array([rng.randrange(6000) for _ in range(200)], np.int32)
         given_scores = np.array([rng.choice([0.0, 0.5, rng.random()]) for _ in pages])
@@ -225,7 +219,7 @@ def test_otie_reshares_at_the_same_rounds_whatever_the_batch_size():
 
     class Watched(Otie):
         def _reshare(self):
-            shared.append(self._n_rounds)
+            shared.append(self._rounds)
             super()._reshare()
 
     web = SyntheticWeb({"a": ["b", "c", "d", "e", "f"]}, host_of={name: name for name in "abcdef"})

@@ -1,10 +1,13 @@
 """Recorded webs: building them from batches, opening and looking up."""
 
+import gc
 import json
 import pickle
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import pytest
@@ -13,14 +16,22 @@ from hypothesis import strategies as st
 
 from recording_input import terms_of, three_pages
 from scenthound.errors import InvalidInput
-from scenthound.store import batches as batch_maker
+from scenthound.simulator.web import VisibleLinks
+from scenthound.store import recorded_web
 from scenthound.store.batches import BatchMaker, RawPage, RawRedirect
-from scenthound.store.builder import WebBuilder, plain_terms_of, web_of
+from scenthound.store.builder import WebBuilder, web_of
 from scenthound.store.builder import terms_of as count_terms
 from scenthound.store.folder import ResultFolder
-from scenthound.store.layout import DIVIDED_BY, LAYOUT, FileColumns, MemoryColumns, TextTable, content_fingerprint
+from scenthound.store.layout import (
+    DIVIDED_BY,
+    LAYOUT,
+    FileColumns,
+    MemoryColumns,
+    TextTable,
+    content_fingerprint,
+    packed,
+)
 from scenthound.store.recorded_web import RecordedWeb
-from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES
 from timing import cpu_cost_s
 
@@ -58,6 +69,21 @@ def test_urls_are_numbered_pages_first_then_aliases_then_the_rest(web: RecordedW
     assert web.url_page.tolist() == [0, 1, 2, 1, 1, -1]
     assert [web.hosts[host] for host in web.url_host] == ["a.org"] * 4 + ["c.org", "b.org"]
     assert web.n_hosts == 3
+
+
+def test_a_web_is_opened_in_several_threads_at_once(web: RecordedWeb, tmp_path: Path) -> None:
+    folder = save(web, tmp_path / "web")
+    threshold = gc.get_threshold()
+    # Threads switch within the parser of Python only when it collects garbage.
+    gc.callbacks.append(switch := lambda *_: sleep(0))
+    gc.set_threshold(20)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            opened = list(threads.map(RecordedWeb.open, [folder] * 40))
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(switch)
+    assert {each.n_urls for each in opened} == {web.n_urls}
 
 
 def test_links_are_kept_in_page_order_with_their_anchors(web: RecordedWeb) -> None:
@@ -172,8 +198,39 @@ def test_a_newer_format_is_rejected(web: RecordedWeb, tmp_path: Path) -> None:
         RecordedWeb.open(folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("link_offset", 2**31),
+        ("link_offset", -1),
+        ("link_url", 99),
+        ("url_page", 99),
+        ("url_page", -2),
+        ("url_host", 99),
+    ],
+)
+def test_a_web_with_links_to_nowhere_is_refused_by_crawls(web: RecordedWeb, name: str, number: int) -> None:
+    damaged = {**web.arrays, name: web.arrays[name].copy()}
+    damaged[name][1] = number
+    with pytest.raises(InvalidInput, match="is damaged"):
+        VisibleLinks(RecordedWeb(damaged))
+
+
+def test_words_are_cached_for_other_crawls_as_long_as_there_is_room(
+    web: RecordedWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded_web, "WORD_CACHE_BYTES", web.words(0).nbytes + web.words(1).nbytes)
+    web = web_of(three_pages())
+    words = [web.cached_words(page) for page in range(2)]
+    assert [web.cached_words(page) is words[page] for page in range(2)] == [True, True]
+    assert words[0].tolist() == web.words(0).tolist()
+    assert not words[0].flags.writeable
+    web.cached_words(2)
+    assert web.cached_words(0) is not words[0]
+
+
 def test_a_text_table_gives_back_its_strings() -> None:
-    table = TextTable.of(["", "Áedán", "\ud800"])
+    table = TextTable(*packed(["", "Áedán", "\ud800"]))
     assert list(table) == [table[0], table[1], table[2]] == ["", "Áedán", "?"]
     with pytest.raises(IndexError):
         table[3]
@@ -333,10 +390,9 @@ def test_terms_are_the_distinct_words_of_each_page(pages: list[list[int]]) -> No
         [page.count(word) for page, terms in zip(pages, distinct, strict=True) for word in terms],
         [len(terms) for terms in distinct],
     ]
-    for count in (count_terms, plain_terms_of):
-        counted = count(words, lengths, 301)
-        assert [values.tolist() for values in counted] == expected
-        assert {values.dtype for values in counted} == {np.dtype(np.int32)}
+    counted = count_terms(words, lengths)
+    assert [values.tolist() for values in counted] == expected
+    assert {values.dtype for values in counted} == {np.dtype(np.int32)}
 
 
 def test_words_of_a_duplicate_page_get_their_numbers_when_a_page_with_them_is_kept() -> None:
@@ -350,25 +406,6 @@ def test_words_of_a_duplicate_page_get_their_numbers_when_a_page_with_them_is_ke
     web = RecordedWeb(builder.finish())
     assert list(web.vocabulary) == ["", "dog", "fish", "cat", "owl", "unicorn"]
     assert [web.words(page).tolist() for page in range(web.n_pages)] == [[1], [2, 3, 2, 1], [4, 5]]
-
-
-def test_the_salt_is_random_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    salts: list[int] = []
-
-    class Listening(WordScanner):
-        def __init__(self, salt: int = 0) -> None:
-            salts.append(salt)
-            super().__init__(salt)
-
-    monkeypatch.setattr(batch_maker, "WordScanner", Listening)
-    webs = []
-    for salt in (None, None, 0, 12345):
-        builder = WebBuilder(MemoryColumns())
-        builder.add(BatchMaker(salt).batch(three_pages()))
-        webs.append(RecordedWeb(builder.finish()))
-    assert len(set(salts)) == 4
-    assert min(salts[:2]) > 1 << 32
-    assert {web.fingerprint for web in webs} == {web_of(three_pages()).fingerprint}
 
 
 def test_a_text_page_has_the_limits_of_an_html_page() -> None:
@@ -402,3 +439,12 @@ def test_a_column_that_grew_long_is_the_file_that_numpy_itself_would_write(tmp_p
 def test_the_words_of_a_text_pages_title_come_first() -> None:
     web = web_of([RawPage("http://a.org/", text="red kites", title="Birds")])
     assert [web.vocabulary[word] for word in web.words(0)] == ["bird", "red", "kite"]
+
+
+def test_a_damaged_web_is_reported_where_it_is_read(web: RecordedWeb) -> None:
+    arrays = {name: array.copy() for name, array in web.arrays.items()}
+    arrays["fingerprint_url"][:] = -5
+    with pytest.raises(InvalidInput, match="Record the web again"):
+        RecordedWeb(arrays).find("http://a.org/dogs")
+    arrays["url_text"][:] = 0xFF
+    assert set(RecordedWeb(arrays).url(0)) == {"\N{REPLACEMENT CHARACTER}"}

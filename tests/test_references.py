@@ -1,9 +1,9 @@
-"""References resolved by the extension have the URLs that `urls.resolve` gives them."""
+"""References resolved in bulk have the URLs that the library gives them one by one."""
 
 import json
 import re
 from html import unescape
-from itertools import islice, pairwise
+from itertools import islice
 
 import ada_url
 import numpy as np
@@ -13,13 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scenthound.files import opened
-from scenthound.frontier.url_index import NEW, NO_TARGET, UNUSUAL, FoundUrls
-from scenthound.web.references import References, resolve_in_table
-from scenthound.web.urls import MAX_URL_BYTES, canonical, encoded, resolve, resolve_all, resolve_plainly
+from scenthound.frontier.url_table import NEW, NO_TARGET, UNUSUAL, UrlTable
+from scenthound.web.references import References, resolve_links
+from scenthound.web.urls import MAX_URL_BYTES, canonical, encoded, resolve, resolve_all
 from timing import cpu_cost_s
-from url_tables import native_table, needs_native
-
-pytestmark = needs_native
 
 BASES = [
     "http://h/",
@@ -47,16 +44,14 @@ def by_library(base: str, reference: str) -> str | None:
 
 def natively(base: str, references: list[str]) -> list[str | int | None]:
     """The URL of each reference, None, or `UNUSUAL`."""
-    from scenthound.native import _native
-
     texts = References.of(map(encoded, references))
-    marks, text, ends = _native.resolve_references(base.encode(), texts.text, texts.ends)
-    bounds = [0, *np.frombuffer(ends, np.uint32).tolist()]
-    urls = [text[start:end].decode() for start, end in pairwise(bounds)]
-    results = {NEW: None, NO_TARGET: None, UNUSUAL: UNUSUAL}
-    kinds = np.frombuffer(marks, np.int32).tolist()
-    assert all(not url for url, kind in zip(urls, kinds, strict=True) if kind != NEW)
-    return [url if kind == NEW else results[kind] for url, kind in zip(urls, kinds, strict=True)]
+    found = UrlTable().resolve(base.encode(), texts.text, texts.ends)
+    urls = iter(found.new)
+    results = [
+        next(urls) if kind == NEW else {NO_TARGET: None, UNUSUAL: UNUSUAL}[kind] for kind in found.numbers.tolist()
+    ]
+    assert next(urls, None) is None
+    return results
 
 
 def n_unusual(base: str, references: list[str]) -> int:
@@ -107,7 +102,7 @@ references = st.lists(st.sampled_from(PARTS), max_size=9).map("".join)
 @example("https://h/a", ["http:", "http:b", "https:b", "https:", "https:\\\\b", "//", "///b", "http://@/", "//u@"])
 def test_any_references(base, written):
     n_unusual(base, written)
-    assert resolve_all(base, written) == resolve_plainly(base, written)
+    assert resolve_all(base, written) == [by_library(base, reference) for reference in written]
 
 
 @pytest.mark.parametrize("name", ["wpschools", "nlab", "mdn", "debdocs"])
@@ -141,44 +136,44 @@ WRITTEN = {
 
 
 def found(table, written):
-    return resolve_in_table("http://h/a/b", References.of(map(encoded, written)), table)
+    return resolve_links("http://h/a/b", References.of(map(encoded, written)), table)
 
 
 def test_known_urls_are_numbers_and_duplicates_get_one():
-    table = native_table()
+    table = UrlTable()
     table.add_all(["http://h/a/b", "http://h/x", "http://[::1]/z"])
     expected = [url for url in WRITTEN.values() if url is not None]
-    links = found(table, WRITTEN)
+    links, has_target = found(table, WRITTEN)
     assert links.numbers.tolist() == [NEW, NEW, 2, 1, NEW]
     assert links.numbers.dtype == np.int32
-    assert list(links.urls) == ["http://h/a/x", "http://xn--bcher-kva.example/y", "http://h/a/x"]
-    assert links.has_target.tolist() == [url is not None for url in WRITTEN.values()]
+    assert list(links.new) == ["http://h/a/x", "http://xn--bcher-kva.example/y", "http://h/a/x"]
+    assert has_target.tolist() == [url is not None for url in WRITTEN.values()]
     assert len(table) == 3
-    numbers = table.add_found(FoundUrls(links.numbers, links.urls))
+    numbers = table.add_found(links)
     assert numbers.tolist() == [3, 4, 2, 1, 3]
     assert [table.url(number) for number in numbers] == expected
-    again = found(table, WRITTEN)
-    assert (again.numbers.tolist(), list(again.urls)) == (numbers.tolist(), [])
+    again, _ = found(table, WRITTEN)
+    assert (again.numbers.tolist(), list(again.new)) == (numbers.tolist(), [])
 
 
 @given(st.sampled_from(BASES), st.lists(st.lists(references, max_size=40), max_size=3))
 def test_a_table_gives_the_urls_of_any_references(base, pages):
-    table = native_table()
+    table = UrlTable()
     for written in pages:
-        links = resolve_in_table(base, References.of(map(encoded, written)), table)
+        links, _ = resolve_links(base, References.of(map(encoded, written)), table)
         urls = table.urls(0, len(table))
-        new = iter(links.urls)
+        new = iter(links.new)
         seen = [next(new) if number == NEW else urls[number] for number in links.numbers]
-        assert seen == [url for url in resolve_plainly(base, written) if url is not None]
-        assert not set(links.urls) & set(urls)
-        table.add_found(FoundUrls(links.numbers, links.urls))
+        assert seen == [url for url in (by_library(base, reference) for reference in written) if url is not None]
+        assert not set(links.new) & set(urls)
+        table.add_found(links)
 
 
 @pytest.mark.parametrize("text", [b"\xff", b"a\xc3", b"/\xed\xa0\x80", b"?\xf5\x80\x80\x80", b"\xc0\xaf"])
 def test_invalid_utf_8_is_resolved_as_text_with_replacements(text):
     url = found_url = None
-    links = resolve_in_table("http://h/a/b", References.of([text]), native_table())
-    [found_url] = links.urls
+    links, _ = resolve_links("http://h/a/b", References.of([text]), UrlTable())
+    [found_url] = links.new
     try:
         url = resolve("http://h/a/b", text.decode("utf-8", "surrogatepass"))
     except UnicodeDecodeError:
@@ -219,7 +214,7 @@ def test_long_references_are_resolved(reference, url):
 )
 def test_time_is_linear_in_the_length(part):
     text = encoded(f"x{part * 1_000_000}")
-    table, ends = native_table(), np.array([len(text)], np.uint32)
+    table, ends = UrlTable(), np.array([len(text)], np.uint32)
     # Quadratic time would be minutes.
     assert cpu_cost_s(lambda: table.resolve(b"http://h/a/b/c", text, ends), 0.1) < 1.0
 
@@ -249,10 +244,10 @@ def test_a_base_that_is_not_canonical_is_rejected(base):
 @pytest.mark.parametrize("ends", [[2], [1, 0], [1 << 31], [0, 4_000_000_000]])
 def test_ends_beyond_the_text_are_rejected(ends):
     with pytest.raises(ValueError, match="ends"):
-        native_table().resolve(b"http://h/", b"x", np.array(ends, np.uint32))
+        UrlTable().resolve(b"http://h/", b"x", np.array(ends, np.uint32))
 
 
 def test_no_references():
     assert natively("http://h/", []) == []
-    links = found(native_table(), [])
-    assert (links.numbers.tolist(), list(links.urls), links.has_target) == ([], [], None)
+    links, has_target = found(UrlTable(), [])
+    assert (links.numbers.tolist(), list(links.new), has_target) == ([], [], None)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from parsed_page import URL
-from scenthound import native
 from scenthound.crawler.scope import Scope
 from scenthound.reasons import SkipReason
 from scenthound.store.batches import RawPage
@@ -61,7 +60,6 @@ def meta(value: str) -> str:
     return f'<meta http-equiv=refresh content="{value}">'
 
 
-@pytest.mark.parametrize("is_native", [False, True])
 @pytest.mark.parametrize(
     ("html", "target"),
     [
@@ -78,10 +76,8 @@ def meta(value: str) -> str:
     ],
 )
 def test_the_first_refresh_of_a_page_counts_unless_it_is_for_browsers_without_scripts(
-    html: str, target: str | None, is_native: bool, monkeypatch: pytest.MonkeyPatch
+    html: str, target: str | None
 ) -> None:
-    if not is_native:
-        monkeypatch.setattr(native, "is_available", lambda: False)
     scanner = WordScanner()
     refresh = parse_html(f"{html}<p>cat", URL, scanner).refresh
     expected = None if target is None else Refresh(0, URL[: URL.index("/", len("https://"))] + target)
@@ -90,7 +86,7 @@ def test_the_first_refresh_of_a_page_counts_unless_it_is_for_browsers_without_sc
 
 def test_a_late_refresh_is_the_last_link_of_the_page() -> None:
     page = parse_html(f"{meta(f'{MAX_REDIRECT_DELAY_S + 1};url=/c')}<a href=/b>b</a> dog", A, WordScanner())
-    assert page.link_urls == [B, C]
+    assert page.links == [B, C]
     assert (page.link_start.tolist(), page.link_end.tolist()) == ([0, 2], [1, 2])
     assert page.link_nofollow.tolist() == [False, False]
 

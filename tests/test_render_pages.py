@@ -119,7 +119,7 @@ def test_a_page_makes_no_more_requests_than_allowed(tab: RenderThread) -> None:
 
 
 def test_a_huge_document_is_cut_off(tab: RenderThread) -> None:
-    outcome = tab.render("<p>text<script>document.body.append('y'.repeat(3_000_000))</script>")
+    outcome = tab.document("<p>text<script>document.body.append('y'.repeat(3_000_000))</script>")
     assert isinstance(outcome, RenderedDocument)
     assert outcome.truncated
     assert len(outcome.html) == LIMITS.document_bytes

@@ -20,11 +20,9 @@ from scenthound.ui.document import (
     GraphNode,
     LinkGraph,
     Marker,
-    Paragraphs,
     Section,
     Series,
     Table,
-    WinLossGrid,
 )
 from scenthound.ui.html import (
     PAGE_SCRIPTS,
@@ -39,7 +37,7 @@ from scenthound.ui.html_blocks import DASH, MINUS, Anchors, chart_data, kept_poi
 
 HOSTILE = "</script><script>alert('x')</script>\"'&\u2028\u202e\x00\ud800"
 VOID = {"meta"}
-TEXT = Paragraphs(("Text.",))
+TEXT = "Text."
 
 
 def curve(name: str, y: list[float], **more: object) -> Series:
@@ -62,9 +60,8 @@ def hostile_page() -> Document:
         Chart(bad, bad, bad, bad, (series,), markers=(Marker(1.0, bad),), note=bad),
         Chart(bad, bad, bad, bad, (series,), kind="bars", categories=(bad,), note=bad),
         Table(bad, bad, (bad,), ((Cell(bad, mark=bad, link=bad),),), note=bad),
-        WinLossGrid(bad, bad, bad, (bad,), (bad,), np.array([[0.1]]), note=bad),
         LinkGraph(bad, bad, (GraphNode(bad, bad, 1, 0.5, 0, None),), note=bad),
-        Paragraphs((bad,)),
+        bad,
         BulletList((bad,)),
         Facts(((bad, bad),)),
         CodeBlock(bad, bad),
@@ -110,7 +107,7 @@ def test_texts_never_become_html():
 
 def test_data_for_scripts_is_complete_without_unsafe_characters():
     _, *data = Reader(document_html(hostile_page())).scripts
-    assert len(data) == 4
+    assert len(data) == 3
     (series,) = json.loads(data[0])["series"]
     assert series["name"] == "</script><script>alert('x')</script>\"'&\u2028\ufffd\ufffd\ufffd"
     assert not any(sign in text for text in data for sign in "<>&\u2028\u2029")
@@ -154,7 +151,7 @@ def test_the_policy_allows_only_the_style_sheet_and_script_of_the_page():
 
 
 def test_a_server_sends_the_same_policy_with_a_sandbox():
-    html = page_of(Paragraphs(("<script>alert(1)</script><style>p {}</style>",)))
+    html = page_of("<script>alert(1)</script><style>p {}</style>")
     (policy,) = [attrs["content"] for _, attrs in Reader(html).tags if attrs.get("http-equiv")]
     sent = content_security_policy(html)
     assert sent.startswith(f"{policy}; sandbox allow-scripts ")
@@ -245,35 +242,11 @@ def test_empty_charts_and_graphs_are_rendered():
     assert Reader(html).wrong == []
 
 
-def test_a_grid_has_a_sign_for_each_topic_and_counts_at_the_end():
-    differences = np.array([[0.4, -0.1, 0.0, np.nan], [-0.2, -0.3, -0.4, 0.05]])
-    html = page_of(WinLossGrid("w", "By topic", "best", ("one", "two"), ("a", "b", "c", "d"), differences))
-    rows = [re.findall(r"<td([^>]*)>(.*?)</td>", row) for row in html.split("<tbody>")[1].split("</tr>")[:2]]
-    assert [text for _, text in rows[0]] == ["+", MINUS, "=", "", "1", "1", "1"]
-    assert [text for _, text in rows[1]] == [MINUS, MINUS, MINUS, "+", "1", "0", "3"]
-    # The largest but one in twenty is 0.4: a fourth of it is one step.
-    classes = [re.findall(r'"(.*?)"', kind)[0] for row in rows for kind, _ in row[:4]]
-    assert classes == ["up-4", "down-1", "even", "unknown", "down-2", "down-3", "down-4", "up-1"]
-
-
-def test_a_grid_of_many_topics_has_bars_instead_of_names():
-    many = WinLossGrid("w", "By topic", "best", ("one",), tuple(f"t{i}" for i in range(150)), np.full((1, 150), 0.1))
-    assert 'class="win-loss dense"' in page_of(many)
-    assert '<th scope="colgroup" colspan="150">150 topics</th>' in page_of(many)
-
-
-def test_unknown_values_in_a_grid_are_empty_cells():
-    html = page_of(WinLossGrid("w", "By topic", "best", ("one",), ("a",), np.array([[np.nan]])))
-    assert '<td class="unknown"></td><td class="figure">0</td><td class="figure">0</td>' in html
-
-
-def test_a_table_has_marks_emphasis_and_sort_values():
-    table = Table(
-        "t", "T", ("who", "time"), ((Cell("a", emphasis=True), Cell("2 min", "*", value=120.0)),), note="* best"
-    )
+def test_a_table_has_marks_and_emphasis():
+    table = Table("t", "T", ("who", "time"), ((Cell("a", emphasis=True), Cell("2 min", "*")),), note="* best")
     html = page_of(table)
     assert '<th scope="row"><strong>a</strong></th>' in html
-    assert '<td class="figure" data-value="120">2 min<sup class="mark">*</sup></td>' in html
+    assert '<td class="figure">2 min<sup class="mark">*</sup></td>' in html
     assert '<p class="note">* best</p>' in html
 
 
@@ -293,14 +266,12 @@ def test_a_block_keeps_its_id_if_a_section_has_the_same_name():
 
 
 def test_collapsed_sections_can_be_opened_without_scripts():
-    html = document_html(
-        Document("crawl", "A crawl", (), (Section("Settings", (Paragraphs(("Text.",)),), collapsed=True),))
-    )
+    html = document_html(Document("crawl", "A crawl", (), (Section("Settings", ("Text.",), collapsed=True),)))
     assert '<details class="section" id="settings">\n<summary><h2>Settings</h2></summary>\n<p>Text.</p>' in html
 
 
 def test_summary_and_key_facts_come_first():
-    html = page_of(Paragraphs(("Later.",)), key_facts=(("relevant", "62 %"),))
+    html = page_of("Later.", key_facts=(("relevant", "62 %"),))
     positions = [html.index(text) for text in ("A crawl</h1>", "It went well.", "<dd>62 %</dd>", "Later.")]
     assert positions == sorted(positions)
 

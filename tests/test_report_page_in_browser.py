@@ -1,11 +1,11 @@
-"""A report in a browser: tables, grids and graphs, on screens and on paper."""
+"""A report in a browser: tables and graphs, on screens and on paper."""
 
 from playwright.sync_api import Locator
 from playwright.sync_api import Page as Tab
 
 from browsers import watched
 from made_study import made_claim, made_study
-from report_pages import HOSTILE, curves, floating, graph, grid, point_at, table
+from report_pages import HOSTILE, curves, floating, graph, point_at, table
 from scenthound.experiments.findings import Finding, Verdict
 from scenthound.experiments.study.tables import Table
 from scenthound.ui.document import Document, Section
@@ -24,7 +24,7 @@ def column(tab: Tab, number: int) -> list[str]:
     return [text.strip("*\n") for text in tab.locator(f"#table tbody tr > :nth-child({number})").all_inner_texts()]
 
 
-def test_a_table_is_sorted_by_texts_numbers_and_sort_values(open_page):
+def test_a_table_is_sorted_by_texts_and_numbers(open_page):
     with open_page(table()) as tab:
         heads = tab.locator("#table th[scope=col]")
         heads.nth(1).get_by_role("button").click()
@@ -36,19 +36,7 @@ def test_a_table_is_sorted_by_texts_numbers_and_sort_values(open_page):
         heads.nth(0).get_by_role("button").press("Enter")
         assert column(tab, 1) == ["a", "b", "c"]
         heads.nth(2).get_by_role("button").click()
-        assert column(tab, 3) == ["1 h", "2 min", "5 s"]
-
-
-def test_the_grid_shows_topic_and_difference(open_page, screenshots):
-    with open_page(grid()) as tab:
-        tab.locator("#grid tbody tr").nth(1).locator("td").nth(2).hover()
-        assert floating(tab, "#grid").split("\n") == ["topic 2", "", "two: 0.2 better than best"]
-        tab.locator("#grid .wide").focus()
-        tab.keyboard.press("ArrowRight")
-        tab.keyboard.press("ArrowDown")
-        assert floating(tab, "#grid").split("\n") == ["topic 3", "", "three: 0.3 worse than best"]
-        assert tab.locator("#grid [aria-live]").inner_text() == "topic 3. three: 0.3 worse than best"
-        tab.locator("#grid").screenshot(path=screenshots / "report-topics.png")
+        assert column(tab, 3) == ["3,600 s", "120 s", "5 s"]
 
 
 def test_the_graph_shows_title_path_and_links_of_a_page(open_page, screenshots):

@@ -13,6 +13,7 @@ from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_records import RobotsRecord
 from scenthound.store.crawl_store import CrawlStore
+from slow_cases import few_of
 from virtual_site import VirtualSite, busy_site, crawl_virtually, crawl_with_kills, plan, visited_urls
 
 
@@ -134,7 +135,7 @@ def test_the_latest_file_of_an_origin_counts(monkeypatch: pytest.MonkeyPatch) ->
     assert [is_allowed(cache, f"http://a.test/{path}") for path in "ab"] == [True, False]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few_of(range(6)))
 def test_rules_that_are_read_back_do_not_change_a_crawl(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,6 +118,7 @@ def test_with_too_long_wildcards_nothing_more_is_allowed() -> None:
 @pytest.mark.parametrize("pattern", ["/{}/", "/ab*{}/", "/ab*{}*bc$"])
 def test_the_size_of_an_index_is_known(pattern: str) -> None:
     text = "\n".join("-" + pattern.format(number) for number in range(800))
+    pattern_index(text[:20].strip())  # What the first call imports is not counted.
     gc.collect()
     tracemalloc.start()
     index = pattern_index(text)

@@ -240,7 +240,7 @@ def test_keywords_count_as_rare_even_if_most_pages_of_the_crawl_have_them():
     rest = numbers(5000, 5020)
     keyword, description = (deviations(score(scanner, relevance, f"{text} {rest}")) for text in ("ballonfahrt", "und"))
     assert keyword > description + 1
-    weights = CrawlWeights([np.array([1, 2]), np.array([1, 2, 3])], 4, rare=np.array([1]))
+    weights = CrawlWeights.counted([np.array([1, 2]), np.array([1, 2, 3])], 4, rare=np.array([1]))
     keyword, common, once, new = weights.root_idf(np.array([1, 2, 3, 9]))
     assert keyword == new > once > common
 
@@ -366,3 +366,20 @@ def test_a_file_of_frequencies_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "damaged.gz").write_bytes(b"no gzip")
     with pytest.raises(InvalidInput, match=r"damaged\.gz"):
         model(Topic("t", ("balloon",)), tmp_path / "damaged.gz")
+
+
+@pytest.mark.parametrize("n_learned", [3, 12, 45])
+def test_a_restored_model_goes_on_like_the_one_that_was_saved(n_learned):
+    # Of words that the package does not know, so that those of the crawl's own pages are weighted by it.
+    scanner, rng = WordScanner(), np.random.default_rng(4)
+    pages = [scanned(scanner, " ".join(f"qx{word}" for word in rng.integers(0, 60, 40))) for _ in range(100)]
+    training = Training((pages[0],), tuple(pages[1:13]))
+    made = Rocchio().for_topic(Topic("t", ("qx1",)), scanner, training)
+    saved, restored = made.for_crawl(), made.for_crawl()
+    for words in pages[13 : 13 + n_learned]:
+        saved.learn(words, is_start=False)
+    restored.restore(saved.state())
+    for words in pages[13 + n_learned :]:
+        assert restored.page(words, 0.0) == saved.page(words, 0.0)
+        for relevance in (saved, restored):
+            relevance.learn(words, is_start=False)

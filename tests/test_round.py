@@ -123,7 +123,8 @@ def test_it_gives_what_a_plain_list_would_give(rng):
         assert len(pages) == len(plain.pages)
         assert pages.state() == [list(taken) for taken in plain.pages]
         if rng.random() < 0.2:
-            pages = Round.restored(json.loads(json.dumps(pages.state())))
+            saved, pages = pages.state(), Round()
+            pages.restore(json.loads(json.dumps(saved)))
 
 
 # Regrets

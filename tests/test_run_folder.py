@@ -56,24 +56,6 @@ def test_a_run_folder_names_the_training_folder_and_the_relevance_models(web_pat
     assert about["relevance_models"] == {"breadth_first": "rocchio", "best_first": "rocchio"}
 
 
-def test_runs_without_training_pages_still_open(web_path, topics_file, tmp_path):
-    simulated(web_path, topics_file, tmp_path / "run")
-    folder = RunFolder.open(tmp_path / "run")
-    now = folder.starts()
-    about = json.loads((tmp_path / "run" / "run.json").read_text())
-    for name in ("n_train", "as_published", "train_from"):
-        del about["settings"][name]
-    del about["relevance_models"]
-    (tmp_path / "run" / "run.json").write_text(json.dumps(about))
-    lines = [json.loads(line) for line in (tmp_path / "run" / "starts.jsonl").read_text().splitlines()]
-    old = [{key: line[key] for key in ("topic", "seed", "seeds", "targets")} for line in lines]
-    (tmp_path / "run" / "starts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in old))
-    then = RunFolder.open(tmp_path / "run").starts()
-    assert [(start.seeds, start.targets) for start in then] == [(start.seeds, start.targets) for start in now]
-    assert all(start.training == start.negatives == () for start in then)
-    assert evaluate(RunFolder.open(tmp_path / "run"), chosen_metrics()[0]).results
-
-
 def test_traces_are_a_table_that_other_programs_can_read(web_path, topics_file, tmp_path):
     import pyarrow.parquet as pq
 
@@ -101,27 +83,6 @@ def test_a_polite_run_has_the_time_of_each_visit_and_its_running_time(web_path, 
     assert [len(trace) for trace in folder.traces()] == [20] * 8
     settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
     assert (settings["mode"], settings["plain"]) == ("polite:delay_s=2.0", True)
-
-
-def test_runs_without_modes_still_open(web_path, topics_file, tmp_path):
-    import pyarrow.parquet as pq
-
-    simulated(web_path, topics_file, tmp_path / "run")
-    now = RunFolder.open(tmp_path / "run")
-    expected = [trace.pages.tolist() for trace in now.traces()]
-    about = json.loads((tmp_path / "run" / "run.json").read_text())
-    del about["settings"]["mode"], about["settings"]["plain"]
-    (tmp_path / "run" / "run.json").write_text(json.dumps(about))
-    lines = [json.loads(line) for line in (tmp_path / "run" / "crawls.jsonl").read_text().splitlines()]
-    old = [{key: value for key, value in line.items() if key != "running_s"} for line in lines]
-    (tmp_path / "run" / "crawls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in old))
-    table = pq.read_table(tmp_path / "run" / "traces.parquet").drop_columns(["time_s"])
-    pq.write_table(table, tmp_path / "run" / "traces.parquet", row_group_size=20)
-    then = RunFolder.open(tmp_path / "run")
-    assert [trace.pages.tolist() for trace in then.traces()] == expected
-    assert (now.mode, then.mode) == ("sequential", "sequential")
-    assert now.crawls() == then.crawls()
-    assert evaluate(then, chosen_metrics()[0]).results[0].running_time is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Scent: features by hand, the same results with and without the extension, and topics that say little."""
+"""Scent: features by hand and by a slow version, and topics that say little."""
 
 import math
 from pathlib import Path
@@ -7,8 +7,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from oracles.link_evidence import SlowEvidence
 from scenthound.errors import InvalidInput, PluginError
 from scenthound.model import Links, Topic, Visit
+from scenthound.native import _native
 from scenthound.relevance.rocchio import Rocchio
 from scenthound.simulator.scores import TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
@@ -28,11 +30,12 @@ from scenthound.strategies.scent import LEAST_HIGHEST, Scent
 from scenthound.strategies.scent_weights import FittedFeature, ScentFile, default_weights, read_weights
 from scenthound.strategies.word_odds import PRIOR_PAGES, WordOdds
 from scenthound.testing import SyntheticWeb, check_strategy, visited
+from slow_cases import few_of
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
-from test_word_vectors import without_extension
 
 
 # The defaults: test_strategies.py.
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"n": 3, "buffer": 8}, {"max_words": 0}, {"window": 4, "buffer": 40}])
 def test_scent_keeps_the_contract(parameters):
     check_strategy(lambda: Scent(**parameters))
@@ -109,7 +112,7 @@ def test_the_score_is_the_weighted_sum_of_clipped_features():
     weights = default_weights()
     for name in "bde":
         features = np.array(list(features_of(crawl, name).values()))
-        expected = (weights.weight * np.clip(features, weights.low, weights.high)).sum()
+        expected = (weights[0] * np.clip(features, weights[1], weights[2])).sum()
         # The URL was scored when it was found, with the averages of that moment.
         crawl.strategy._score(np.array([crawl.number(name)], np.int32))
         assert crawl.strategy._frontier.score(crawl.number(name)) == pytest.approx(expected)
@@ -140,10 +143,10 @@ def test_a_word_speaks_for_relevance_as_far_as_it_was_seen():
         odds.learn(np.array([2, 3, 0], np.int32), 0.0)
     odds.update(0.5)
     share = (30 + PRIOR_PAGES * 0.5) / (30 + PRIOR_PAGES)
-    assert odds.of(1) == pytest.approx(logit(share))
-    assert odds.of(2) == pytest.approx(-logit(share))
-    assert odds.of(3) == pytest.approx(0)
-    assert odds.of(12) == 0  # beyond max_words
+    assert odds.log_odds[1] == pytest.approx(logit(share))
+    assert odds.log_odds[2] == pytest.approx(-logit(share))
+    assert odds.log_odds[3] == pytest.approx(0)
+    assert len(odds.log_odds) <= 12  # of max_words
     assert len(odds.log_odds) <= 10
 
 
@@ -188,41 +191,48 @@ def test_the_words_are_those_around_the_link_with_the_best_context():
     assert found == set(web.recorded.find_words(["reef", "tide", "coast"]).tolist())
 
 
-def random_evidence(seed: int) -> tuple[LinkEvidence, WordScores]:
+def random_page(rng: np.random.Generator) -> tuple[float, FoundLinks, np.ndarray]:
+    """The relevance of a page, its links and its words."""
+    n_links = int(rng.integers(0, 30))
+    words = rng.integers(0, 40, int(rng.integers(0, 200))).astype(np.int32)
+    first, last = np.sort(rng.integers(0, len(words) + 1, (2, n_links)), axis=0).astype(np.int32)
+    pages = rng.choice(200, n_links, replace=False).astype(np.int32)
+    context, anchor = log_odds(rng.random((2, n_links)))
+    return float(rng.random()), FoundLinks(pages, pages % 7, context, anchor, first.copy(), last.copy(), 0.3), words
+
+
+@pytest.mark.parametrize("seed", few_of(range(6), 2))
+def test_evidence_features_and_scores_are_those_of_the_slow_version_to_the_last_bit(seed):
     rng = np.random.default_rng(seed)
-    evidence = LinkEvidence()
+    evidence, slow = LinkEvidence(), SlowEvidence([0, 1])
     evidence.start(np.array([0, 1], np.int32))
+    relevance_sum, relevance_of_links, n_links, n_known = 0.0, 0.0, 0, 0
     for page in range(60):
-        evidence.visit(page, float(rng.random()))
-        n_links = int(rng.integers(0, 30))
-        words = rng.integers(0, 40, int(rng.integers(0, 200))).astype(np.int32)
-        ends = np.sort(rng.integers(0, len(words) + 1, (2, n_links)), axis=0).astype(np.int32)
-        pages = rng.choice(200, n_links, replace=False).astype(np.int32)
-        scores = log_odds(rng.random((2, n_links)))
-        links = FoundLinks(pages, pages % 7, scores[0].copy(), scores[1].copy(), ends[0].copy(), ends[1].copy(), 0.3)
-        evidence.add_links(page, float(rng.random()), links, words)
-    return evidence, WordScores(rng.normal(size=30), rng.normal(size=25))
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_extension_computes_the_same_to_the_last_bit(seed):
-    pytest.importorskip("native_code")
-    pages = np.arange(200, dtype=np.int32)
-    in_c, words = random_evidence(seed)
-    scored = in_c.scored(pages, words, default_weights())
-    with without_extension():
-        plain, _ = random_evidence(seed)
-        expected = plain.scored(pages, words, default_weights())
-    assert in_c.state()["urls"].tobytes() == plain.state()["urls"].tobytes()
-    assert len(scored.pages) > 50
-    for found, same in zip(scored, expected, strict=True):
-        assert found.tobytes() == np.ascontiguousarray(same).tobytes()
+        relevance, links, words = random_page(rng)
+        assert evidence.visit(page, relevance).tolist() == slow.visit(page, relevance)
+        evidence.add_links(page, relevance, links, words)
+        slow.add_links(page, relevance, links, words.tolist())
+        relevance_sum += relevance
+        relevance_of_links += relevance * len(links)
+        n_links += len(links)
+        n_known = max(n_known, int(links.pages.max(initial=-1)) + 1)
+    words = WordScores(rng.normal(size=30), rng.normal(size=25))
+    averages = relevance_sum / 60, relevance_of_links / n_links, n_known
+    pages, hosts, scores = evidence.scored(np.arange(200, dtype=np.int32), words, default_weights())
+    assert pages.tolist() == [
+        page for page in range(200) if slow.url(page).relevance == -1 and slow.url(page).n_parents
+    ]
+    assert hosts.tolist() == [page % 7 for page in pages.tolist()]
+    rows = [slow.features(page, averages, (words.context.tolist(), words.page.tolist())) for page in pages]
+    assert evidence.features(pages, words).tolist() == rows
+    for score, row in zip(scores.tolist(), rows, strict=True):
+        expected = 0.0
+        for (weight, low, high), value in zip(default_weights().T, row, strict=True):
+            expected += weight * min(max(value, low), high)
+        assert score == expected
 
 
 def test_the_extension_refuses_links_beyond_its_arrays():
-    pytest.importorskip("native_code")
-    from scenthound.native import _native
-
     evidence = LinkEvidence()
     evidence.reach(4)
     one, number = np.array([9], np.int32), np.array([0.5])
@@ -231,6 +241,8 @@ def test_the_extension_refuses_links_beyond_its_arrays():
         _native.add_link_evidence(evidence._urls, 0, *arguments)
     with pytest.raises(ValueError, match="beyond the evidence"):
         _native.visit_link_evidence(evidence._urls, 4, 0.5)
+    with pytest.raises(ValueError, match="beyond the evidence"):
+        _native.link_features(evidence._urls, np.array([3, 4], np.int32), np.ones(3), number, number)
     weights = np.zeros((3, len(FEATURES) - 1))
     with pytest.raises(ValueError, match="for each feature"):
         _native.score_link_evidence(evidence._urls, one, np.zeros(3), number, number, weights)
@@ -241,23 +253,16 @@ def test_the_extension_refuses_links_beyond_its_arrays():
     assert not sums.any()
 
 
-def test_the_extension_learns_the_same_words():
-    pytest.importorskip("native_code")
-    rng = np.random.default_rng(3)
-    pages = [(rng.integers(0, 80, 60).astype(np.int32), float(rng.random())) for _ in range(50)]
-
-    def learned() -> WordOdds:
-        odds = WordOdds(70)
-        for words, relevance in pages:
-            odds.learn(words, relevance)
-        odds.update(0.4)
-        return odds
-
-    in_c = learned()
-    with without_extension():
-        plain = learned()
-    assert in_c.log_odds.tobytes() == plain.log_odds.tobytes()
-    assert len(in_c.log_odds) == 70
+def test_words_are_learned_once_for_each_page():
+    odds, pages = WordOdds(70), [{3, 69}, {3}, {3, 5}]
+    for words, relevance in zip(pages, (0.9, 0.2, 0.4), strict=True):
+        # Twice each, with a stop word and one that is beyond the limit.
+        odds.learn(np.array([0, 70, *words, *words], np.int32), relevance)
+    odds.update(0.4)
+    for word, n_pages, relevance in ((3, 3, 1.5), (5, 1, 0.4), (69, 1, 0.9), (4, 0, 0.0)):
+        share = (relevance + PRIOR_PAGES * 0.4) / (n_pages + PRIOR_PAGES)
+        assert odds.log_odds[word] == pytest.approx(math.log(share / (1 - share)) - math.log(0.4 / 0.6))
+    assert len(odds.log_odds) == 70
 
 
 def test_a_driver_that_gives_no_anchor_scores_is_named():
@@ -358,7 +363,7 @@ def test_weights_are_read_as_they_were_written(tmp_path: Path):
     written = scent_file(cash=FittedFeature(0.1 + 0.2, -1e-7, 1e6, (0.2, 0.4)))
     path = tmp_path / "weights.toml"
     path.write_text(written.text(), encoding="utf-8")
-    assert read_weights(path).table.tolist() == written.weights().table.tolist()
+    assert read_weights(path).tolist() == written.weights().tolist()
     assert Scent(file=str(path)).parameters["file"] == str(path)
 
 
@@ -378,16 +383,16 @@ CASH = "[feature.cash]\nweight = 0.0\nlow = -1.0\nhigh = 1.0\n"
     [
         (lambda text: "not toml", "not TOML"),
         (lambda text: text.replace("scent weights", "rank function"), "format is not"),
-        (lambda text: text.replace("version = 2", "version = 1"), "version 1.*fit the weights again"),
+        (lambda text: text.replace("version = 2", "version = 1"), "version is 1.*scenthound fit-scent"),
         (lambda text: text.replace("[feature.cash]", "[feature.cas]"), "Did you mean 'cash'"),
         (lambda text: text.replace(CASH, ""), "give it the weight 0"),
-        (lambda text: text.replace("weight = 0.0", 'weight = "much"', 1), "needs the numbers"),
-        (lambda text: text.replace("weight = 0.0", "weight = nan", 1), "needs the numbers"),
-        (lambda text: text.replace("weight = 0.0", f"weight = {10**400}", 1), "up to 1e6"),
-        (lambda text: text.replace("weight = 0.0", "weight = 1e308", 1), "up to 1e6"),
-        (lambda text: text.replace("version = 2", "version = true"), "version True"),
-        (lambda text: text.replace("low = -1.0", "low = 2.0", 1), "lower limit above"),
-        (lambda text: 'format = "scenthound scent weights"\nversion = 2\n', "no \\[feature.NAME\\] tables"),
+        (lambda text: text.replace("weight = 0.0", 'weight = "much"', 1), "feature.*weight: Expected"),
+        (lambda text: text.replace("weight = 0.0", "weight = nan", 1), "weight: Expected"),
+        (lambda text: text.replace("weight = 0.0", f"weight = {10**400}", 1), "weight"),
+        (lambda text: text.replace("weight = 0.0", "weight = 1e308", 1), "weight: Expected .* 1000000"),
+        (lambda text: text.replace("version = 2", "version = true"), "version is True"),
+        (lambda text: text.replace("low = -1.0", "low = 2.0", 1), "lower limit"),
+        (lambda text: 'format = "scenthound scent weights"\nversion = 2\n', "feature.NAME"),
     ],
 )
 def test_a_file_that_has_no_weights_costs_one_line(change, message, tmp_path: Path):
@@ -404,25 +409,4 @@ def test_the_weights_of_the_package_have_all_features_and_intervals():
     assert text.count("[feature.") == len(FEATURES)
     # Those that are left out have no interval.
     assert text.count("interval = ") == len(FEATURES) - text.count("weight = 0.0\n") > 10
-    assert read_weights(path).table.shape == (3, len(FEATURES))
-
-
-def test_reasons_name_relevant_parents_and_typical_words():
-    links = {"s": ["h1", "h2", "x1", "x2"], "h1": ["t", "x1"], "h2": ["t", "x2"], "x1": ["y"], "x2": ["y"], "t": []}
-    texts = {name: "[" + "] [".join(linked) + "]" for name, linked in links.items() if linked}
-    web = SyntheticWeb(links, relevance={"s": 0.9, "h1": 0.9, "h2": 0.9}, texts=texts)
-    crawl = SteppedCrawl(Scent(), web)
-    while {"h1", "h2"} - set(crawl.trace):
-        crawl.step()
-    reasons = crawl.strategy.reasons(crawl.number("t")) if "t" not in crawl.trace else []
-    assert any("1.8 of 2 pages that link to it are relevant" in each.text for each in reasons)
-    *strongest, rest = [each.contribution for each in reasons]
-    assert strongest == sorted(strongest, reverse=True)
-    assert reasons[-1].text == "everything else"
-    # Together they are the score, compared with the average queued URL.
-    weights = crawl.strategy._weights
-    pages, features = crawl.strategy.queued_features()
-    scores = (weights.weight * np.clip(features, weights.low, weights.high)).sum(axis=1)
-    expected = scores[pages.tolist().index(crawl.number("t"))] - scores.mean()
-    assert sum(strongest) + rest == pytest.approx(expected)
-    assert crawl.strategy.reasons(crawl.number("s")) == []
+    assert read_weights(path).shape == (3, len(FEATURES))

@@ -22,10 +22,10 @@ from scenthound.strategies.base import STRATEGIES
 from scenthound.ui.dashboard.crawl_views import explanation_response
 from scenthound.ui.reports.crawl import settings_facts
 from scenthound.web.urls import host_of
+from slow_cases import few_of, few_strategies
 from test_live_parity import rows_of, simulated_urls
 from virtual_site import (
     VirtualSite,
-    alternate_native,
     busy_site,
     crawl_virtually,
     crawl_with_kills,
@@ -112,12 +112,11 @@ def without_links_to(site: VirtualSite, host: str) -> VirtualSite:
     return VirtualSite(pages, site.redirects)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES.names())
+@pytest.mark.parametrize("strategy", few_strategies(STRATEGIES.names()))
 def test_live_visits_are_the_simulated_ones_with_the_same_visible_links(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in range(2):
-        alternate_native(monkeypatch)(seed)
         site = random_site(seed)
         # Redirects out of scope are skipped, which no recording repeats.
         site.redirects = {url: target for url, target in site.redirects.items() if host_of(target) != "h2.test"}
@@ -202,7 +201,7 @@ def test_the_command_keeps_to_the_scope_also_when_it_is_resumed(tmp_path: Path, 
     assert {host_of(url) for url in visited} == {"h0.test", "h1.test", "h3.test"}
     assert skipped(folder) == {}
     code, out, _ = scenthound("explain", folder, site.url(2))
-    assert (code, SkipReason.OUT_OF_SCOPE in out, "--deny-domain h2.test" in out) == (0, True, True)
+    assert (code, "--deny-domain h2.test" in out) == (0, True)
     with StoredCrawl.open(folder) as crawl:
         explained = explanation_response(explain(folder, site.url(2)), crawl)
     assert "--deny-domain h2.test" in explained.sentences[0]
@@ -226,10 +225,10 @@ def test_reports_show_what_limits_a_crawl() -> None:
     scope = Scope.of(allow_domain=["a.test"], deny_domain=["b.a.test"], include=["*x*"], exclude=["*y*"], max_depth=3)
     settings = plan((A,), scope=scope, proxy="http://me:secret@p.test:1", headers=("X-Key: secret",))
     facts = dict(settings_facts(settings, StopConditions(), "cosine"))
-    for part in ("a.test", "b.a.test", "*x*", "*y*", "3"):
-        assert part in facts["scope"]
-    assert (facts["proxy"], facts["headers"]) == ("http://***@p.test:1", "X-Key")
-    assert "scope" not in dict(settings_facts(plan((A,)), StopConditions(), "cosine"))
+    limits = {"allow domain": "a.test", "deny domain": "b.a.test", "include": "*x*", "exclude": "*y*", "max depth": "3"}
+    shown = {"proxy": "http://***@p.test:1", "header": "X-Key: ***"}
+    assert facts | limits | shown == facts
+    assert not {*limits, *shown} & {*dict(settings_facts(plan((A,)), StopConditions(), "cosine"))}
 
 
 @pytest.mark.parametrize(
@@ -270,12 +269,11 @@ def nearest(site: VirtualSite, seeds: tuple[str, ...], max_depth: int, visited: 
     return set(nx.multi_source_dijkstra_path_length(graph, set(seeds), cutoff=max_depth))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES.names())
+@pytest.mark.parametrize("strategy", few_strategies(STRATEGIES.names()))
 def test_every_strategy_visits_what_is_in_reach_and_nothing_else(
     strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed, max_depth in ((1, 2), (2, 3)):
-        alternate_native(monkeypatch)(seed)
         site = random_site(seed, n_pages=120)
         site.redirects = {}
         seeds = tuple(list(site.pages)[:2])
@@ -296,7 +294,7 @@ def test_every_strategy_visits_what_is_in_reach_and_nothing_else(
             assert set(visited) == reached & set(site.pages), "nothing in reach was lost"
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few_of(range(8)))
 def test_a_crawl_with_a_scope_killed_again_and_again_equals_one_that_was_not(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +318,5 @@ def test_a_crawl_with_a_scope_killed_again_and_again_equals_one_that_was_not(
         lambda: busy_site(seed),
         Random(seed),
         kills=0.08,
-        before_part=alternate_native(monkeypatch),
     )
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "complete")

@@ -10,6 +10,8 @@ from scrapy_project import NEWEST, OLDEST, ScrapyProject, served
 from test_live_parity import simulated_urls
 from virtual_site import TOPIC, VirtualSite, random_site
 
+pytestmark = pytest.mark.slow
+
 HTML = "Content-Type: text/html; charset=utf-8"
 
 

@@ -6,7 +6,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evolve_searches import N_WEIGHTS, OPTIMUM, SHORT, nearness, new_search, run, step
@@ -54,7 +54,6 @@ def test_a_new_search_with_the_same_fitness_values_continues_like_the_old_one(te
 
 
 @every_search
-@settings(max_examples=25)
 @given(data=st.data())
 def test_the_best_is_never_lost_and_the_population_is_sorted(text, data):
     search = new_search(text, n_weights=2)

@@ -17,10 +17,10 @@ from scenthound.experiments.evolve.folder import COMPARED_FILE, LOG_FILE, RESULT
 from scenthound.experiments.results import versions
 from scenthound.strategies.rank_file import Generation, rank_file_text, read_rank_file
 from scenthound.strategies.rank_rules import formula_of
-from scenthound.ui.document import CodeBlock, Paragraphs
+from scenthound.ui.document import CodeBlock
 from scenthound.ui.formats import format_versions
 from scenthound.ui.html import document_html
-from scenthound.ui.reports.search import UNSEEN_PROPOSED, SearchState, read_search, search_report
+from scenthound.ui.reports.search import UNSEEN_PROPOSED, StoredSearch, search_report
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def commands(page):
     shown = {
         block.caption: shlex.split(block.text.replace("\\\n", "")) for block in use if isinstance(block, CodeBlock)
     }
-    return shown, [text for block in use if isinstance(block, Paragraphs) for text in block.texts]
+    return shown, [block for block in use if isinstance(block, str)]
 
 
 def option(words, name):
@@ -198,9 +198,9 @@ def test_the_versions_of_search_and_report_are_both_named(search):
 
 def test_evaluations_and_visits_are_counted_from_the_log(done):
     lines = [json.loads(line) for line in (done / LOG_FILE).read_text().splitlines()]
-    stored = read_search(done)
-    assert (stored.n_evaluated, stored.n_visits) == (len(lines), sum(line["visits"] for line in lines))
-    assert stored.max_evaluations >= stored.n_evaluated
+    stored = StoredSearch(done)
+    assert (len(stored.visits), sum(stored.visits)) == (len(lines), sum(line["visits"] for line in lines))
+    assert stored.max_evaluations >= len(stored.visits)
 
 
 def test_a_stopped_search_has_a_resume_command(search):
@@ -217,9 +217,9 @@ def test_a_running_search_is_reported_and_not_disturbed(search):
     torn = log.splitlines(keepends=True)[0] + b'{"round": 0, "pla'
     (search / LOG_FILE).write_bytes(torn)
     with SearchFolder.open(search):
-        stored = read_search(search)
+        stored = StoredSearch(search)
         page = search_report(search)
-    assert (stored.state, stored.n_evaluated) == (SearchState.RUNNING, 1)
+    assert (stored.state, len(stored.visits)) == ("running", 1)
     assert (search / LOG_FILE).read_bytes() == torn, "a line that is being written is left to who writes it"
     assert re.fullmatch(r"\D+\.", page.summary[0])
     assert "running" in page.summary[-1]

@@ -19,6 +19,7 @@ from scenthound.shards.coordinator import FIRST_PAGES
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.web.urls import host_of
+from slow_cases import few_of
 from virtual_shards import Network, VirtualCluster, VirtualShard
 from virtual_site import VirtualSite, busy_site, crawl_virtually, plan, random_site, visited_urls
 
@@ -62,7 +63,7 @@ def _check_politeness(cluster: VirtualCluster) -> None:
             assert after.start_s >= before.end_s + limits.delay_s - 1e-9
     for address, requests in of_address.items():
         if address:
-            # Shards have tokens, each for a request in so many address delays.
+            # Shards have tokens, each for a request in this many address delays.
             n, starts_s = limits.address_connections, sorted(each.start_s for each in requests)
             for before_s, after_s in zip(starts_s, starts_s[n:], strict=False):
                 assert after_s - before_s >= n * limits.effective_address_delay_s - 1e-9
@@ -160,7 +161,7 @@ def _without_time(row: VisitRecord) -> VisitRecord:
     return replace(row, time_s=0.0, location=None, links=None, predicted=None, anchors=None)
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", few_of(range(1, 4), 1))
 def test_robots_files_and_redirects_across_shards(memory_path, seed):
     site = busy_site(seed)
     cluster = VirtualCluster(memory_path / "cluster", settings_of(site, sitemaps=True), site, Random(seed))
@@ -212,7 +213,7 @@ FAULTS = {"kill": killer, "pause": pauser, "coordinator": coordinator_loser}
 
 
 @pytest.mark.parametrize("fault", [None, *FAULTS])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_of(range(3), 1))
 def test_faults_lose_nothing(memory_path, fault, seed):
     def site() -> VirtualSite:
         return random_site(seed, n_pages=80, n_hosts=10)
@@ -241,7 +242,7 @@ def test_faults_lose_nothing(memory_path, fault, seed):
 
 
 @pytest.mark.parametrize("fault", ["kill", "coordinator"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_of(range(4), 1))
 def test_a_page_budget_is_kept_exactly(memory_path, fault, seed):
     site = random_site(seed, n_pages=120, n_hosts=10)
     faults = FAULTS[fault](Random(seed), 0.03, 4)

@@ -16,7 +16,7 @@ from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import Parcel, RobotsAnswer, RobotsRequest, ShardMap, shard_of
 from scenthound.errors import CorruptData
 from scenthound.frontier.politeness import UNUSED_S, Politeness, PolitenessSettings, RequestOutcome
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
 from scenthound.model import Topic
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.shards.coordinator import Coordinator, Report
@@ -47,7 +47,7 @@ def test_shards_have_about_as_many_hosts_each():
 
 
 def test_a_shard_map_knows_hosts_by_number():
-    table = new_url_table()
+    table = UrlTable()
     pages = table.add_all([f"http://h{i}.test/" for i in range(50)])
     shards = ShardMap(4, 1, table)
     hosts = table.hosts(pages)

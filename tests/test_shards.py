@@ -6,13 +6,14 @@ from random import Random
 
 import numpy as np
 import pytest
+from benchmarks.simulated_shards import Split, leases, simulate_shards
 
 from scenthound.errors import InvalidInput, PluginError
 from scenthound.frontier.base import COMBINE, UpdateRule, highest
+from scenthound.frontier.departures import Departing, Departures, joined
 from scenthound.frontier.priority import priority_frontier
-from scenthound.frontier.shard_frontier import Departures, ShardFrontier, joined
 from scenthound.model import Links, Seed, Visit
-from scenthound.simulator.shards import Shards, shards_of_urls, simulate_shards
+from scenthound.simulator.shards import Shards, shards_of_urls
 from scenthound.simulator.simulator import simulate
 from scenthound.strategies.base import STRATEGIES, Sharding
 from scenthound.strategies.best_n_first import BestFirst
@@ -93,7 +94,9 @@ def is_even(pages, _hosts):
 
 
 def shard_frontier(rule=UpdateRule.MAX, capacity=None):
-    return ShardFrontier(priority_frontier(capacity, Random(0)), is_even, rule)
+    frontier = priority_frontier(capacity, Random(0))
+    frontier.departing = Departing(is_even, rule)
+    return frontier
 
 
 def test_pages_of_other_shards_are_not_queued_and_depart_once():
@@ -101,9 +104,9 @@ def test_pages_of_other_shards_are_not_queued_and_depart_once():
     frontier.push_max(ints(2, 3, 4, 3), ints(0, 0, 0, 0), np.array([0.5, 0.2, 0.7, 0.4]))
     assert sorted(frontier.queued_pages().tolist()) == [2, 4]
     assert not frontier.knows(3)
-    taken = frontier.take_departures()
+    taken = frontier.departing.take()
     assert (taken.pages.tolist(), taken.values.tolist()) == ([3], [[0.4]])
-    assert len(frontier.take_departures()) == 0
+    assert len(frontier.departing.take()) == 0
     assert [each.page for each in frontier.pop(5)] == [4, 2]
 
 
@@ -112,7 +115,7 @@ def test_new_scores_of_queued_pages_never_depart():
     frontier.push_max(ints(2), ints(7), np.array([0.5]))
     frontier.rescore(ints(2, 3), np.array([0.9, 0.9]))
     assert frontier.score(2) == 0.9
-    assert len(frontier.take_departures()) == 0
+    assert len(frontier.departing.take()) == 0
 
 
 def test_departures_by_another_rule_than_that_of_the_strategy_are_refused():
@@ -154,17 +157,16 @@ def web(seed=1, **settings):
     return SyntheticWeb.random(Random(seed), n_pages=80, n_links=5, **settings)
 
 
-def crawl_in_shards(name, synthetic, n_shards, **settings):
+def crawl_in_shards(name, synthetic, n_shards, page_budget=1000, **settings):
     return simulate_shards(
         synthetic.recorded,
         lambda: STRATEGIES.make(name),
         SEEDS,
         synthetic.scores(),
+        Split(n_shards, **{"exchange_every": 7, "by": "page", **settings}),
         rng=Random(3),
-        page_budget=settings.pop("page_budget", 1000),
-        n_shards=n_shards,
+        page_budget=page_budget,
         topic=synthetic.topic,
-        **{"exchange_every": 7, "by": "page", **settings},
     )
 
 
@@ -242,8 +244,8 @@ def test_a_shard_has_as_large_a_share_of_the_requests_as_of_the_best_scores():
         shard.strategy.ask(10)
         at_home = np.flatnonzero(shard_of_url == number)[-len(scores) :].astype(np.int32)
         shard.receive(Departures(at_home, at_home, np.array([scores]).T, UpdateRule.MAX))
-    assert shards.leases(3, Random(0)) == [2, 1]
-    assert shards.leases(100, Random(0)) == [3, 2]
+    assert leases(shards, 3, Random(0)) == [2, 1]
+    assert leases(shards, 100, Random(0)) == [3, 2]
 
 
 # Cash

@@ -11,6 +11,7 @@ from scenthound.testing import SyntheticWeb, check_strategy, visited
 from stepped_crawl import SteppedCrawl, trace_with_checkpoint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{"depth": 1, "n": 4}, {"revive": True, "buffer": 8, "n": 3}])
 def test_shark_search_keeps_the_contract(parameters):
     check_strategy(lambda: SharkSearch(**parameters))

@@ -30,7 +30,7 @@ def visit_of(window, number):
 
 
 def test_numbers_are_given_in_order_of_discovery():
-    numbering = Numbering(100)
+    numbering = Numbering(100, "Page")
     assert numbering.numbers(np.array([70, 3, 70, 50])).tolist() == [0, 1, 0, 2]
     assert numbering.numbers(np.array([50, 4])).tolist() == [2, 3]
     assert [numbering.id_of(number) for number in range(4)] == [70, 3, 50, 4]
@@ -301,7 +301,7 @@ def test_the_strategy_is_told_of_pages_that_cannot_be_had():
 def ticking(monkeypatch):
     """A clock that shows 1 us more each time it is read, instead of the clocks of the simulator."""
     clock = iter(range(0, 10**9, 1000))
-    for name in ("simulator.perf_counter_ns", "simulator.thread_time_ns", "scores.thread_time_ns"):
+    for name in ("simulator.perf_counter_ns", "simulator.thread_time_ns", "scores.perf_counter_ns"):
         monkeypatch.setattr(f"scenthound.simulator.{name}", lambda: next(clock))
 
 

@@ -95,7 +95,7 @@ def test_documentation_about_http_has_no_soft_404s(shared: Path) -> None:
     pages = pages_where(
         shared / "data/mdn/pages.jsonl.zst", lambda url: "/HTTP/" in url or "404" in url or "Error" in url
     )
-    scanner = WordScanner(salt=1)
+    scanner = WordScanner()
     parsed = {url: parse_html(html, url, scanner) for url, html in pages.items()}
     assert [url for url, page in parsed.items() if is_soft_404(page.title, len(page.words), url)] == []
     # These two are excluded by their URLs.
@@ -121,7 +121,7 @@ def learn(known: Soft404s, host: str, fingerprint: int | None) -> None:
 
 
 def test_a_near_duplicate_of_an_error_page_of_the_host_is_a_soft_404() -> None:
-    scanner, known = WordScanner(salt=1), Soft404s()
+    scanner, known = WordScanner(), Soft404s()
     assert not known.is_error_page("a", error_page(scanner, "/shoes"), REQUESTED)
     learn(known, "a", error_fingerprint(error_page(scanner, "/hats")))
     assert known.is_error_page("a", error_page(scanner, "/shoes"), REQUESTED)

@@ -172,7 +172,7 @@ def test_a_very_long_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_byte_order_mark_does_not_cost_the_first_page(tmp_path: Path) -> None:
     file = tmp_path / "bom.jsonl"
     file.write_bytes(b"\xef\xbb\xbf" + b'{"url": "http://a.org/", "html": "dog"}\n')
-    (chunk,) = JsonLinesFile(file).chunks(ReadOptions())
+    (chunk,) = JsonLinesFile(file, file.stat().st_size).chunks(ReadOptions())
     assert [type(found) for found in chunk.records(ReadOptions())] == [RawPage]
 
 

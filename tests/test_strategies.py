@@ -12,10 +12,12 @@ from scenthound.strategies.best_n_first import BestFirst, BestNFirst
 from scenthound.strategies.breadth_first import BreadthFirst
 from scenthound.testing import SyntheticWeb, check_strategy, visited
 
-VARIANTS = [
+CHOICES = [
     *(name for name in STRATEGIES.names() if name != "infospiders"),
     # With cheap steps agents hunt the last pages of a tiny web for long.
     "infospiders:max_pages=5,seen_cost=1",
+]
+VARIANTS = [
     "breadth_first:buffer=1",
     "breadth_first:buffer=none",
     "best_first:buffer=none",
@@ -27,12 +29,12 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize("choice", VARIANTS)
+@pytest.mark.parametrize("choice", [*CHOICES, *(pytest.param(choice, marks=pytest.mark.slow) for choice in VARIANTS)])
 def test_a_strategy_keeps_its_contract(choice):
     check_strategy(lambda: STRATEGIES.make(choice))
 
 
-@pytest.mark.parametrize("choice", VARIANTS)
+@pytest.mark.parametrize("choice", [*CHOICES, *VARIANTS])
 def test_a_state_survives_json(choice):
     web = SyntheticWeb.random(Random(3))
     strategy = STRATEGIES.make(choice)

@@ -24,6 +24,8 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics, write_topics
 
+pytestmark = pytest.mark.usefixtures("no_figures")
+
 SMALL = """
 study = "pant2002"
 title = "small"
@@ -142,8 +144,8 @@ def test_the_acceptance_rate_of_classifiers_is_measured_beside_the_known_pages(w
 
 def test_a_study_makes_every_crawl_and_tests_every_finding(study):
     assert study.n_crawls == 7 * 6 + 7 * 3 + 2 * 2
-    # The greedy crawls of the cost arm are those of task 1.
-    assert study.n_made == study.n_crawls - 2
+    # Those of the cost arm run in Python, so that their times compare.
+    assert study.n_made == study.n_crawls
     assert [finding.name for finding in study.findings] == ["H5", "H6", "H7", "H8", "H9", "H10"]
     assert {arm.page_budget for arm in study.arms} == {60}
     assert len(study.arm("cost").topics) == 2
@@ -160,7 +162,8 @@ def test_only_missing_crawls_are_made(study, web, cache):
     for file in files[::5]:
         file.unlink()
     again = run(SETTINGS, web, cache)
-    assert again.n_made == len(files[::5])
+    # Where a crawl in C is missing, the one in Python is read: the cost arm has two of them.
+    assert len(files[::5]) - 2 <= again.n_made <= len(files[::5])
     assert same(again, study)
 
 

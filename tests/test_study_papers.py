@@ -253,7 +253,7 @@ def coverage(gain: float):
 
 
 def mean_rank(early: float, late: float):
-    """BFS256 is ahead of BFS1 by so many ranks after up to 200 pages, and after more."""
+    """BFS256 is ahead of BFS1 by this many ranks after up to 200 pages, and after more."""
     return lambda label, x: 1000.0 - (label == "BFS256") * (early if x <= 200 else late)
 
 
@@ -345,36 +345,8 @@ def test_a_refuted_claim_refutes_a_finding_of_which_other_claims_cannot_be_asked
     assert verdicts(pant2002.findings(arms))["H10"] == NOT
 
 
-def buffer_arm():
-    """Breadth-First gains a tenth with each larger buffer, the others nothing."""
-    sizes = ["256", "512", "1024", "2048", "unlimited"]
-
-    def recall(label, _x):
-        crawler, size = label.rsplit(", ", 1)
-        return 0.2 + 0.1 * sizes.index(size) if crawler == "Breadth-First" else 0.5
-
-    ranks = ("lexical", "bm25", "lexical_mean", "linkage")
-    planted = {f"rank:by={rank}": by_any(100.0) for rank in ranks} | {"target_recall": recall}
-    return planted_arm("pant2002", "buffer", planted, low=tuple(planted)[:4])
-
-
 def by_any(value: float):
     return lambda _label, _x: value
-
-
-def test_a_table_and_a_figure_show_how_much_depends_on_the_size_of_the_frontier():
-    buffer = buffer_arm()
-    table = pant2002._buffer_table(buffer)
-    assert table.heads[1:6] == ("256", "512", "1024", "2048", "unlimited")
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert [float(cell.split()[0]) for cell in rows["Breadth-First"][:6]] == pytest.approx(
-        [0.2, 0.3, 0.4, 0.5, 0.6, 0.4], abs=0.02
-    )
-    assert float(rows["BFS1"][5].split()[0]) == pytest.approx(0, abs=0.01)
-    arms = [*pant(0.2, (50, 60), (-90, 20), {}), buffer]
-    (picture,) = [each for each in pant2002.pictures(arms) if each.name == "buffer"]
-    assert [panel.title for panel in picture.panels] == ["BFS1", "BFS256", "Breadth-First"]
-    assert [len(panel.crawlers) for panel in picture.panels] == [5, 5, 5]
 
 
 def test_optional_arms_change_no_finding_and_are_shown_if_they_were_run():
@@ -629,7 +601,7 @@ def test_arms_are_compared_with_the_experiment_of_the_paper_that_they_repeat():
 
 def test_notes_compare_only_arms_that_the_paper_has():
     settings = read_settings("pant2002").with_arms(["buffer"])
-    arms = [*pant(0.2, (50, 60), (-90, 20), {}), buffer_arm()]
+    arms = [*pant(0.2, (50, 60), (-90, 20), {}), planted_arm("pant2002", "buffer", {"target_recall": by_any(0.5)})]
     arms[2] = replace(arms[2], settings=next(arm for arm in settings.arms if arm.name == "buffer"))
     (note,) = study._differences(pant2002.PUBLISHED, arms)
     assert note.startswith("task 1; task 2 - ")

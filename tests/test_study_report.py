@@ -13,15 +13,8 @@ from hypothesis import strategies as st
 
 from made_study import TOPICS, made_arm, made_claim, made_finding, made_study
 from scenthound.experiments.findings import Claim, Finding, Verdict
-from scenthound.experiments.study.measures import Measured
-from scenthound.experiments.study.results import (
-    common_findings,
-    measures_csv,
-    settings_toml,
-    study_values,
-    table_files,
-    topics_csv,
-)
+from scenthound.experiments.study.measures import Measured, measures_csv, topics_csv
+from scenthound.experiments.study.results import settings_toml, study_findings, study_values, table_files
 from scenthound.experiments.study.settings import (
     STUDIES,
     ArmSettings,
@@ -48,7 +41,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 
 def findings_json(*findings: Finding) -> list[dict[str, object]]:
-    return common_findings(made_study(findings=findings), 3, "")["findings"]
+    return study_findings(made_study(findings=findings))["findings"]
 
 
 def test_a_finding_as_json_has_its_verdict_and_all_numbers_of_its_claims():

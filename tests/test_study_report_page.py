@@ -1,7 +1,6 @@
 """The report of a study."""
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,16 +10,14 @@ from made_study import made_arm, made_finding, made_study
 from scenthound.experiments.findings import Finding, Verdict
 from scenthound.experiments.study.tables import Panel, Picture
 from scenthound.experiments.study.tables import Table as StudyTable
-from scenthound.ui.document import Chart, Document, GroupedTable, Section, Table
+from scenthound.ui.document import Chart, Document, Section, Table
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.study import (
     ERRORS_NOTE,
-    figure_section,
     figure_title,
     study_figure,
     study_report,
     table_block,
-    win_loss_grids,
 )
 
 VOID = {"meta"}
@@ -39,7 +36,8 @@ def section(shown: Document, title: str) -> Section:
 
 
 def picture_section(picture: Picture, arms) -> Section:
-    return figure_section(study_figure(picture, arms))
+    figure = study_figure(picture, arms)
+    return Section(figure_title(figure.name, figure.caption), figure.charts)
 
 
 class Reader(HTMLParser):
@@ -122,60 +120,38 @@ def test_a_verdict_has_a_sign():
     findings = tuple(made_finding(verdict, name=f"H{n}") for n, verdict in enumerate(Verdict, 1))
     html = page(findings=findings)
     for verdict in Verdict:
-        # In the table of verdicts, in the heading of the finding, and in the row of its claim.
-        assert html.count(f"</span> {verdict}</span>") == 3
+        # In the table of verdicts, and in the row of its claim.
+        assert html.count(f"</span> {verdict}</span>") == 2
 
 
 def texts(rows) -> list[list[str]]:
     return [[cell.text for cell in row] for row in rows]
 
 
-def test_two_protocols_are_columns():
+def test_verdicts_have_their_protocols_and_reasons():
     findings = (
-        made_finding(Verdict.REPRODUCED, protocol="corrected"),
-        made_finding(Verdict.UNDECIDED, protocol="as_published"),
+        made_finding(Verdict.REPRODUCED, protocol="as_published"),
         made_finding(Verdict.NOT_REPRODUCED, name="H2", protocol="corrected"),
-        made_finding(Verdict.REPRODUCED, name="H3"),
+        made_finding(Verdict.UNDECIDED),
     )
     verdicts = section(report(findings=findings), "Findings").blocks[0]
     assert isinstance(verdicts, Table)
-    assert verdicts.columns == ("finding", "statement", "corrected", "as published")
-    assert [row[2:] for row in texts(verdicts.rows)] == [
-        ["reproduced", "undecided"],
-        ["not reproduced", "-"],
-        ["reproduced", "reproduced"],
+    assert verdicts.columns == ("finding", "statement", "protocol", "verdict", "reason")
+    assert texts(verdicts.rows) == [
+        ["H1", "Greedy > Blind", "as published", "reproduced", "It is reproduced."],
+        ["H1", "Greedy > Blind", "-", "undecided", "It is undecided."],
+        ["H2", "Greedy > Blind", "corrected", "not reproduced", "It is not reproduced."],
     ]
-    assert [cell.status for cell in verdicts.rows[0][2:]] == ["good", "open"]
-
-
-def test_more_than_two_protocols_are_rows():
-    findings = (
-        made_finding(Verdict.REPRODUCED, protocol="E1, seen"),
-        made_finding(Verdict.UNDECIDED, name="H2", protocol="E1, seen"),
-        made_finding(Verdict.NOT_REPRODUCED, protocol="E2, seen"),
-        made_finding(Verdict.UNDECIDED, protocol="P, seen"),
-        made_finding(Verdict.REPRODUCED, name="H3"),
-    )
-    verdicts = section(report(findings=findings), "Findings").blocks[0]
-    assert isinstance(verdicts, GroupedTable)
-    assert verdicts.columns == ("protocol", "verdict")
-    first, second, third = verdicts.groups
-    assert texts(first.rows) == [["E1, seen", "reproduced"], ["E2, seen", "not reproduced"], ["P, seen", "undecided"]]
-    assert [group.title for group in verdicts.groups] == [f"H{number}: Greedy > Blind" for number in (1, 2, 3)]
-    assert texts(second.rows) == [["E1, seen", "undecided"]]
-    assert texts(third.rows) == [["-", "reproduced"]]
+    assert [row[3].status for row in verdicts.rows] == ["good", "open", "bad"]
 
 
 def test_a_claim_shows_effect_interval_and_corrected_p():
     claims = section(report(findings=(made_finding(Verdict.REPRODUCED),)), "Findings").blocks[1]
-    assert isinstance(claims, GroupedTable)
-    (group,) = claims.groups
-    assert texts(group.rows) == [
-        ["claim 1", "+0.25", "+0.125 to +0.375", "5 topics", "sign flips, above 0", "0.020", "reproduced"]
+    assert isinstance(claims, Table)
+    assert texts(claims.rows) == [
+        ["H1", "claim 1", "reproduced", "sign flips, above 0", "0.020", "+0.25", "+0.125 to +0.375", "5 topics"]
     ]
-    assert group.rows[0][0].tooltip == group.detail == "It is reproduced."
-    assert group.cell is not None
-    assert group.cell.text == "reproduced"
+    assert claims.rows[0][1].tooltip == "It is reproduced."
 
 
 def test_charts_have_the_numbers_of_the_figures():
@@ -212,16 +188,11 @@ def test_bars_have_a_category_for_each_measure():
     assert picture_section(Picture("one", "One", (single,)), [made_arm()]).blocks[0].categories == ("",)
 
 
-def test_lower_is_better_is_stated_and_counts_as_a_win():
+def test_lower_is_better_is_stated():
     panel = Panel("", "task 1", ("rank:by=lexical",), "mean rank")
     (chart,) = picture_section(Picture("ranks", "Ranks", (panel,)), [made_arm()]).blocks
     assert isinstance(chart, Chart)
     assert chart.y_label == "mean rank (lower is better)"
-    arm = made_arm()
-    ranks = type(arm.settings)("task 1", arm.settings.strategies, ("rank:by=lexical",))
-    (grid,) = win_loss_grids([replace(arm, settings=ranks)])
-    # Greedy ends at ranks of 70, 60 and 50, Blind at 85, 80 and 75.
-    np.testing.assert_allclose(grid.differences, [[-15, -20, -25]])
 
 
 def test_figures_that_the_paper_lacks_have_no_number():
@@ -230,23 +201,9 @@ def test_figures_that_the_paper_lacks_have_no_number():
     assert figure_title("recall", "Recall") == "Recall"
 
 
-def test_crawlers_are_compared_with_the_first_by_topic():
-    (grid,) = win_loss_grids([made_arm()])
-    assert (grid.against, grid.rows, grid.topics) == ("Greedy", ("Blind",), ("balloons", "trains", "kites"))
-    # Blind finds half of 0.6, 0.8 and 1. No target recall was measured, so the first measure is used.
-    np.testing.assert_allclose(grid.differences, [[-0.3, -0.4, -0.5]])
-    assert section(report(), "Topic by topic").blocks[0].caption == grid.caption
-
-
-def test_one_crawler_has_no_grid():
-    arm = made_arm()
-    alone = type(arm.settings)("task 1", {"Greedy": "best_first"}, ("recall",))
-    assert list(win_loss_grids([replace(arm, settings=alone)])) == []
-
-
 def test_sections_without_content_are_left_out():
     shown = report(findings=(), pictures=(), tables=(), arms=(made_arm(),), notes=("One note",))
-    assert [each.title for each in shown.sections] == ["Topic by topic", "Notes", "This run", "Settings"]
+    assert [each.title for each in shown.sections] == ["Notes", "This run", "Settings"]
 
 
 def test_columns_of_numbers_are_right_aligned():

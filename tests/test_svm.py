@@ -80,7 +80,7 @@ def test_a_machine_of_one_word_by_hand():
 def test_a_small_cost_leaves_every_page_within_the_margin():
     # Then w = C (5 pages at 1) and b = C (5 - 10): every page pays, so every page pulls with its full cost.
     relevance_model = learnt(Training((words(1),) * 5, (words(2),) * 10), features=1, cost=0.01)
-    assert (relevance_model._plane[1], relevance_model._bias) == pytest.approx((0.05, -0.05), abs=1e-4)
+    assert (relevance_model.plane[1], relevance_model.bias) == pytest.approx((0.05, -0.05), abs=1e-4)
 
 
 def test_probabilities_are_fitted_to_pages_held_out():
@@ -198,9 +198,9 @@ def plain_margin(relevance_model, ids):
     frequency = {w: sum(w in page for page in (*POSITIVES, *NEGATIVES)) for w in range(1, N_WORDS)}
     weights = {w: ids.count(w) * log(15 / frequency[w]) for w in set(ids) if frequency[w]}
     length = sqrt(sum(weight**2 for weight in weights.values())) or 1.0
-    index = {int(word): number for number, word in enumerate(relevance_model._features.words, 1)}
+    index = {int(word): number for number, word in enumerate(relevance_model.features.words, 1)}
     return (
-        sum(weight / length * relevance_model._plane[index[w]] for w, weight in weights.items()) + relevance_model._bias
+        sum(weight / length * relevance_model.plane[index[w]] for w, weight in weights.items()) + relevance_model.bias
     )
 
 

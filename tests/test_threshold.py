@@ -351,7 +351,7 @@ def test_a_figure_that_cannot_be_written_is_reported_in_one_line(scenthound, tmp
     def denied(*_):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("scenthound.ui.figures.draw_threshold", denied)
+    monkeypatch.setattr("scenthound.ui.figures.draw", denied)
     code, _, err = scenthound("threshold", labels, "--out", tmp_path / "curve.svg")
     assert code == 2
     assert f"curve.svg: {os.strerror(errno.EACCES)}" in err

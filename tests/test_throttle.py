@@ -21,12 +21,13 @@ from scenthound.crawler.throttle import (
     Throttle,
 )
 from scenthound.frontier.politeness import PolitenessSettings
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
 from scenthound.reasons import SkipReason
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.testing import topical_web
 from scenthound.topics.files import read_topics
+from slow_cases import few_of
 from trap_sites import OTHER, SEA, SEED, TRAPS, is_on_topic, is_trap, text_of, trap_site
 from virtual_site import VirtualSite, crawl_virtually, crawl_with_kills, plan, visited_urls
 
@@ -52,7 +53,7 @@ def crawled(folder: Path, site: VirtualSite, seeds: tuple[str, ...] = (SEED,), *
 # Crawls
 
 
-@pytest.mark.parametrize("relevance", ["rocchio", "cosine"])
+@pytest.mark.parametrize("relevance", few_of(["rocchio", "cosine"], 1))
 @pytest.mark.parametrize("trap", TRAPS)
 def test_a_trap_without_a_sign_gets_few_pages(trap: str, relevance: str, tmp_path: Path) -> None:
     free = crawled(tmp_path / "free", trap_site(TRAPS[trap]), relevance=relevance)
@@ -134,6 +135,7 @@ def test_pages_on_topic_behind_many_others_are_found_while_there_are_other_pages
     assert len(deep) == ALLOWANCE + 6 + 30
 
 
+@pytest.mark.slow
 def test_a_topical_web_loses_no_page_on_topic(tmp_path: Path) -> None:
     topical_web(tmp_path / "web", pages=8_000, pages_per_host=400, topics=20, seed=5)
     web = RecordedWeb.open(tmp_path / "web")
@@ -164,15 +166,6 @@ def test_strict_order_is_not_throttled(tmp_path: Path) -> None:
     assert throttled == free
 
 
-def test_crawls_of_earlier_versions_are_not_throttled() -> None:
-    settings = CrawlSettings(plan((SEED,)).topic, (SEED,))
-    stored = settings.as_settings()
-    assert settings.throttle
-    assert CrawlSettings.from_settings(stored).throttle
-    del stored["throttle"]
-    assert not CrawlSettings.from_settings(stored).throttle
-
-
 # Allowances
 
 
@@ -180,7 +173,7 @@ class Pages:
     """Requests and visits of pages, without a crawl."""
 
     def __init__(self, *seeds: str) -> None:
-        self.hosts = Hosts(new_url_table())
+        self.hosts = Hosts(UrlTable())
         self.throttle = Throttle(self.hosts, seeds)
 
     def is_held(self, url: str) -> bool:
@@ -321,7 +314,7 @@ def test_hosts_that_are_known_to_be_held_are_held() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["link_context", "breadth_first", "best_n_first:n=8:buffer=60", "infospiders"])
-@pytest.mark.parametrize("patience", [0.0, 0.7])
+@pytest.mark.parametrize("patience", few_of([0.7, 0.0], 1))
 def test_what_is_known_of_held_hosts_changes_no_decision(
     strategy: str, patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,7 +109,7 @@ def test_a_string_may_hold_line_separators_that_are_no_line_feeds(tmp_path: Path
         ("t.csv", "id,keywords", ".toml or .jsonl"),
         ("t.toml", "x = " + "[" * 5_000, "nested too deeply"),
         ("t.toml", "x = " + "{a = " * 5_000, "nested too deeply"),
-        ("t.toml", "x = " + "1" * 5_000, "too many digits"),
+        ("t.toml", "x = " + "1" * 5_000, "too long"),
         ("t.jsonl", '{"x": ' + "[" * 5_000, "line 1: invalid JSON"),
         ("t.jsonl", '{"x": ' + "1" * 5_000 + "}", "line 1: invalid JSON"),
         ("t.jsonl", '{"id": "a", "path": "Top' + "/x" * (MAX_LEVELS + 1) + '"}', "more than 100 levels"),

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.realism_statistics import realism
 
 from recording_input import nothing_but
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName
-from scenthound.experiments.realism import realism
 from scenthound.model import IntArray
 from scenthound.registry import parameters_of
 from scenthound.store.batches import RawPage
@@ -245,12 +245,12 @@ def test_made_up_words_are_stems_and_no_stop_words() -> None:
 def test_words_are_drawn_by_zipfs_law() -> None:
     words = vocabulary.Vocabulary(n_topics=1)
     bits = np.arange(1 << 16, dtype=np.uint32)
-    common = np.bincount(words.common(bits))[1:]
+    common = np.bincount(words.common[bits])[1:]
     # Each of 5,000 words has one entry of its own; the 60,536 others follow 1/rank, and 1 + 1/2 + ... + 1/5000 is
     # 9.0945: the first word has 1 + 60536/9.0945 = 6657 of them, the second 3329.
     assert common[:2].tolist() == [6657, 3329]
     assert common.min() >= 1
-    assert np.mean(words.background(bits) == 0) == pytest.approx(0.3, abs=1e-4)
+    assert np.mean(words.background[bits] == 0) == pytest.approx(0.3, abs=1e-4)
     of_topic = words.of_topics(np.zeros(len(bits), np.int32), bits)
     assert (of_topic.min(), of_topic.max()) == (5001, 5200)
 

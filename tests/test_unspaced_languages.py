@@ -9,7 +9,6 @@ import orjson
 import pytest
 
 import scenthound as sh
-from scenthound import native
 from scenthound.model import Topic
 from scenthound.relevance.cosine import Cosine
 from scenthound.store.search_index import PageSearch
@@ -132,10 +131,7 @@ def test_two_bigrams_count_as_one_word_of_a_soft_404() -> None:
     assert not is_soft_404(title, 1_000, "http://a.test/x", n_unspaced=1_000)
 
 
-@pytest.mark.parametrize("is_native", [False, True])
-def test_a_large_page_takes_time_in_proportion_to_its_length(is_native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not is_native:
-        monkeypatch.setattr(native, "is_available", lambda: False)
+def test_a_large_page_takes_time_in_proportion_to_its_length() -> None:
     scanner = WordScanner()
 
     def read(html: bytes) -> None:

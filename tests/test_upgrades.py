@@ -1,6 +1,6 @@
-"""Crawls made by earlier versions are resumed. Their folders are kept in `data/`.
+"""A crawl made by an earlier version is resumed. Its folder is kept in `data/`.
 
-Both were killed in the middle, after about 30 of 45 pages, on the site below. That of 0.7 has no checkpoint."""
+It was killed in the middle, after about 30 of 45 pages, on the site below."""
 
 import sqlite3
 import tarfile
@@ -20,7 +20,6 @@ from virtual_site import VirtualSite, crawl_virtually, visited_urls
 
 DATA = Path(__file__).parent / "data"
 N_PAGES, N_DEAD = 50, 5
-VERSIONS = ("0.7", "0.8")
 
 
 def page(number: int) -> str:
@@ -34,9 +33,9 @@ def site() -> VirtualSite:
     return VirtualSite({f"http://h{n % 4}.test/{n}": page(n) for n in range(N_PAGES) if n % 9 != 8})
 
 
-@pytest.fixture(params=VERSIONS)
-def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    with tarfile.open(DATA / f"crawl-{request.param}.tar.xz") as archive:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with tarfile.open(DATA / "crawl-0.8.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     return tmp_path / "crawl"
 
@@ -56,7 +55,6 @@ def test_a_crawl_of_an_earlier_version_is_resumed(folder: Path) -> None:
     assert not set(before) & set(served.requests)
 
 
-@pytest.mark.parametrize("folder", ["0.8"], indirect=True)
 def test_the_checkpoints_of_an_earlier_version_can_be_used(folder: Path) -> None:
     positions = [CrawlPosition(**each) for _, each in Checkpoints(folder / CHECKPOINT_FOLDER).newest("position")]
     with StoredCrawl.open(folder) as crawl:

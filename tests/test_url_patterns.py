@@ -48,7 +48,7 @@ def test_a_glob_is_the_regular_expression_that_it_stands_for(glob: str, url: str
 
 
 PARTS = st.sampled_from(
-    ["a", "b", ".", "[ab]", "[^a]", "[b-d]", r"\d", r"\W", "A", "/", "^", "$", r"\.", "(?i:B)", "[^B-C]", "é"]
+    ["a", "b", ".", "[ab]", "[^a]", "[b-d]", r"\d", r"\W", "A", "/", "^", "$", r"\.", "(?i:B)", "[^B-C]", r"\bA"]
 )
 PATTERNS = st.recursive(
     PARTS,
@@ -63,16 +63,14 @@ PATTERNS = st.recursive(
 )
 
 
-@given(PATTERNS, st.text("abcAB/.1é", max_size=10), st.sampled_from(["", "(?i)"]))
-def test_the_automaton_finds_what_the_standard_library_finds(pattern: str, url: str, flags: str) -> None:
-    matches = url_pattern(f"re:{flags}{pattern}")
-    assert matches(url) == (re.search(flags + pattern, url) is not None)
-    assert matches(url) == (re.search(flags + pattern, url) is not None), "with what it remembers"
+@given(PATTERNS, st.text("abcAB/.1", max_size=10), st.sampled_from(["", "(?i)"]))
+def test_a_regular_expression_finds_what_the_standard_library_finds(pattern: str, url: str, flags: str) -> None:
+    assert url_pattern(f"re:{flags}{pattern}")(url) == (re.search(flags + pattern, url) is not None)
 
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "  ", "x" * (MAX_PATTERN_CHARACTERS + 1), "re:(", "re:[a", r"re:(a)\1", "re:(?=a)", r"re:\ba", "re:(?>a)"],
+    ["", "  ", "x" * (MAX_PATTERN_CHARACTERS + 1), "re:(", "re:[a", r"re:(a)\1", "re:(?=a)", "re:(?>a)", "re:a++"],
 )
 def test_patterns_that_cannot_be_used_are_rejected(pattern: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
@@ -80,14 +78,10 @@ def test_patterns_that_cannot_be_used_are_rejected(pattern: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("pattern", ["re:(?:a{100}){100}", "re:((a{9}){9}){9}{9}", "re:" + "(" * 480 + ")" * 480])
+@pytest.mark.parametrize("pattern", ["re:(?:a{100}){100}", "re:((a{9}){9}){9}{9}"])
 def test_large_patterns_are_rejected_at_once(pattern: str) -> None:
     with pytest.raises(InvalidParameter):
         url_pattern(pattern)
-
-
-def test_nothing_repeated_a_billion_times_takes_no_time() -> None:
-    assert url_pattern("re:(?:(?:){1000000000}){1000000000}a")("a")
 
 
 @pytest.mark.parametrize("pattern", ["re:(a*)*b$", "re:(a|aa)+$", "re:(.*a){12}c", "*a*a*a*a*a*a*a*c", "re:(x+x+)+y"])

@@ -1,5 +1,6 @@
 """URLs to numbers and back."""
 
+import re
 import subprocess
 import sys
 
@@ -8,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenthound.errors import PluginError
-from scenthound.frontier import url_index, url_table
-from scenthound.frontier.url_index import NEW, FoundUrls, UrlTexts
-from scenthound.frontier.url_table import MIN_ROOM, Growing, PlainUrlTable
+from scenthound.frontier.url_table import NEW, FoundUrls, UrlTable, UrlTexts
 from scenthound.web.urls import host_of
-from url_tables import every_table, native_table, needs_native
 
 urls_of_few_hosts = st.builds(
     lambda scheme, host, rest: f"{scheme}://{host}{rest}",
@@ -24,9 +21,8 @@ urls_of_few_hosts = st.builds(
 any_text = st.text(st.characters(exclude_categories=()), max_size=12)
 
 
-@every_table
-def test_urls_are_numbered_in_order_of_discovery(new_table):
-    table = new_table()
+def test_urls_are_numbered_in_order_of_discovery():
+    table = UrlTable()
     numbers = table.add_all(["http://a.org/", "http://b.org/x", "http://a.org/", "http://a.org/y"])
     assert numbers.tolist() == [0, 1, 0, 2]
     assert numbers.dtype == np.int32
@@ -39,9 +35,8 @@ def test_urls_are_numbered_in_order_of_discovery(new_table):
     ]
 
 
-@every_table
-def test_finding_adds_nothing(new_table):
-    table = new_table()
+def test_finding_adds_nothing():
+    table = UrlTable()
     table.add_all(["http://a.org/x"])
     assert table.find("http://a.org/x") == 0
     # Known origin and new rest, new origin and known rest, neither known.
@@ -49,9 +44,8 @@ def test_finding_adds_nothing(new_table):
     assert len(table) == 1
 
 
-@every_table
-def test_an_empty_table(new_table):
-    table = new_table()
+def test_an_empty_table():
+    table = UrlTable()
     assert len(table) == 0
     assert table.find("http://a.org/") is None
     assert table.add_all([]).tolist() == []
@@ -61,9 +55,8 @@ def test_an_empty_table(new_table):
             table.url(number)
 
 
-@every_table
-def test_schemes_and_ports_of_one_name_are_one_host(new_table):
-    table = new_table()
+def test_schemes_and_ports_of_one_name_are_one_host():
+    table = UrlTable()
     numbers = table.add_all(
         ["http://a.org/", "https://a.org/", "http://b.org", "http://a.org:8080/x", "http://u:p@a.org/", "mailto:x"]
     )
@@ -73,24 +66,21 @@ def test_schemes_and_ports_of_one_name_are_one_host(new_table):
     assert [table.host(host) for host in range(3)] == ["a.org", "b.org", ""]
 
 
-@every_table
 @pytest.mark.parametrize(
     "url", ["http://a.org/", "https://u:p@a.org:81/?q", "http://[::1]:80/", "http://[::1]/", "http://a.org/@b:c"]
 )
-def test_hosts_are_those_of_canonical_urls(new_table, url):
-    table = new_table()
+def test_hosts_are_those_of_canonical_urls(url):
+    table = UrlTable()
     assert table.host(int(table.hosts(table.add_all([url]))[0])) == host_of(url)
 
 
-@every_table
-def test_a_scheme_does_not_make_two_urls_one(new_table):
-    assert new_table().add_all(["http://a.org/x", "https://a.org/x"]).tolist() == [0, 1]
+def test_a_scheme_does_not_make_two_urls_one():
+    assert UrlTable().add_all(["http://a.org/x", "https://a.org/x"]).tolist() == [0, 1]
 
 
-@every_table
 @given(st.lists(st.one_of(urls_of_few_hosts, any_text), max_size=40))
-def test_every_string_keeps_its_number_and_is_returned_unchanged(new_table, urls):
-    table = new_table()
+def test_every_string_keeps_its_number_and_is_returned_unchanged(urls):
+    table = UrlTable()
     numbers = table.add_all(urls).tolist()
     number_of = {}
     for url in urls:
@@ -101,75 +91,8 @@ def test_every_string_keeps_its_number_and_is_returned_unchanged(new_table, urls
     assert len(table) == len(number_of)
 
 
-@pytest.mark.parametrize("chunk", [url_index.CHUNK, 300])
-def test_a_grown_table_finds_everything(monkeypatch, chunk):
-    monkeypatch.setattr(url_index, "CHUNK", chunk)
-    table = PlainUrlTable()
-    urls = [f"http://host{i % 97}.org/{i}" for i in range(20_000)]
-    assert table.add_all(urls).tolist() == list(range(20_000))
-    assert table.add_all(urls[::-1]).tolist() == list(range(20_000))[::-1]
-    assert table.find("http://host1.org/20000") is None
-
-
-@pytest.mark.parametrize("of_hash", [lambda _: 0, lambda _: url_index.LOWER_HALF, lambda url: len(url) << 27])
-def test_urls_with_equal_hashes_are_distinguished_by_text(monkeypatch, of_hash):
-    # The first slot of the largest hash is the last one, so that all other entries wrap around.
-    monkeypatch.setattr(url_table, "_hash", of_hash)
-    table = PlainUrlTable()
-    urls = [f"http://{'ab'[i % 2]}.org/{i // 2}" for i in range(1200)]
-    assert table.add_all(urls).tolist() == list(range(1200))
-    assert [table.find(url) for url in urls] == list(range(1200))
-    assert table.find("http://a.org/1200") is None
-
-
-@pytest.mark.parametrize("recent", [1, 2, 3, 8])
-@given(st.lists(st.integers(0, 12), max_size=60))
-def test_the_cache_of_recent_urls_does_not_change_results(recent, pages):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(url_table, "RECENT_URLS", recent)
-        table = PlainUrlTable()
-        numbers = [int(number) for page in pages for number in table.add_all([f"http://a.org/{page}"])]
-    in_order = list(dict.fromkeys(pages))
-    assert numbers == [in_order.index(page) for page in pages]
-    assert len(table) == len(in_order)
-
-
-def test_the_cache_of_recent_urls_is_bounded():
-    table = PlainUrlTable()
-    n = 3 * url_table.RECENT_URLS
-    for start in range(0, n, 1000):
-        table.add_all([f"http://a.example.org/{i:08}" for i in range(start, min(n, start + 1000))])
-    assert len(table._recent) + len(table._older) <= 2 * url_table.RECENT_URLS
-    # A string of 30 characters has 79 bytes, a number 32 and an entry of a dictionary some 20 to 60.
-    kept_twice = sum(map(url_table._n_bytes, (table._recent, table._older)))
-    assert kept_twice < 2 * url_table.RECENT_URLS * (79 + 32 + 60)
-    assert table.n_bytes() > kept_twice
-
-
-def test_memory_besides_the_text_is_small(monkeypatch):
-    # The cache is bounded, and small only relative to more URLs.
-    monkeypatch.setattr(url_table, "RECENT_URLS", 1)
-    table = PlainUrlTable()
-    n = 50_000
-    table.add_all([f"http://host{i % 100}.example.org/{'x' * 40}{i:08}" for i in range(n)])
-    # The rest of each has 49 bytes. Ends, origins and the index take 4 + 4 + at most 8 * 1.5 / 0.7. A sixteenth of the
-    # arrays, and an eighth of the text, may be room to grow.
-    assert 49 + 8 + 8 / 0.7 < table.n_bytes() / n < 49 * 1.13 + 8 * 1.07 + 8 * 1.5 / 0.7 + 1
-
-
-def test_ends_beyond_the_limit_of_their_bytes(monkeypatch):
-    monkeypatch.setattr(url_table, "END_LIMIT", 64)
-    table = PlainUrlTable()
-    # Rests of 32 bytes reach the limit exactly, those of 63 exceed it as far as possible.
-    urls = [f"http://a.org/{i:0{31 if i < 10 else i % 63}}" for i in range(200)]
-    numbers = table.add_all(urls).tolist()
-    assert [table.url(number) for number in numbers] == urls
-    assert [table.find(url) for url in urls] == numbers
-
-
-@every_table
-def test_found_urls_are_added_in_order(new_table):
-    table = new_table()
+def test_found_urls_are_added_in_order():
+    table = UrlTable()
     table.add_all(["http://a.org/0", "http://a.org/1"])
     found = FoundUrls(np.array([1, NEW, 0, NEW, NEW], np.int32), ["http://a.org/2", "http://a.org/3", "http://a.org/2"])
     # The last one was found twice before it was added; another page added one meanwhile.
@@ -199,75 +122,72 @@ def test_texts_of_urls_are_a_sequence_of_strings(urls):
     assert list(found.followed_by(["z"]).new) == [*urls, "z"]
 
 
-def test_a_plain_table_cannot_resolve():
-    assert not PlainUrlTable().can_resolve
-    with pytest.raises(PluginError, match="resolve_all"):
-        PlainUrlTable().resolve(b"http://a.org/", b"", np.zeros(0, np.uint32))
+class SlowTable:
+    """A list of URLs."""
+
+    def __init__(self):
+        self.urls = []
+
+    def add_all(self, urls):
+        self.urls = list(dict.fromkeys([*self.urls, *urls]))
+        return [self.urls.index(url) for url in urls]
+
+    def host_names(self):
+        authority = re.compile(r"[^/?#]*//(?:[^/?#]*@)?(\[[^/?#]*\]|[^:/?#]*)")
+        origins = [url[: url.find("/", len("https://"))] if "/" in url[len("https://") :] else url for url in self.urls]
+        return [found[1] if (found := authority.match(origin)) else "" for origin in origins]
 
 
-# The table in C
+def check_same(table, slow, urls):
+    numbers = np.arange(len(slow.urls), dtype=np.int32)
+    assert len(table) == len(slow.urls)
+    assert table.urls(0, len(table)) == slow.urls
+    known = {url: number for number, url in enumerate(slow.urls)}
+    assert [table.find(url) for url in urls] == list(map(known.get, urls))
+    names = slow.host_names()
+    in_order = list(dict.fromkeys(names))
+    hosts = table.hosts(numbers).tolist()
+    assert hosts == [in_order.index(name) for name in names]
+    assert [table.host(host) for host in range(len(in_order))] == in_order
 
 
-def check_same(native, plain, urls):
-    numbers = np.arange(len(plain), dtype=np.int32)
-    assert len(native) == len(plain)
-    assert native.urls(0, len(native)) == plain.urls(0, len(plain))
-    assert [native.find(url) for url in urls] == [plain.find(url) for url in urls]
-    assert native.hosts(numbers).tolist() == plain.hosts(numbers).tolist()
-    for host in range(int(plain.hosts(numbers).max(initial=-1)) + 1):
-        assert native.host(host) == plain.host(host)
-
-
-@needs_native
 @given(
     st.lists(st.lists(st.one_of(urls_of_few_hosts, any_text), max_size=12), max_size=6),
     st.lists(st.booleans(), min_size=6),
-    st.sampled_from([32, 7]),
 )
-def test_the_table_in_c_does_what_the_plain_one_does(batches, as_found, end_bits):
-    native, plain = native_table(end_bits), PlainUrlTable()
+def test_a_table_does_what_a_list_does(batches, as_found):
+    table, slow = UrlTable(), SlowTable()
     for urls, is_found in zip(batches, as_found, strict=False):
         if is_found:
-            known = [native.find(url) for url in urls]
+            known = [table.find(url) for url in urls]
             numbers = np.array([NEW if number is None else number for number in known], np.int32)
             new = [url for url, number in zip(urls, known, strict=True) if number is None]
-            added = native.add_found(FoundUrls(numbers, UrlTexts.of(new)))
-            assert added.tolist() == plain.add_found(FoundUrls(numbers, new)).tolist()
+            added = table.add_found(FoundUrls(numbers, UrlTexts.of(new)))
         else:
-            assert native.add_all(urls).tolist() == plain.add_all(urls).tolist()
-    check_same(native, plain, [url for urls in batches for url in urls] + ["", "http://a.org", "http://a.org/"])
+            added = table.add_all(urls)
+        assert added.tolist() == slow.add_all(urls)
+    check_same(table, slow, [url for urls in batches for url in urls] + ["", "http://a.org", "http://a.org/"])
 
 
-@needs_native
-def test_the_table_in_c_grows_as_the_plain_one_does():
-    native, plain = native_table(), PlainUrlTable()
-    urls = [f"http://host{i % 97}.org/{(i * i) % 30_011}/{'x' * (i % 50)}" for i in range(40_000)]
-    assert native.add_all(urls).tolist() == plain.add_all(urls).tolist()
-    check_same(native, plain, [*urls[::7], *(f"{url}?" for url in urls[::7])])
+def test_a_large_table_finds_everything():
+    table = UrlTable()
+    urls = [f"http://host{i % 97}.org/{i}/{'x' * (i % 50)}" for i in range(40_000)]
+    assert table.add_all(urls).tolist() == list(range(40_000))
+    assert table.add_all(urls[::-1]).tolist() == list(range(40_000))[::-1]
+    assert table.urls(0, len(table)) == urls
+    assert [table.find(url + "?") for url in urls[::7]] == [None] * len(urls[::7])
 
 
-@needs_native
-def test_ends_beyond_the_limit_of_their_bits():
-    table = native_table(end_bits=6)
-    # Rests of 32 bytes reach the limit exactly, those of 63 exceed it as far as possible.
-    urls = [f"http://a.org/{i:0{31 if i < 10 else i % 63}}" for i in range(200)]
-    assert table.add_all(urls).tolist() == list(range(200))
-    assert table.urls(0, 200) == urls
-    assert [table.find(url) for url in urls] == list(range(200))
-
-
-@needs_native
-def test_the_table_in_c_needs_little_memory_besides_the_text():
-    table, n = native_table(), 50_000
+def test_a_table_needs_little_memory_besides_the_text():
+    table, n = UrlTable(), 50_000
     table.add_all([f"http://host{i % 100}.example.org/{'x' * 40}{i:08}" for i in range(n)])
     # The rest of each has 49 bytes. End and origin have 8, a slot 5, and four fifths of the slots or less are used. A
     # ninth of the arrays may be room to grow.
     assert 49 + 8 + 5 / 0.8 < table.n_bytes() / n < (49 + 8) * 1.13 + 5 * 1.5 / 0.8 + 1
 
 
-@needs_native
 def test_wrong_arguments_are_rejected():
-    table = native_table()
+    table = UrlTable()
     table.add_all(["http://a.org/"])
     ends = np.array([3, 2], np.uint32)
     new = np.array([NEW, NEW], np.int32)
@@ -290,9 +210,9 @@ def test_wrong_arguments_are_rejected():
 
 PROGRAM_WITHOUT_MEMORY = """
 import resource
-from scenthound.frontier.native_url_table import NativeUrlTable
+from scenthound.frontier.url_table import UrlTable
 
-table = NativeUrlTable()
+table = UrlTable()
 chunks = [[f"http://host{chunk}.example/{'x' * 900}/{i}" for i in range(500)] for chunk in range(200)]
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 40_000_000, resource.RLIM_INFINITY))
@@ -309,42 +229,7 @@ print(table.add_all(urls).tolist() == list(range(len(urls))))
 """
 
 
-@needs_native
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit of memory is Linux's")
 def test_a_table_without_memory_keeps_what_it_has():
     done = subprocess.run([sys.executable, "-c", PROGRAM_WITHOUT_MEMORY], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["no memory", "True True True", "True", ""]
-
-
-# Growing arrays
-
-
-def test_numbers_are_returned_in_order() -> None:
-    numbers = Growing(np.int64)
-    for number in range(-500, 500):
-        numbers.append(number)
-    assert len(numbers) == 1_000
-    assert [numbers[position] for position in (0, 500, 999)] == [-500, 0, 499]
-    assert numbers.filled().tolist() == list(range(-500, 500))
-    assert numbers.filled().dtype == np.int64
-
-
-def test_bytes_are_appended_at_once() -> None:
-    text = Growing(np.uint8)
-    for part in (b"red", b"", b"kite" * MIN_ROOM, b"s"):
-        text.extend(part)
-    assert text.between(0, 5) == b"redki"
-    assert text.between(len(text) - 2, len(text)) == b"es"
-    assert text.filled().tobytes() == b"red" + b"kite" * MIN_ROOM + b"s"
-
-
-def test_a_number_out_of_range_is_rejected() -> None:
-    with pytest.raises(ValueError, match="invalid value"):
-        Growing(np.uint32).append(1 << 32)
-
-
-def test_room_to_grow_is_small() -> None:
-    numbers = Growing(np.int32)
-    for number in range(10_000):
-        numbers.append(number)
-        assert 4 * len(numbers) <= numbers.nbytes <= 4 * (len(numbers) * 9 / 8 + MIN_ROOM + 1)

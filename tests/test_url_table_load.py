@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from url_tables import every_table, native_table, needs_native
+from scenthound.frontier.url_table import UrlTable
 
 ODD = [
     "",
@@ -29,10 +29,9 @@ def texts_of(urls: list[str], size: int) -> list[bytes]:
     return ["\n".join(part).encode("utf-8", "surrogatepass") for part in parts]
 
 
-@every_table
 @pytest.mark.parametrize("urls", [random_urls(5000, 40), ODD + random_urls(300, 5), ["http://only/one"]])
-def test_a_loaded_table_is_that_of_urls_added_one_by_one(new_table, urls):
-    added, loaded = new_table(), new_table()
+def test_a_loaded_table_is_that_of_urls_added_one_by_one(urls):
+    added, loaded = UrlTable(), UrlTable()
     numbers = added.add_all(urls)
     loaded.load(texts_of(urls, 37))
     assert [loaded.url(number) for number in range(len(loaded))] == urls
@@ -43,13 +42,9 @@ def test_a_loaded_table_is_that_of_urls_added_one_by_one(new_table, urls):
     assert loaded.add_all(more).tolist() == added.add_all(more).tolist()
 
 
-@needs_native
-def test_texts_beyond_the_limit_of_an_end_are_found():
-    urls = random_urls(500, 3)
-    table = native_table(end_bits=10)
-    table.load(texts_of(urls, 100))
-    assert table.urls(0, len(table)) == urls
-    assert [table.find(url) for url in urls] == list(range(len(urls)))
+def test_a_url_that_is_there_twice_is_refused():
+    with pytest.raises(ValueError, match="twice"):
+        UrlTable().load([b"http://a/\nhttp://b/\nhttp://a/"])
 
 
 def failing() -> Iterator[bytes]:
@@ -57,21 +52,19 @@ def failing() -> Iterator[bytes]:
     raise OSError("disk")
 
 
-@needs_native
 def test_what_was_loaded_before_a_failure_is_found():
-    table = native_table()
+    table = UrlTable()
     with pytest.raises(OSError, match="disk"):
         table.load(failing())
     assert (table.find("http://a/b"), len(table)) == (1, 2)
     with pytest.raises(ValueError, match="empty"):
         table.load([b"http://a/c"])
     with pytest.raises(TypeError):
-        native_table().load(["http://a/"])
+        UrlTable().load(["http://a/"])
 
 
-@every_table
-def test_nothing_is_loaded_from_nothing(new_table):
-    table = new_table()
+def test_nothing_is_loaded_from_nothing():
+    table = UrlTable()
     table.load([])
     assert len(table) == 0
     assert table.add_all(["http://a/"]).tolist() == [0]

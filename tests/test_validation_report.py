@@ -12,9 +12,11 @@ from scenthound.experiments.validate.crawls import SEED_SETS
 from scenthound.experiments.validate.results import validate_into
 from scenthound.topics.files import write_topics
 from scenthound.ui.html import document_html
-from scenthound.ui.reports.validation import read_validation, validation_report
+from scenthound.ui.reports.validation import StoredValidation, validation_report
 from scenthound.ui.reports.validation_charts import without_far_bins
 from validations import PUBLISHED, validation_arguments
+
+pytestmark = pytest.mark.usefixtures("no_figures")
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +30,12 @@ def made(web_path, tmp_path_factory):
 
 def test_the_files_contain_all_measurements(made):
     done, out = made
-    stored = read_validation(out)
+    stored = StoredValidation(out)
     for name, values in done.measurements.values.items():
         np.testing.assert_allclose(stored.measured.values[name], values, rtol=1e-5)
     near = done.measurements.distances.mean(axis=3)
     np.testing.assert_allclose(stored.measured.distances[:, :, :, 0], near)
-    assert stored.groups == {"trained on": (0,), "unseen": (1,)}
+    assert stored.groups == {"trained on": [0], "unseen": [1]}
     assert stored.specs == done.settings.all_strategies
     assert [finding.verdict for finding in stored.findings] == [finding.verdict for finding in done.findings]
     # As text, because a p that was not computed is NaN.
@@ -53,8 +55,6 @@ def test_charts_show_the_means_of_each_group(made):
             assert chart.categories == ("8", "16", "20")
             for strategy, series in enumerate(chart.series):
                 np.testing.assert_allclose(series.y, fitness[strategy, number, at].mean(axis=0), rtol=1e-5)
-        end = fitness[:, number, :, :, -1].mean(axis=(1, 2))
-        np.testing.assert_allclose(charts[-1].differences, [[end[1] - end[0]]], atol=1e-5)
 
 
 def test_the_report_starts_with_verdicts_and_ends_with_the_reproduce_command(made):
@@ -68,7 +68,7 @@ def test_the_report_starts_with_verdicts_and_ends_with_the_reproduce_command(mad
     assert lines[0] == "scenthound validate \\"
     assert "    --topic balloon \\" in lines
     assert "    --unseen train \\" in lines
-    assert lines[-1] == f"    --out {out}-again"
+    assert f"    --out {out}-again \\" in lines
     assert document_html(page).startswith("<!DOCTYPE html>")
 
 

@@ -37,7 +37,7 @@ NOISE = (0, 3, -2, 1, -3, 2)
 
 
 def searches(*changes, n=5, size=OF_THE_STUDY, topics=("one", "two")):
-    """So many searches of each topic, with the published weights, changes of them for each search, and noise."""
+    """This many searches of each topic, with the published weights, changes of them for each search, and noise."""
     changes = changes or ({},)
     return [
         SearchResult(rules(**PUBLISHED | {"parent_2": 36 + NOISE[k % 6]} | changes[k % len(changes)]), size, (topic,))

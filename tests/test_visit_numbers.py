@@ -40,6 +40,6 @@ def test_a_visit_takes_little_memory():
 
 def test_the_links_of_a_visit_do_not_hold_those_of_its_commit():
     lengths = np.array([[2, -1, -1], [3, -1, -1]], np.int32).tobytes()
-    links = JoinedArrays(10, lengths, np.arange(5, dtype=np.int32).tobytes(), b"", b"").links(11)
+    links = JoinedArrays(10, lengths, np.arange(5, dtype=np.int32).tobytes(), b"", b"").of(11)["links"]
     assert links.tolist() == [2, 3, 4]
     assert links.base is None

@@ -5,8 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("native_code")
-
 from scenthound.native import _native
 
 WORDS = st.integers(-1, 300) | st.integers(0, 2**31 - 1)

@@ -1,4 +1,4 @@
-"""Shared by the tests of compiled crawls: strategies, plain and compiled crawls, and scores that record requests."""
+"""Shared by the tests of crawls in C: strategies, crawls in C and in Python, and scores that record requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,13 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from scenthound.simulator.compiled.driver import compiled_crawl
 from scenthound.simulator.modes import parse_mode
+from scenthound.simulator.native_crawl import native_crawl
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules
 from scenthound.strategies.rank_rules import RankRules
 from scenthound.testing import SyntheticWeb
 
@@ -28,12 +28,12 @@ ROWS = (
 
 
 def ranked(n_rows, split_by="nothing", bounds=(), **options):
-    return lambda: RankFunction.of(RankRules(ROWS[:n_rows], split_by, bounds), **options)
+    return lambda: RankByRules(RankRules(ROWS[:n_rows], split_by, bounds), **options)
 
 
 BY_DISTANCE = ranked(3, "distance", (1, 3))
 BY_PHASE = ranked(2, "phase", (6,), hub_over="max", threshold=0.25)
-COMPILED = [
+IN_C = [
     "breadth_first",
     "breadth_first:buffer=5",
     "breadth_first:buffer=5,when_full=drop_oldest",
@@ -60,13 +60,16 @@ COMPILED = [
     "link_context:b=0.8,found_again=latest",
     "opic",
     "opic:seeds_first=false",
+    "opic:n=5",
     "otie",
     "otie:when_hopeless=keep,revise_again=true,reshare_every=2",
     "otie:when_hopeless=keep,revise_again=true,reshare_every=1,seeds_first=false",
     "otie:a=3,d=1,b=0.3,reshare_every=3",
     "otie:reshare_every=none,seeds_first=false",
+    "otie:n=4,reshare_every=3",
     "rank_function",
     "rank_function:preset=best_first",
+    "rank_function:n=3",
     "rank_function:hub_over=max,anchor=50,threshold=0.3",
     "rank_function:host_success=30,cash=40,context=20",
     "rank_function:cash=100",
@@ -88,7 +91,16 @@ SOME = [
     "rank_function",
     BY_DISTANCE,
 ]
-MODES = ["sequential", "roulette", "roulette:size=7,refill_at=3"]
+MODES = [
+    "sequential",
+    "roulette",
+    "roulette:size=7,refill_at=3",
+    "polite",
+    "polite:workers=4,patience=0.5",
+    "polite:workers=3,patience=1,delay_s=0.2",
+    "polite:delay_s=0,patience=0.9",
+    "polite:workers=5,fetch_list=12",
+]
 
 
 def name_of(strategy):
@@ -166,14 +178,14 @@ class Setting:
     def plain(self, *choice, **options):
         return self.crawl(simulate, *choice, plain=True, **options)
 
-    def compiled(self, *choice, **options):
-        return self.crawl(compiled_crawl, *choice, **options)
+    def in_c(self, *choice, **options):
+        return self.crawl(native_crawl, *choice, **options)
 
     def assert_same(self, *choice, **options):
-        compiled = self.compiled(*choice, **options)
-        assert compiled is not None, "the strategy has no compiled crawl"
-        assert outcome(compiled) == outcome(self.plain(*choice, **options))
-        return compiled
+        crawl = self.in_c(*choice, **options)
+        assert crawl is not None, "the strategy has no crawl in C"
+        assert outcome(crawl) == outcome(self.plain(*choice, **options))
+        return crawl
 
 
 def setting_of(web, n_seeds=1, seed=0, *, continuous=False, **links):
@@ -191,7 +203,8 @@ def random_setting(seed, n_pages, n_links, n_seeds, **options):
 def outcome(crawl):
     """The result of a crawl without its CPU time."""
     counts = crawl.n_missing, crawl.n_repeated, crawl.n_evicted
-    return crawl.pages.tolist(), crawl.relevance.tolist(), crawl.ended, counts
+    times = [] if crawl.time_s is None else crawl.time_s.tolist()
+    return crawl.pages.tolist(), crawl.relevance.tolist(), crawl.ended, counts, times
 
 
 def some_webs():

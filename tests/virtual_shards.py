@@ -123,7 +123,6 @@ class VirtualShard:
 
     def close(self) -> None:
         self.is_gone = True
-        self._parts.close()
         self.store.close()
 
 
@@ -236,7 +235,7 @@ class VirtualCluster:
         self.at(self.now_s + wakes_after_s, None, self._wake, paused)
 
     def _wake(self, paused: VirtualShard) -> None:
-        paused.crawl.begin_journal()
+        paused.crawl.engine.journal = paused.crawl.journal
         paused.store.set_status(b"{}")
         with suppress(Fenced):
             paused.crawl.commit()

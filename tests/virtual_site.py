@@ -11,11 +11,9 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-import pytest
-
-from scenthound import native
+from scenthound.crawler.journal import Turn, read_journal
 from scenthound.crawler.live_crawl import LiveCrawl, RawResult
-from scenthound.crawler.replay import Replayed, started
+from scenthound.crawler.replay import started
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.tasks import Kind, Task
 from scenthound.frontier.politeness import PolitenessSettings
@@ -34,7 +32,6 @@ from scenthound.web.urls import host_of
 WORDS = ("sea", "wave", "harbour", "ship", "anchor", "sail", "wind", "storm", "island", "coast", "tide", "reef", "rope")
 TOPIC = Topic("sea", keywords=("sea", "wave"), description="Waves and storms at sea.")
 ADDRESS = "192.0.2.1"
-#: From how many pages on a crawl uses compiled code, if there is numba: always, and never.
 MAX_KILLS = 300
 
 
@@ -174,18 +171,20 @@ class VirtualRun:
     is stopped and resumed in between: results of tasks in flight then come when they would have come.
     """
 
-    def __init__(self, crawl: LiveCrawl, result_of: ResultOf, page_budget: int, replayed: Replayed) -> None:
+    def __init__(
+        self, crawl: LiveCrawl, result_of: ResultOf, page_budget: int, now_s: float, *, after_turn: bool
+    ) -> None:
         self._crawl = crawl
         self._result_of = result_of
         self._page_budget = page_budget
         #: A turn is not repeated: a strategy may draw random numbers even if it requests nothing.
-        self._turn_is_due = not replayed.after_turn or crawl.engine.wants_turn
+        self._turn_is_due = not after_turn or crawl.engine.wants_turn
         self._due: list[tuple[float, int, Task, RawResult | None]] = []
-        self.now_s = replayed.now_s
+        self.now_s = now_s
 
     def run(self, after_event: Callable[[], None]) -> EndReason:
         engine = self._crawl.engine
-        for task in engine.outstanding():
+        for task, _ in engine._scheduler.outstanding.values():
             self._start(task)
         while engine.n_visits < self._page_budget:
             if self._turn_is_due:
@@ -248,21 +247,22 @@ def crawl_virtually(
             store.add_stems(stems)
             store.commit()
         parts, replayed = started(plan, store)
-        with closing(parts):
-            checkpoints = Checkpoints(folder / CHECKPOINT_FOLDER)
+        checkpoints = Checkpoints(folder / CHECKPOINT_FOLDER)
 
-            def after_event() -> None:
-                if commit():
-                    parts.crawl.commit()
-                    if checkpoint():
-                        checkpoints.write(parts.crawl.state())
-                if kill():
-                    raise Killed
+        def after_event() -> None:
+            if commit():
+                parts.crawl.commit()
+                if checkpoint():
+                    checkpoints.write(parts.crawl.state())
+            if kill():
+                raise Killed
 
-            run = VirtualRun(parts.crawl, site.result_of, plan.page_budget, replayed)
-            ended = run.run(after_event)
-            parts.crawl.commit()
-            return ended
+        events = [event for written in [*store.events()][-1:] for event in read_journal(written)]
+        after_turn = bool(events) and isinstance(events[-1], Turn) and not replayed.n_caught_up
+        run = VirtualRun(parts.crawl, site.result_of, plan.page_budget, replayed.now_s, after_turn=after_turn)
+        ended = run.run(after_event)
+        parts.crawl.commit()
+        return ended
 
 
 def crawl_with_kills(
@@ -293,12 +293,6 @@ def crawl_with_kills(
             )
             return part
     raise AssertionError(f"not ended after {MAX_KILLS} kills")
-
-
-def alternate_native(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Lets every other part of a crawl use the extension, if it was built."""
-    is_built = native.is_available()
-    return lambda part: monkeypatch.setattr(native, "is_available", lambda: is_built and part % 2 == 1)
 
 
 def visited_urls(folder: Path) -> list[str]:

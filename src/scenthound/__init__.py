@@ -24,13 +24,9 @@ if TYPE_CHECKING:
     from scenthound.api.catalog import open_topics as open_topics
     from scenthound.api.catalog import select_topics as select_topics
     from scenthound.api.crawls import Crawl as Crawl
-    from scenthound.api.crawls import acrawl as acrawl
-    from scenthound.api.crawls import crawl as crawl
     from scenthound.api.crawls import dashboard as dashboard
     from scenthound.api.crawls import export as export
     from scenthound.api.crawls import open_crawl as open_crawl
-    from scenthound.api.crawls import refresh as refresh
-    from scenthound.api.crawls import resume as resume
     from scenthound.api.laboratory import Run as Run
     from scenthound.api.laboratory import compare as compare
     from scenthound.api.laboratory import evaluate as evaluate
@@ -41,6 +37,10 @@ if TYPE_CHECKING:
     from scenthound.api.plans import plan as plan
     from scenthound.api.results import Table as Table
     from scenthound.api.results import report as report
+    from scenthound.api.runs import acrawl as acrawl
+    from scenthound.api.runs import crawl as crawl
+    from scenthound.api.runs import refresh as refresh
+    from scenthound.api.runs import resume as resume
     from scenthound.api.searches import evolve as evolve
     from scenthound.api.searches import fit_scent as fit_scent
     from scenthound.api.searches import pages_to_label as pages_to_label
@@ -66,10 +66,11 @@ _NAMES = {
         "Topics import_topics list_metrics list_plugins list_relevance_models list_strategies new_strategy open_topics "
         "select_topics"
     ),
-    "api.crawls": "Crawl acrawl crawl dashboard export open_crawl refresh resume",
+    "api.crawls": "Crawl dashboard export open_crawl",
     "api.laboratory": "Run compare evaluate open_run simulate study",
     "api.plans": "CrawlPlan plan",
     "api.results": "Table report",
+    "api.runs": "acrawl crawl refresh resume",
     "api.searches": "evolve fit_scent pages_to_label resume_search threshold validate",
     "api.webs": "Web open_web record synthesize",
     "errors": "ScenthoundError",

@@ -8,7 +8,8 @@ ScenthoundError
 │   │   └── NoStartPage   a topic with no page that a crawl could start from
 │   ├── InvalidInput      a file or folder that cannot be read as what it should be
 │   │   └── CorruptData   values in a result folder that no version of Scenthound writes
-│   └── MissingExtra      the feature needs an optional dependency
+│   ├── MissingExtra      the feature needs an optional dependency
+│   └── BrokenInstallation  the extension in C is missing, or made for another platform
 └── Failure               the work itself failed: the command line exits with 1
     ├── LeakageError      a strategy used information that it cannot have
     ├── Fenced            another process has taken over the crawl
@@ -29,15 +30,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 #: Errors that values of the wrong type or range cause.
-_VALUE_ERRORS = (
-    TypeError,
-    ValueError,
-    LookupError,
-    ArithmeticError,
-    AttributeError,
-    StopIteration,
-    RuntimeError,
-)
+_VALUE_ERRORS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, StopIteration, RuntimeError)
 
 #: As many known names as fit one line.
 MAX_NAMES = 20
@@ -129,6 +122,10 @@ class MissingExtra(UsageError):
     @classmethod
     def named(cls, extra: str, feature: str) -> "MissingExtra":
         return cls(f"{feature} needs an extra that is not installed: pip install 'scenthound[{extra}]'.")
+
+
+class BrokenInstallation(UsageError, ImportError):
+    pass
 
 
 class Failure(ScenthoundError):

@@ -10,6 +10,7 @@ Rules
 """
 
 import errno
+import fcntl
 import gzip
 import os
 import re
@@ -27,11 +28,9 @@ from typing import BinaryIO
 from scenthound.errors import Failure, InvalidInput, printable
 
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    from compression import zstd as zstd  # noqa: PLC0414 - others import it from here
 else:
-    from backports import zstd
-if sys.platform != "win32":
-    import fcntl
+    from backports import zstd as zstd  # noqa: PLC0414
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTANDARD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -42,7 +41,7 @@ MAX_WINDOW_LOG = 31
 #: Names of parts. They say whose they are, because files of these names are removed.
 _PART_NAME = re.compile(r"\.scenthound-[0-9a-f]{16}\.part")
 #: Neither through a link nor into a pipe, which would block.
-NO_LINK_NO_PIPE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+NO_LINK_NO_PIPE = os.O_NOFOLLOW | os.O_NONBLOCK
 
 #: Errors of the machine, not of the command: a full or failing disk.
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -117,15 +116,11 @@ def regular_bytes(path: Path, max_bytes: int) -> bytes:
 @contextmanager
 def open_regular(path: Path) -> Iterator[BinaryIO]:
     """Open a file without decompression. OSError, without blocking, if it is a pipe, a device or a folder."""
-    with open(path, "rb", opener=_open_nonblocking) as file:
+    # Opening a pipe would otherwise block until another process writes to it.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is a pipe or a device", str(path))
         yield file
-
-
-def _open_nonblocking(path: str, flags: int) -> int:
-    """Opening a pipe would otherwise block until another process writes to it."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def first_bytes(path: Path) -> bytes:
@@ -167,17 +162,11 @@ def write_atomic(path: Path, content: bytes, *, follow_link: bool = True, privat
 def create_exclusively(path: Path, content: bytes) -> None:
     """Make a file that appears complete, or not at all. FileExistsError if there is one; of several processes only one
     succeeds, also on network file systems."""
-    part = _locked_part(path.parent, 0o666)
-    try:
+    with _part(path.parent, 0o666) as part:
         part.file.write(content)
         part.file.flush()
         os.fsync(part.file.fileno())
         os.link(part.path, path)
-    finally:
-        with suppress(OSError):
-            part.file.close()
-        with suppress(OSError):
-            part.path.unlink()
     sync_folder(path.parent)
 
 
@@ -205,7 +194,13 @@ def part_file(folder: Path, *, private: bool = False) -> Iterator[PartFile]:
     """A new file in a folder, which is removed at the end unless it was renamed. So are parts that killed processes
     left there. Raises OSError."""
     remove_dead_parts(folder)
-    part = _locked_part(folder, 0o600 if private else 0o666)
+    with _part(folder, 0o600 if private else 0o666) as part:
+        yield part
+
+
+@contextmanager
+def _part(folder: Path, mode: int) -> Iterator[PartFile]:
+    part = _locked_part(folder, mode)
     try:
         yield part
     finally:
@@ -233,7 +228,7 @@ def remove_dead_parts(folder: Path) -> None:
 def _locked_part(folder: Path, mode: int) -> PartFile:
     while True:
         path = folder / f".scenthound-{secrets.token_hex(8)}.part"
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         if not _lock(handle, wait=True) or _is_at(path, handle):
             return PartFile(path, os.fdopen(handle, "wb"))
         # Another process took it for dead and removed it before it was locked.
@@ -252,8 +247,6 @@ def _remove_unless_locked(path: str) -> None:
 
 def _lock(handle: int, *, wait: bool) -> bool:
     """Lock a file until it is closed; False if another process holds the lock, or if there are no locks here."""
-    if sys.platform == "win32":
-        return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

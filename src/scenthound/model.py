@@ -1,7 +1,8 @@
 """The values that all packages share: frozen dataclasses without behaviour."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +72,13 @@ class Topic:
             object.__setattr__(self, name, value)
         for name, texts in values.items():
             object.__setattr__(self, name, texts)
+
+
+def with_pages(topic: Topic, change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Topic:
+    """The topic with other URLs in each of its lists of pages."""
+    names = ("examples", "seeds", "targets", "description_from")
+    changed: dict[str, Any] = {name: change(getattr(topic, name)) for name in names}
+    return replace(topic, **changed)
 
 
 def _texts(name: str, value: str | Iterable[str]) -> tuple[str, ...]:

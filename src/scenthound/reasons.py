@@ -1,7 +1,6 @@
 """Why a page was skipped, and why a crawl ended.
 
-The codes are stored in crawl folders and printed in summaries, so they are stable. Codes written by Scenthound 0.6 are
-read as their new ones.
+The codes are stored in crawl folders and printed in summaries, so they are stable.
 """
 
 from enum import StrEnum
@@ -65,25 +64,11 @@ class SkipReason(StrEnum):
     NOT_HTML = "not-html", "not HTML"
     EMPTY_PAGE = "empty-page", "empty page"
 
-    # The page was rejected.
+    # The page was rejected. Crawls of version 0.8 may have `PARSE_TIMEOUT`.
     PARSE_TIMEOUT = "parse-timeout", "parsing timed out"
     PARSE_FAILED = "parse-failed", "parsing failed"
     NEAR_DUPLICATE = "near-duplicate", "near-duplicate of a visited page"
     SOFT_404 = "soft-404", "soft 404 page"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "SkipReason | None":
-        new = CODES_OF_0_6.get(str(value))
-        return None if new is None else cls(new)
-
-
-CODES_OF_0_6 = {
-    "repeated": "already-visited",
-    "host-retired": "host-disabled",
-    "broken-response": "http-protocol-error",
-    "bad-coding": "content-encoding-error",
-    "odd-status": "unexpected-status",
-}
 
 
 class EndReason(StrEnum):
@@ -97,7 +82,3 @@ class EndReason(StrEnum):
     STOPPED = "stopped by the user"
     PROXY = "proxy failed"
     FILES = "too many open files"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "EndReason | None":
-        return cls.TIME if value == "time is up" else None

@@ -31,14 +31,13 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A field of a record as a table or a schema shows it. `aliases` are names it had in older formats."""
+    """A field of a record as a table or a schema shows it."""
 
     name: str
     type: Any
     title: str
     unit: str = ""
     help: str = ""
-    aliases: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -49,11 +48,10 @@ def column(
     help: str = "",  # noqa: A002 - named like the attribute it becomes
     default: Any = MISSING,
     default_factory: Any = MISSING,
-    aliases: tuple[str, ...] = (),
     **options: Any,
 ) -> Any:
     """A dataclass field with a title, a unit and a description; `options` are for the module that reads them."""
-    metadata = {"title": title, "unit": unit, "help": help, "aliases": aliases, "options": options}
+    metadata = {"title": title, "unit": unit, "help": help, "options": options}
     return field(default=default, default_factory=default_factory, metadata=metadata)
 
 
@@ -121,7 +119,7 @@ def _read(type_: Any, value: Any) -> Any:  # noqa: PLR0911 - one case for each k
     if item_type := array_item_type(type_):
         return np.array(value, item_type)
     if is_dataclass(type_):
-        return _read_record(type_, _checked(value, isinstance(value, dict | list), type_))
+        return _read_record(type_, _checked(value, isinstance(value, dict), type_))
     if type_ is float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return math.nan if value is None else float(_checked(value, is_number, type_))
@@ -172,17 +170,12 @@ def _read_key(type_: Any, key: str) -> Any:
     return type_(key) if type_ in (int, float) else _read(type_, key)
 
 
-def _read_record(type_: Any, values: dict[str, Any] | list[Any]) -> Any:
-    """From its fields by name, or, as 0.6 wrote some, in their order."""
-    if isinstance(values, list):
-        names = [each.name for each in columns_of(type_)]
-        values = dict(zip(names, _checked(values, len(values) == len(names), type_), strict=True))
+def _read_record(type_: Any, values: dict[str, Any]) -> Any:
     arguments = {}
     for each in columns_of(type_):
-        name = next((name for name in (each.name, *each.aliases) if name in values), None)
-        if name is not None:
+        if each.name in values:
             try:
-                arguments[each.name] = _read(each.type, values[name])
+                arguments[each.name] = _read(each.type, values[each.name])
             except (TypeError, ValueError, LookupError) as problem:
                 raise ValueError(f"{each.name}: {problem}") from None
     return type_(**arguments)

@@ -17,7 +17,7 @@ import math
 import types
 import typing
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
@@ -166,7 +166,12 @@ def _signature(factory: Callable[..., Any]) -> inspect.Signature:
     if factory.__init__ is object.__init__:
         return inspect.Signature()
     signature = inspect.signature(factory.__init__)
-    return signature.replace(parameters=list(signature.parameters.values())[1:])
+    parameters = list(signature.parameters.values())[1:]
+    if "__dataclass_fields__" in vars(factory):
+        # What a class adds comes before what it inherits.
+        added = inspect.get_annotations(factory)
+        parameters.sort(key=lambda each: (each.kind, each.name not in added))
+    return signature.replace(parameters=parameters)
 
 
 def parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
@@ -179,11 +184,8 @@ def parameters_of(factory: Callable[..., Any]) -> Iterable[Parameter]:
 
 def _parameter(argument: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
     default = argument.default
-    hint, bounds, optional = (
-        hints.get(argument.name, str if default is None else type(default)),
-        Bounds(),
-        default is None,
-    )
+    hint = hints.get(argument.name, str if default is None else type(default))
+    bounds, optional = Bounds(), default is None
     if typing.get_origin(hint) is typing.Annotated:
         bounds = next((extra for extra in hint.__metadata__ if isinstance(extra, Bounds)), bounds)
         hint = hint.__origin__
@@ -246,7 +248,7 @@ class Registry(Generic[Plugin]):
         """The names of the installed plug-ins."""
         return sorted(self._found)
 
-    def installed(self) -> Mapping[str, Sequence[EntryPoint]]:
+    def installed(self) -> Mapping[str, list[EntryPoint]]:
         """The entry points of each name; more than one if packages disagree."""
         return self._found
 
@@ -257,7 +259,8 @@ class Registry(Generic[Plugin]):
         if name not in self._found:
             raise UnknownName.among(self.kind, name, [*self._found, *self._local.classes])
         if len(self._found[name]) > 1:
-            both = " and ".join(sorted(map(_defined_by, self._found[name])))
+            points = [f"{each.dist.name} ({each.value})" if each.dist else each.value for each in self._found[name]]
+            both = " and ".join(sorted(points))
             raise PluginError(
                 f"The {self.kind} {name!r} is defined by {both}: uninstall one of these packages, or rename its entry "
                 "point."
@@ -309,7 +312,10 @@ class Registry(Generic[Plugin]):
 
     def _check_defaults(self, name: str) -> None:
         """InvalidParameter for a class whose constructor needs values that a text cannot have."""
-        if name in self._local.classes and (needed := _needed(self._local.classes[name])):
+        variable = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+        known = _signature(self._local.classes[name]).parameters.values() if name in self._local.classes else ()
+        needed = [each.name for each in known if each.default is each.empty and each.kind not in variable]
+        if needed:
             example = f"{name}({', '.join(f'{each}=...' for each in needed)})"
             raise InvalidParameter(
                 f"The {self.kind} {name} has no default for {', '.join(needed)}: pass an instance such as {example}."
@@ -444,10 +450,6 @@ class Registry(Generic[Plugin]):
         self.make(name)
 
 
-def _defined_by(point: EntryPoint) -> str:
-    return f"{point.dist.name} ({point.value})" if point.dist else point.value
-
-
 def _name_problem(name: str) -> str:
     """Why a name cannot be part of a choice; empty if it can."""
     return f"the name {name!r} must not contain spaces or any of : , = @" if set(name) & set(":,=@ ") else ""
@@ -455,13 +457,6 @@ def _name_problem(name: str) -> str:
 
 def _abstract_methods(factory: Callable[..., Any]) -> str:
     return ", ".join(sorted(getattr(factory, "__abstractmethods__", ())))
-
-
-def _needed(cls: type) -> list[str]:
-    """The parameters of a constructor without a default."""
-    variable = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    each_of = _signature(cls).parameters.values()
-    return [each.name for each in each_of if each.default is inspect.Parameter.empty and each.kind not in variable]
 
 
 def _arguments_of(item: Any) -> dict[str, Any]:

@@ -6,17 +6,18 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, ScenthoundError, UsageError, printable
 from scenthound.model import Topic
+from scenthound.options import PathLike, TopicLike, TopicsLike, check, listed, options_in, signature_of, text_problem
 
 if TYPE_CHECKING:
     from scenthound.processes import WorkersLike
@@ -25,23 +26,16 @@ if TYPE_CHECKING:
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
-#: The path of a file or folder: a text or a `Path`.
-PathLike = str | os.PathLike[str]
-#: A folder, or a result that is in one.
-FolderLike = Any
-#: A topic, the keywords of one, or a topic file.
-TopicLike = Topic | PathLike | Iterable[str]
-#: A topic file, a topic, or several topics.
-TopicsLike = PathLike | Topic | Iterable[Topic]
-
 TOPIC_FILE_ENDINGS = (".toml", ".jsonl", ".ndjson", ".gz", ".zst")
-#: What numbers are called in messages, and their types, by annotation.
-_NUMBERS: dict[str, tuple[str, type]] = {"int": ("an integer", Integral), "float": ("a number", Real)}
-#: The same for other arguments, by annotation.
-_OTHERS: dict[str, tuple[str, tuple[type, ...]]] = {
-    "bool": ("True or False", (bool,)),
-    "str": ("a text", (str,)),
+#: What values are called in messages, and their types, by annotation. Others are checked where they are used.
+_KINDS: dict[str, tuple[str, Any]] = {
+    "int": ("an integer", Integral),
+    "float": ("a number", Real),
+    "bool": ("True or False", bool),
+    "str": ("a text", str),
     "PathLike": ("a path", (str, os.PathLike)),
+    "Mapping": ("a dictionary", Mapping),
+    "ProgressLike": ("True, False or a function", (bool, Callable)),
 }
 #: Ten years; more is a typing error.
 MAX_SECONDS = 3650 * 86_400
@@ -50,7 +44,7 @@ MAX_SECONDS = 3650 * 86_400
 def public(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """Make a function part of the API. Its signature lists all options, an unknown argument raises a TypeError that
     names the nearest one, and errors of the library, which name flags, name arguments."""
-    signature = _full_signature(function)
+    signature = inspect.signature(function)
 
     if inspect.iscoroutinefunction(inspect.unwrap(function)):
 
@@ -83,47 +77,44 @@ def _checked_call(
             guess = f". Did you mean {nearest[0]!r}?" if nearest else ""
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}")
     try:
-        signature.bind(*args, **named)
+        given = signature.bind(*args, **named).arguments
     except TypeError as error:
         raise TypeError(f"{function.__name__}(): {error}") from None
-    positional = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
-    for name, value in {**dict(zip(positional, args, strict=False)), **named}.items():
-        if name in parameters:
-            _check_argument(parameters[name], value)
-        if name in named and not isinstance(value, int | float) and isinstance(value, Real):
+    for name, value in given.items():
+        if problem := _problem(parameters[name], value):
+            raise InvalidParameter(f"{name}={printable(repr(value), 80)} {problem}.")
+    for name, value in named.items():
+        if not isinstance(value, int | float) and isinstance(value, Real):
             # Numbers of numpy cannot be written as JSON.
             named[name] = int(value) if isinstance(value, Integral) else float(value)
     with errors_name_arguments(_arguments_by_flag(parameters.values())):
         yield
 
 
-def _check_argument(parameter: inspect.Parameter, value: Any) -> None:
-    """InvalidParameter if an argument has another type than its annotation, if that is a simple one; also for `workers`
-    and `progress` that cannot be used."""
-    problem = _problem(parameter, value)
-    if problem:
-        raise InvalidParameter(f"{parameter.name}={printable(repr(value), 80)} {problem}.")
-
-
 def _problem(parameter: inspect.Parameter, value: Any) -> str:
-    annotation = getattr(parameter.annotation, "__name__", str(parameter.annotation))
-    if value is None and (annotation.endswith(" | None") or parameter.default is None):
+    """What is wrong with an argument of another type than its annotation, with a text, or with `workers`."""
+    if value is None and parameter.default is None:
         return ""
-    annotation = annotation.removesuffix(" | None")
-    if annotation in _OTHERS:
-        called, types = _OTHERS[annotation]
-        if not isinstance(value, types):
-            return f"should be {called}"
-    if annotation.removesuffix(" | Sequence[int]") in _NUMBERS:
-        called, number = _NUMBERS[annotation.removesuffix(" | Sequence[int]")]
-        for each in listed(value) if annotation.endswith("]") else [value]:
-            if not isinstance(each, number) or isinstance(each, bool):
-                return f"should be {called}"
+    kinds = str(parameter.annotation).removesuffix(" | None").split(" | ")
+    if not any(_fits(value, kind) for kind in kinds):
+        return f"should be {' or '.join(map(_called, kinds))}"
     if parameter.name == "workers" and value < 1:
         return "must be at least 1"
-    if parameter.name == "progress" and not (isinstance(value, bool) or callable(value)):
-        return "should be True, False or a function"
-    return ""
+    return text_problem(value, parameter.default)
+
+
+def _fits(value: Any, annotation: str) -> bool:
+    kind, _, inner = annotation.partition("[")
+    if kind == "Sequence":
+        is_several = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+        return is_several and all(_fits(each, inner[:-1]) for each in value)
+    types = _KINDS.get(kind, ("", object))[1]
+    return isinstance(value, types) and not (isinstance(value, bool) and types in (Integral, Real))
+
+
+def _called(annotation: str) -> str:
+    kind, _, inner = annotation.partition("[")
+    return f"a list of {_KINDS[inner[:-1]][0].split()[-1]}s" if kind == "Sequence" else _KINDS[kind][0]
 
 
 @contextmanager
@@ -149,45 +140,36 @@ def _arguments_by_flag(parameters: Iterable[inspect.Parameter]) -> dict[str, str
     return written
 
 
-def _full_signature(function: Callable[..., Any]) -> inspect.Signature:
-    """With a keyword argument for each option of a TypedDict in `**options: Unpack[...]`."""
-    signature = inspect.signature(function)
-    parameters = []
-    for each in signature.parameters.values():
-        if each.kind is inspect.Parameter.VAR_KEYWORD and str(each.annotation).startswith("Unpack["):
-            options = inspect.unwrap(function).__globals__[each.annotation[len("Unpack[") : -1]]
-            defaults = defaults_of(options)
-            for name, hint in get_type_hints(options).items():
-                parameters.append(inspect.Parameter(name, each.KEYWORD_ONLY, default=defaults[name], annotation=hint))
-        else:
-            parameters.append(each)
-    return signature.replace(parameters=parameters)
-
-
-def defaults_of(options: type[Any]) -> dict[str, Any]:
-    """The defaults of a TypedDict of options, written `start: Annotated[int, 10]`; None where there is none."""
-    hints = get_type_hints(options, include_extras=True)
-    return {name: get_args(hint)[1] if get_origin(hint) is Annotated else None for name, hint in hints.items()}
-
-
 Prepared = TypeVar("Prepared")
 
 
-def with_arguments_of(
-    prepare: Callable[Parameters, Prepared],
+def called_with(
+    settings: Callable[Parameters, Prepared],
 ) -> Callable[[Callable[[Prepared], Returned]], Callable[Parameters, Returned]]:
-    """Let a function that takes what `prepare` returns be called with the arguments of `prepare`."""
+    """Make a function of a settings class public: it is called with its options as arguments, which its docstring then
+    lists."""
 
     def decorate(function: Callable[[Prepared], Returned]) -> Callable[Parameters, Returned]:
+        kind, make = cast("type[Prepared]", settings), cast("Callable[..., Prepared]", settings)
+        signature = signature_of(kind, inspect.signature(function).return_annotation)
+
         @wraps(function)
         def called(*args: Parameters.args, **named: Parameters.kwargs) -> Returned:
-            return function(prepare(*args, **named))
+            prepared = make(**signature.bind(*args, **named).arguments)
+            check(prepared)
+            return function(prepared)
 
-        returned = inspect.signature(function).return_annotation
-        called.__signature__ = inspect.signature(prepare).replace(return_annotation=returned)  # type: ignore[attr-defined]
-        return called
+        helps = "\n".join(f"- `{each.name}`: {each.help}" for each in options_in(kind))
+        called.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{helps}"
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        return public(called)
 
     return decorate
+
+
+def several(settings: Callable[..., Prepared]) -> Callable[..., Prepared]:
+    """A settings class with an option that is all further arguments, for which type checkers have no words."""
+    return settings
 
 
 @contextmanager
@@ -202,15 +184,6 @@ def workers_on(cluster: str | None, workers: int | None) -> Iterator[WorkersLike
         yield remote
 
 
-def listed(values: Any) -> list[Any]:
-    """One value, or several, as a list."""
-    if values is None:
-        return []
-    if isinstance(values, str | bytes | os.PathLike | type) or not isinstance(values, Iterable):
-        return [values]
-    return list(values)
-
-
 def chosen(registry: Registry[Any], item: Any) -> str:
     """The text of a choice that was made by name, class or instance."""
     return str(registry.resolve(item))
@@ -220,12 +193,8 @@ def chosen_or_none(registry: Registry[Any], item: Any) -> str | None:
     return None if item is None else chosen(registry, item)
 
 
-def path(value: PathLike) -> Path:
-    return Path(os.fspath(value))
-
-
 def path_or_none(value: PathLike | None) -> Path | None:
-    return None if value is None else path(value)
+    return None if value is None else Path(value)
 
 
 def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
@@ -239,7 +208,7 @@ def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
             raise InvalidTopic(f"topic_id={topic_id!r} selects a topic of a file, but the topic is {topic.id!r}.")
         return topic
     if isinstance(topic, str | os.PathLike):
-        file = path(topic)
+        file = Path(topic)
         if isinstance(topic, str) and not file.name.endswith(TOPIC_FILE_ENDINGS) and not file.exists():
             return Topic(keywords=topic)
         return choose_topic(file, topic_id, [], ["http://seed.invalid/"])[0]
@@ -253,7 +222,7 @@ def one_topic(topic: TopicLike, topic_id: str | None = None) -> Topic:
 def topics_file(topics: TopicsLike) -> Iterator[Path]:
     """A topic file; for topics that are objects, a temporary one."""
     if isinstance(topics, str | os.PathLike):
-        yield path(topics)
+        yield Path(topics)
         return
     if topics is None:
         raise InvalidTopic("None is not a topic: pass a topic file or Topic objects.")
@@ -311,7 +280,7 @@ def folder_of(item: Any, *kinds: FolderKind) -> Path:
         raise InvalidInput(
             f"{printable(repr(item), 80)} ({type(item).__name__}) has no folder: pass a folder, or a result with one."
         )
-    found = path(folder)
+    found = Path(folder)
     if kinds:
         from scenthound.store.folder import ResultFolder, is_kind
 

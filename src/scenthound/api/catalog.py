@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from scenthound.api.arguments import PathLike, path, path_or_none, public
+from scenthound.api.arguments import called_with, path_or_none, public
 from scenthound.api.results import Result, Table
 from scenthound.errors import InvalidInput, PluginError, printable
 from scenthound.model import Topic
+from scenthound.options import PathLike
+from scenthound.plugins.options import NewStrategyOptions, PluginOptions
+from scenthound.topics.options import ImportOptions, Selecting, SelectOptions
 
 if TYPE_CHECKING:
     from scenthound.plugins.installed import InstalledPlugin
     from scenthound.registry import Registry
-    from scenthound.topics.select import SelectedTopics, SelectionSettings
 
 
 class Topics(Result):
@@ -45,9 +47,9 @@ class Topics(Result):
         """Write a topic file: .toml or .jsonl, also .gz and .zst."""
         from scenthound.topics.files import write_topics
 
-        check_new_file(path(file), force=force)
-        write_topics(path(file), self._topics)
-        return path(file)
+        check_new_file(Path(file), force=force)
+        write_topics(Path(file), self._topics)
+        return Path(file)
 
     def _headline(self) -> str:
         return "\n".join(self.notes)
@@ -75,68 +77,40 @@ def open_topics(file: PathLike) -> Topics:
     from scenthound.topics.files import read_topics
     from scenthound.ui.formats import counted
 
-    topics = read_topics(path(file))
-    return Topics(topics, f"{counted(len(topics), 'topic')} in {path(file)}")
+    topics = read_topics(Path(file))
+    return Topics(topics, f"{counted(len(topics), 'topic')} in {Path(file)}")
 
 
-@public
-def select_topics(
-    file: PathLike,
-    *,
-    rule: str = "leaves",
-    count: int = 100,
-    random_seed: int = 0,
-    min_links: int | None = None,
-    out: PathLike | None = None,
-    force: bool = False,
-) -> Topics:
+@called_with(SelectOptions)
+def select_topics(options: SelectOptions) -> Topics:
     """Select topics of a file by their paths: "leaves" in breadth-first order (menczer2001), leaves by random "walks"
     (pant2002), or random categories of one "level", kept apart (wang2009). `out` is a file to write them to."""
     from scenthound.topics.select import select_from_file
 
-    _check_out(out, force=force)
-    selected = select_from_file(path(file), _selection_settings(rule, count, random_seed, min_links))
-    return _selection(selected, out=out)
+    _check_out(options)
+    return _selection(*select_from_file(Path(options.file), options), out=options.out)
 
 
-@public
-def import_topics(
-    content: PathLike,
-    structure: PathLike | None = None,
-    *,
-    rule: str = "leaves",
-    count: int = 100,
-    random_seed: int = 0,
-    min_links: int | None = None,
-    out: PathLike | None = None,
-    force: bool = False,
-) -> Topics:
+@called_with(ImportOptions)
+def import_topics(options: ImportOptions) -> Topics:
     """Select topics of a dump of the Open Directory by the rules of `select_topics`. `content` is content.rdf.u8,
     `structure` is structure.rdf.u8, both also .gz or .zst. `out` is a file to write them to."""
     from scenthound.topics.select import select_from_odp
 
-    _check_out(out, force=force)
+    _check_out(options)
     truncated: list[str] = []
-    settings = _selection_settings(rule, count, random_seed, min_links)
-    selected = select_from_odp(
-        path_or_none(structure), path(content), settings, lambda each: truncated.append(str(each))
-    )
-    return _selection(selected, *truncated, out=out)
+    structure, content = path_or_none(options.structure), Path(options.content)
+    selected = select_from_odp(structure, content, options, lambda each: truncated.append(str(each)))
+    return _selection(*selected, *truncated, out=options.out)
 
 
-def _selection_settings(rule: str, count: int, random_seed: int, min_links: int | None) -> SelectionSettings:
-    from scenthound.topics.select import Rule, SelectionSettings
-
-    return SelectionSettings(Rule.named(rule), count, random_seed, min_links)
-
-
-def _check_out(out: PathLike | None, *, force: bool) -> None:
-    if out is not None:
-        check_new_file(path(out), force=force)
+def _check_out(options: Selecting) -> None:
+    if options.out is not None:
+        check_new_file(Path(options.out), force=options.force)
 
 
-def _selection(selected: SelectedTopics, *notes: str, out: PathLike | None) -> Topics:
-    topics = Topics(selected.topics, "selected topics", [*notes, *filter(None, [selected.shortfall])])
+def _selection(selected: list[Topic], shortfall: str, *notes: str, out: PathLike | None) -> Topics:
+    topics = Topics(selected, "selected topics", [*notes, *filter(None, [shortfall])])
     if out is not None:
         topics.save(out, force=True)
     return topics
@@ -175,23 +149,23 @@ def list_relevance_models() -> Table[Plugin]:
     return plugins(RELEVANCE)
 
 
-@public
-def list_plugins(kind: str | None = None) -> Table[InstalledPlugin]:
+@called_with(PluginOptions)
+def list_plugins(options: PluginOptions) -> Table[InstalledPlugin]:
     """All installed strategies, metrics and relevance models, or those of one kind (`strategy`, `metric`, `relevance`):
     the packages that they come from, with versions, and why some cannot be used. Those of other packages come first."""
     from scenthound.plugins.installed import InstalledPlugin, installed_plugins
 
-    rows = installed_plugins(kind)
+    rows = installed_plugins(options.kind)
     return Table.of(InstalledPlugin, rows, f"{len(rows)} installed")
 
 
-@public
-def new_strategy(name: str, *, out: PathLike | None = None) -> Path:
+@called_with(NewStrategyOptions)
+def new_strategy(options: NewStrategyOptions) -> Path:
     """Make a Python package with a strategy, its tests and its entry point, to start a plug-in from. `out` is the
     folder to make, by default `scenthound-NAME`. Returns the folder."""
     from scenthound.plugins.new_strategy import make_strategy_package
 
-    return make_strategy_package(name, path_or_none(out)).folder
+    return make_strategy_package(options.name, path_or_none(options.out)).folder
 
 
 def plugins(registry: Registry[Any]) -> Table[Plugin]:

@@ -7,120 +7,86 @@ import os
 import shlex
 import shutil
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from operator import itemgetter
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from scenthound.api.arguments import (
-    FolderLike,
-    PathLike,
-    TopicsLike,
+    called_with,
     chosen,
     chosen_or_none,
-    defaults_of,
     folder_of,
-    listed,
-    path,
     path_or_none,
     public,
+    several,
     topics_file,
     web_folder,
     workers_on,
 )
-from scenthound.api.progress import ProgressLike, show_progress
-from scenthound.api.results import Panel, Result, Table
+from scenthound.api.progress import show_progress
+from scenthound.api.results import Result, Table
 from scenthound.errors import InvalidParameter, UsageError, printable
+from scenthound.experiments.options import CompareOptions, EvaluateOptions, SimulateOptions, StudyOptions
+from scenthound.experiments.runs import CrawlRow, RunFolder, Simulation, require_parquet, simulate_topics
+from scenthound.experiments.setup import ExperimentSetup
+from scenthound.experiments.starts import TopicChoice
+from scenthound.metrics.base import METRICS, Point
 from scenthound.model import Topic
+from scenthound.options import FolderLike, PathLike, ProgressLike, listed, stored_values
+from scenthound.registry import format_value
+from scenthound.relevance.base import RELEVANCE
+from scenthound.store.folder import is_kind
+from scenthound.strategies.base import STRATEGIES
+from scenthound.ui.formats import counted
 
 if TYPE_CHECKING:
     from scenthound.experiments.compare.comparison import ComparisonResult
+    from scenthound.experiments.compare.ranking import RankingRow
     from scenthound.experiments.compare.verdict import Verdict
     from scenthound.experiments.evaluate import Evaluation as EvaluatedRun
     from scenthound.experiments.findings import Finding
-    from scenthound.experiments.runs import CrawlRow, RunFolder, Simulation
-    from scenthound.experiments.setup import ExperimentSetup
     from scenthound.experiments.statistics import MeanCurve
-    from scenthound.experiments.study.study import FinishedStudy
+    from scenthound.experiments.study.settings import StudySettings
+    from scenthound.experiments.study.study import Study as FinishedStudy
     from scenthound.experiments.trec import TrecSummary
+    from scenthound.ui.document import Chart
     from scenthound.ui.document import Table as ShownTable
 
 
-class ExperimentOptions(TypedDict, total=False):
-    """The conditions of simulated crawls, with their defaults; `scenthound simulate --help` describes them."""
-
-    topic: str | Sequence[str] | None
-    topics_max: int | None
-    skip_missing: Annotated[bool, False]
-    task: Annotated[str, "examples"]
-    start: Annotated[int, 10]
-    closed_world: Annotated[bool, False]
-    follow_nofollow: Annotated[bool, False]
-    relevance: Any
-    train: Annotated[int, 0]
-    judge: Annotated[int, 0]
-    train_from: PathLike | None
-    training_pages: Annotated[str, "wang2009"]
-    as_published: Annotated[bool, False]
-    plain: Annotated[bool, False]
-    workers: int | None
-    cluster: str | None
-
-
 @contextmanager
-def experiment_setup(
-    web: Any, topics: TopicsLike, strategies: Any, options: ExperimentOptions, seeds: Any = None, **conditions: Any
-) -> Iterator[ExperimentSetup]:
-    """What to crawl, from arguments as people write them. Topics that are objects are in a file within the block;
-    `seeds` are the start pages of a single topic."""
-    from scenthound.experiments.setup import ExperimentSetup
-    from scenthound.experiments.starts import TopicChoice, parse_task
-    from scenthound.relevance.base import RELEVANCE
-    from scenthound.strategies.base import STRATEGIES
-
-    values, start_pages = {**defaults_of(ExperimentOptions), **options}, tuple(listed(seeds))
-    ids = tuple(listed(values["topic"]))
-    if isinstance(topics, Topic) and start_pages:
-        topics = replace(topics, seeds=start_pages)  # It may have neither keywords nor pages of its own.
-    with topics_file(topics) as file:
-        yield ExperimentSetup(
-            web=web_folder(web),
-            topics=TopicChoice(file, ids, values["topics_max"], values["skip_missing"], start_pages),
-            strategies=tuple(map(str, STRATEGIES.resolve_all(listed(strategies)))),
-            task=parse_task(values["task"]),
-            n_start=values["start"],
-            closed_world=values["closed_world"],
-            respect_nofollow=not values["follow_nofollow"],
-            relevance=chosen_or_none(RELEVANCE, values["relevance"]),
-            n_train=values["train"],
-            n_judge=values["judge"],
-            train_from=path_or_none(values["train_from"]),
-            training_pages=values["training_pages"],
-            as_published=values["as_published"],
-            plain=values["plain"],
-            **conditions,
-        )
+def experiment(
+    options: Any, title: str, strategies: Any = (), **conditions: Any
+) -> Iterator[tuple[ExperimentSetup, dict[str, Any]]]:
+    """What to crawl, from options as people write them, and how: the arguments `workers`, which end with the block, and
+    `progress`. Topics that are objects are in a file within the block."""
+    values = {**vars(options), **stored_values(options), **conditions}
+    seeds, topics = tuple(listed(values.get("seeds"))), values["topics"]
+    if isinstance(topics, Topic) and seeds:
+        topics = replace(topics, seeds=seeds)  # It may have neither keywords nor pages of its own.
+    with (
+        topics_file(topics) as file,
+        workers_on(options.cluster, options.workers) as workers,
+        show_progress(title, options.progress) as report,
+    ):
+        values |= {
+            "web": web_folder(values["web"]),
+            "topics": TopicChoice(
+                file, tuple(listed(values["topic"])), values.get("topics_max"), values.get("skip_missing", False), seeds
+            ),
+            "strategies": tuple(map(str, STRATEGIES.resolve_all(listed(strategies)))),
+            "relevance": chosen_or_none(RELEVANCE, values["relevance"]),
+            "train_from": path_or_none(values.get("train_from")),
+        }
+        known = [each.name for each in fields(ExperimentSetup) if values.get(each.name) is not None]
+        yield ExperimentSetup(**{name: values[name] for name in known}), {"workers": workers, "progress": report}
 
 
-@public
-def simulate(
-    web: Any,
-    topics: TopicsLike,
-    strategies: Any,
-    *,
-    seeds: str | Sequence[str] | None = None,
-    pages: int = 2000,
-    repeats: int = 1,
-    random_seed: int = 0,
-    mode: str = "sequential",
-    out: PathLike | None = None,
-    force: bool = False,
-    progress: ProgressLike = None,
-    **options: Unpack[ExperimentOptions],
-) -> Run:
+@called_with(SimulateOptions)
+def simulate(options: SimulateOptions) -> Run:
     """Let strategies crawl a recorded web, or the pages of a crawl, for each topic, and return the crawls.
 
     `topics` is a topic file or `Topic` objects; `strategies` are names, classes or instances. `seeds` are the pages to
@@ -129,40 +95,22 @@ def simulate(
     requested pages return: "sequential", "roulette" or "polite". `out` keeps the run in a folder; without it the run is
     temporary.
     """
-    from scenthound.experiments.runs import simulate_topics
-
-    strategies = listed(strategies)
-    if not strategies:
+    if not listed(options.strategies):
         raise InvalidParameter("No strategy is given; see `sh.list_strategies()`.")
-    conditions = {"page_budget": pages, "repeats": repeats, "random_seed": random_seed, "mode": mode}
-    with (
-        experiment_setup(web, topics, strategies, options, seeds, **conditions) as setup,
-        _temporary_unless(out) as (folder, keep),
-        workers_on(options.get("cluster"), options.get("workers")) as workers,
-        show_progress("simulating", progress) as report,
-    ):
-        done = simulate_topics(setup, folder, workers=workers, force=force, progress=report)
-        return keep(Run(folder, simulation=done))
+    temporary = _TemporaryFolder() if options.out is None else None
+    folder = Path(options.out or "") if temporary is None else temporary.path / "run"
+    with experiment(options, "simulating", options.strategies) as (setup, how):
+        run = Run(folder, simulation=simulate_topics(setup, folder, force=options.force, **how))
+    run._temporary = temporary
+    return run
 
 
-@contextmanager
-def _temporary_unless(out: PathLike | None) -> Iterator[tuple[Path, Callable[[Run], Run]]]:
-    """A folder for a run, and what keeps it: a temporary one is removed with the object, or with the block."""
-    if out is not None:
-        yield path(out), lambda run: run
-        return
-    folder = mkdtemp(prefix="scenthound-run-")
-    kept = []
+class _TemporaryFolder:
+    """A folder that is removed with this object."""
 
-    def keep(run: Run) -> Run:
-        kept.append(weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True))
-        return run
-
-    try:
-        yield Path(folder) / "run", keep
-    finally:
-        if not kept:
-            shutil.rmtree(folder, ignore_errors=True)
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="scenthound-run-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +130,9 @@ class TracePage:
 class Run(Result):
     """Simulated crawls: one for each topic, start and strategy."""
 
-    def __init__(self, folder: PathLike, web: Any = None, simulation: Simulation | None = None) -> None:
-        from scenthound.experiments.runs import RunFolder
+    _temporary: _TemporaryFolder | None = None
 
+    def __init__(self, folder: PathLike, web: Any = None, simulation: Simulation | None = None) -> None:
         self.folder = folder_of(folder, "run")
         #: What was left out, and why; None for a run that was opened.
         self.simulation = simulation
@@ -198,8 +146,6 @@ class Run(Result):
     @property
     def crawls(self) -> Table[CrawlRow]:
         """One row for each crawl: why it ended, how many pages it visited."""
-        from scenthound.experiments.runs import CrawlRow
-
         return Table.of(CrawlRow, self._run.crawls(), "crawls")
 
     @property
@@ -211,8 +157,6 @@ class Run(Result):
         return sum(each.pages for each in self._run.crawls())
 
     def _pages(self) -> Iterable[TracePage]:
-        from scenthound.experiments.runs import require_parquet
-
         with require_parquet().ParquetFile(self.folder / "traces.parquet") as traces:
             for batch in traces.iter_batches():
                 yield from (TracePage(**row) for row in batch.to_pylist())
@@ -229,8 +173,6 @@ class Run(Result):
         return cast("TrecSummary", export(self, to, out, force=force, progress=progress))
 
     def _headline(self) -> str:
-        from scenthound.ui.formats import counted
-
         crawls = self._run.crawls()
         topics = counted(len({each.topic for each in crawls}), "topic")
         return f"{counted(len(crawls), 'simulated crawl')} for {topics}: {counted(self._n_pages(), 'page')}."
@@ -238,18 +180,17 @@ class Run(Result):
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.crawls]
 
-    def _panels(self) -> Sequence[Panel]:
+    def _charts(self) -> Sequence[Chart]:
         """The curves of the evaluation that is saved beside the traces, if there is one."""
         from scenthound.experiments.evaluate import read_evaluation
 
         saved = read_evaluation(self.folder)
-        return Evaluation(self.folder, saved)._panels() if saved else []
+        return Evaluation(self.folder, saved)._charts() if saved else []
 
 
 def export_run(run: Any, out: PathLike, *, web: Any, force: bool, progress: ProgressLike) -> TrecSummary:
     """Write a run, or that of a folder, in the formats of TREC."""
     from scenthound.experiments.trec import export_trec
-    from scenthound.store.folder import is_kind
 
     folder = folder_of(run)
     if is_kind(folder, "crawl"):
@@ -263,7 +204,7 @@ def export_run(run: Any, out: PathLike, *, web: Any, force: bool, progress: Prog
 
 
 @public
-def open_run(folder: FolderLike, *, web: Any = None) -> Run:
+def open_run(folder: FolderLike, *, web: FolderLike | None = None) -> Run:
     """Open the run that `simulate` wrote to a folder. `web` is where its recorded web is now, if that was moved."""
     return Run(folder, web)
 
@@ -341,71 +282,42 @@ class Evaluation(Result):
         return [_printed(main_table(self.evaluated, by_pages=self.by_pages))]
 
     def _headline(self) -> str:
-        from scenthound.ui.reports.run import (
-            SUMMARY_METRICS,
-            defined_metrics,
-            ending_notes,
-            is_default,
-            marks_note,
-            summary_metrics,
-        )
+        from scenthound.ui.reports.run import summary_notes
 
-        needs = self.evaluated.needs
-        expected = SUMMARY_METRICS if is_default(self.evaluated) else self.evaluated.metrics
-        notes = [
-            f"No values for {metric}{f': it needs {needs[metric]}' if metric in needs else ''}."
-            for metric in self.evaluated.undefined
-            if metric in expected
-        ]
-        notes += ending_notes(self.evaluated, summary_metrics(self.evaluated))
-        if defined_metrics(self.evaluated) and len(self.evaluated.results) > 1:
-            notes.append(marks_note(self.evaluated, best=""))
-        return "\n".join(notes)
+        return "\n".join(summary_notes(self.evaluated))
 
-    def _panels(self) -> list[Panel]:
-        lines: dict[str, dict[str, Any]] = {}
-        for metric, result, curve in self._curves():
-            if curve.n_topics:
-                lines.setdefault(metric, {})[result.strategy] = (curve.steps, curve.mean)
-        return [Panel(metric.replace("_", " "), "pages", each) for metric, each in lines.items()]
+    def _charts(self) -> Sequence[Chart]:
+        from scenthound.ui.reports.run import evaluation_figure
+
+        return evaluation_figure(self.evaluated).charts
 
 
 def _printed(shown: ShownTable) -> Table[Any]:
     """A table of a report, as the command line prints it."""
-    suffixes = [[cell.mark + (shown.best_sign if cell.emphasis else "") for cell in row] for row in shown.rows]
-    widest = [max(map(len, column)) for column in zip(*suffixes, strict=True)]
-    rows = [
-        [cell.text + suffix.ljust(width) for cell, suffix, width in zip(row, marks, widest, strict=True)]
-        for row, marks in zip(shown.rows, suffixes, strict=True)
-    ]
+    from scenthound.ui.terminal import cell_texts
+
+    rows = cell_texts(shown)
     signs = f" {shown.best_sign} best." if shown.best_sign and len(rows) > 1 else ""
     columns = {name: itemgetter(at) for at, name in enumerate(shown.columns)}
     return Table(rows, columns, f"{shown.caption}.{signs} {shown.note}".rstrip())
 
 
-@public
-def evaluate(
-    run: Run | PathLike,
-    *metrics: Any,
-    at: int | Sequence[int] = (),
-    web: Any = None,
-    progress: ProgressLike = None,
-) -> Evaluation:
+@called_with(several(EvaluateOptions))
+def evaluate(options: EvaluateOptions) -> Evaluation:
     """Evaluate the crawls of a run by metrics: names such as "target_recall" or "precision@500", classes or instances,
     one by one or in a list; all that are cheap to compute if there are none. `at` are numbers of pages that the tables
     have columns for. The result prints one table: the most important metrics at the end of the crawls or, with `at` or
     a single metric, its values by the number of pages; `Evaluation.tables` has all tables."""
     from scenthound.experiments.evaluate import check_defined, chosen_metrics, default_metrics
     from scenthound.experiments.evaluate import evaluate as evaluate_run
-    from scenthound.metrics.base import METRICS, Point
 
-    opened = run if isinstance(run, Run) else Run(run, web)
-    chosen_ones = [metric for each in metrics for metric in listed(each)]
+    opened = options.run if isinstance(options.run, Run) else Run(options.run, options.web)
+    chosen_ones = [metric for each in options.metrics for metric in listed(each)]
     METRICS.resolve_all(each for each in chosen_ones if not isinstance(each, str | Point))
     names = [_metric_name(each) for each in chosen_ones]
     found, steps = chosen_metrics(names or default_metrics(opened._run))
-    marks = [*listed(at), *steps]
-    with show_progress("evaluating", progress) as report:
+    marks = [*listed(options.at), *steps]
+    with show_progress("evaluating", options.progress) as report:
         evaluated = evaluate_run(opened._run, found, marks, report)
     if names:
         check_defined(evaluated, opened._run)
@@ -413,8 +325,6 @@ def evaluate(
 
 
 def _metric_name(metric: Any) -> str:
-    from scenthound.metrics.base import METRICS, Point
-
     if isinstance(metric, str):
         return metric
     if isinstance(metric, Point):
@@ -440,6 +350,15 @@ class RankedStrategy:
     mark: str
     precision: float
     recall: float
+
+
+def _ranked(each: RankingRow) -> RankedStrategy:
+    gap = each.difference
+    difference = (gap.mean, gap.low, gap.high) if gap else (math.nan,) * 3
+    certainty = each.p_corrected, str(each.mark)
+    return RankedStrategy(
+        each.rank, each.strategy, each.mean, each.standard_error, *difference, *certainty, each.precision, each.recall
+    )
 
 
 #: Takes part in every comparison.
@@ -477,23 +396,7 @@ class Comparison(Result):
     @property
     def ranking(self) -> Table[RankedStrategy]:
         """The strategies, best first, each with its difference to the best."""
-        nan = math.nan
-        rows = [
-            RankedStrategy(
-                rank=each.rank,
-                strategy=each.strategy,
-                mean=each.mean,
-                standard_error=each.standard_error,
-                difference=each.difference.mean if each.difference else nan,
-                low=each.difference.low if each.difference else nan,
-                high=each.difference.high if each.difference else nan,
-                p=each.p_corrected,
-                mark=str(each.mark),
-                precision=each.precision,
-                recall=each.recall,
-            )
-            for each in self.compared.ranking
-        ]
+        rows = [_ranked(each) for each in self.compared.ranking]
         better = "lower is better" if self.compared.lower_is_better else "higher is better"
         return Table.of(RankedStrategy, rows, f"{self.compared.by} ({better})")
 
@@ -506,31 +409,14 @@ class Comparison(Result):
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.ranking]
 
-    def _panels(self) -> Sequence[Panel]:
-        curves = self.compared.curves
-        if curves is None:
-            return []
-        ranked = zip(self.compared.ranking, curves.mean, strict=True)
-        lines = {row.strategy: (curves.pages.tolist(), mean.tolist()) for row, mean in ranked}
-        return [Panel(self.compared.metric, "pages", lines)]
+    def _charts(self) -> Sequence[Chart]:
+        from scenthound.ui.reports.comparison import curves_chart
+
+        return [curves_chart(self.compared)]
 
 
-@public
-def compare(
-    web: Any,
-    topics: TopicsLike,
-    strategies: Any = None,
-    *,
-    seeds: str | Sequence[str] | None = None,
-    by: Any = None,
-    pages: int = 2000,
-    repeats: int | None = None,
-    sweep: Mapping[str, Any] | str | Sequence[str] = (),
-    mode: str | None = None,
-    out: PathLike | None = None,
-    progress: ProgressLike = None,
-    **options: Unpack[ExperimentOptions],
-) -> Comparison:
+@called_with(CompareOptions)
+def compare(options: CompareOptions) -> Comparison:
     """Rank strategies for a topic: all crawl from the same starts, and tests say which differences are certain, and
     whether there is a best one.
 
@@ -542,28 +428,21 @@ def compare(
     again.
     """
     from scenthound.experiments.compare.results import compare_into
-    from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweep
-    from scenthound.registry import format_value
+    from scenthound.experiments.compare.settings import ComparisonSettings, parse_sweeps
     from scenthound.ui.reports.comparison import RENDERER
 
+    sweep: Any = options.sweep
     if isinstance(sweep, Mapping):
         sweep = [f"{name}={','.join(map(format_value, listed(values)))}" for name, values in sweep.items()]
     settings = ComparisonSettings(
-        None if by is None else _metric_name(by),
-        tuple(map(parse_sweep, listed(sweep))),
+        None if options.by is None else _metric_name(options.by),
+        parse_sweeps(listed(sweep)),
         baseline=BASELINE,
-        chooses_mode=mode is None,
+        chooses_mode=options.mode is None,
     )
-    folder = path_or_none(out)
-    conditions: dict[str, Any] = {"page_budget": pages, "repeats": repeats}
-    if mode is not None:
-        conditions["mode"] = mode
-    with (
-        experiment_setup(web, topics, strategies, options, seeds, **conditions) as setup,
-        workers_on(options.get("cluster"), options.get("workers")) as workers,
-        show_progress("comparing", progress) as report,
-    ):
-        done = compare_into(folder, setup, settings, render=RENDERER, workers=workers, progress=report)
+    folder = path_or_none(options.out)
+    with experiment(options, "comparing", options.strategies) as (setup, how):
+        done = compare_into(folder, setup, settings, render=RENDERER, **how)
     return Comparison(folder, done)
 
 
@@ -590,77 +469,48 @@ class Study(Result):
         return [self.findings]
 
 
-def study_settings(
-    name: str,
-    pages: int | None,
-    topics_max: int | None,
-    repeats: int | None,
-    settings: PathLike | None,
-    *,
-    arm: str | Sequence[str] | None = None,
-) -> str:
+def scaled_settings(options: StudyOptions) -> StudySettings:
+    """The settings of a study with the sizes and experiments that are given."""
+    from scenthound.experiments.study.settings import read_settings
+
+    settings = read_settings(options.name, path_or_none(options.settings))
+    return settings.scaled(options.pages, options.topics_max, options.repeats).with_arms(listed(options.arm))
+
+
+def study_settings(options: StudyOptions) -> str:
     """The settings file of a study; the one that is shipped, which has comments, if nothing differs from it."""
     from scenthound.experiments.study.results import settings_toml
     from scenthound.experiments.study.settings import preset_text, read_settings
 
-    scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats).with_arms(listed(arm))
-    return preset_text(name) if scaled == read_settings(name) else settings_toml(scaled)
+    scaled = scaled_settings(options)
+    return preset_text(options.name) if scaled == read_settings(options.name) else settings_toml(scaled)
 
 
-#: The study that consists of searches.
-SEARCH_STUDY = "johnson2003"
-
-
-@public
-def study(
-    name: str,
-    web: Any,
-    topics: TopicsLike,
-    out: PathLike,
-    *,
-    pages: int | None = None,
-    topics_max: int | None = None,
-    repeats: int | None = None,
-    settings: PathLike | None = None,
-    arm: str | Sequence[str] | None = None,
-    cache: PathLike | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    progress: ProgressLike = None,
-) -> Study:
+@called_with(StudyOptions)
+def study(options: StudyOptions) -> Study:
     """Reproduce a study of the literature, "menczer2001", "pant2002", "wang2009" or "johnson2003", and check which of
     its findings hold on this web. Results and the report are written to the folder `out`; an interrupted study goes on
     there. `arm` are optional experiments to run, too: "buffer" and "more" of pant2002."""
-    from scenthound.experiments.study.settings import read_settings
+    from scenthound.experiments.study.results import study_into
+    from scenthound.ui.reports.study import RENDERER
 
-    scaled = read_settings(name, path_or_none(settings)).scaled(pages, topics_max, repeats).with_arms(listed(arm))
-    folder, cached = path(out), path_or_none(cache)
-    if scaled.study == SEARCH_STUDY and cached is not None:
-        raise InvalidParameter(f"{SEARCH_STUDY} keeps its crawls in --out: leave --cache out.")
+    scaled = scaled_settings(options)
+    folder, cached = Path(options.out), path_or_none(options.cache)
+    if scaled.search is not None and cached is not None:
+        raise InvalidParameter(f"{scaled.study} keeps its crawls in --out: leave --cache out.")
     with (
-        topics_file(topics) as file,
-        workers_on(cluster, workers) as chosen_workers,
-        show_progress(name, progress) as report,
+        topics_file(options.topics) as file,
+        workers_on(options.cluster, options.workers) as workers,
+        show_progress(options.name, options.progress) as report,
     ):
-        if scaled.study == SEARCH_STUDY:
-            from scenthound.experiments.johnson2003.results import johnson2003_into
-            from scenthound.ui.reports.johnson2003 import RENDERER as SEARCH_RENDERER
-
-            done: FinishedStudy = johnson2003_into(
-                folder, scaled, web_folder(web), file, render=SEARCH_RENDERER, workers=chosen_workers, progress=report
-            )
-        else:
-            from scenthound.experiments.study.results import study_into
-            from scenthound.ui.reports.study import RENDERER
-
-            done = study_into(
-                folder,
-                scaled,
-                web_folder(web),
-                file,
-                cache=cached,
-                render=RENDERER,
-                workers=chosen_workers,
-                progress=report,
-            )
+        done = study_into(
+            folder,
+            scaled,
+            web_folder(options.web),
+            file,
+            cache=cached,
+            render=RENDERER,
+            workers=workers,
+            progress=report,
+        )
     return Study(folder, done)

@@ -1,62 +1,68 @@
-"""What a crawl would do first, without doing it."""
+"""What a crawl would do first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scenthound.api.arguments import public, with_arguments_of
-from scenthound.api.crawls import CrawlRun, new_run
+from scenthound.api.arguments import called_with
 from scenthound.api.progress import show_progress
 from scenthound.api.results import Result, Table
-
-if TYPE_CHECKING:
-    from scenthound.crawler.plan import PlannedRequest, PlannedStart
+from scenthound.api.runs import CrawlRun, new_run, resumed_run
+from scenthound.crawler.options import CrawlArguments, ResumeArguments
+from scenthound.crawler.plan import PlannedStart, RankedPage, StartPage, plan_new, plan_resumed
+from scenthound.ui.formats import counted
 
 
 @dataclass(frozen=True, repr=False)
 class CrawlPlan(Result):
-    """The first requests of a crawl in its folder, in order, with reasons; `start` has more about it."""
+    """The start pages of a new crawl, and a ranking of its queue with reasons; `start` has more about it."""
 
     folder: Path
     is_new: bool
     start: PlannedStart
 
     @property
-    def requests(self) -> Table[PlannedRequest]:
-        """The first requests, in order. Pages of an offline crawl are read, not requested."""
-        from scenthound.crawler.plan import PlannedRequest
+    def start_pages(self) -> Table[StartPage]:
+        """The first start pages, as they were found; empty for a crawl to be resumed."""
+        return Table.of(StartPage, self.start.start_pages, "start pages")
 
-        return Table.of(PlannedRequest, self.start.requests, "first requests", formats={"seconds": "{:g}".format})
+    @property
+    def ranking(self) -> Table[RankedPage]:
+        """The best queued pages, those with the highest scores first."""
+        return Table.of(RankedPage, self.start.ranking, "queued pages")
 
     def _headline(self) -> str:
-        from scenthound.ui.formats import counted
-
         settings = self.start.settings
         what = "New crawl" if self.is_new else f"Crawl of {counted(self.start.n_visits, 'page')}, resumed,"
-        nothing = "Nothing was requested, and no folder was made or changed."
-        return f"{what} for {settings.topic.id} by {settings.strategy} in {self.folder}. {nothing}"
+        return f"{what} for {settings.topic.id} by {settings.strategy} in {self.folder}. No folder was made or changed."
 
     def _tables(self) -> list[Table[Any]]:
-        return [self.requests]
+        return [self.start_pages, self.ranking] if self.is_new else [self.ranking]
 
 
-@public
-@with_arguments_of(new_run)
-def plan(run: CrawlRun) -> CrawlPlan:
-    """What `crawl` would request first with these arguments, and why. All of them are checked as `crawl` does.
+@called_with(CrawlArguments)
+def plan(options: CrawlArguments) -> CrawlPlan:
+    """What `crawl` would do with these arguments: its start pages, and a ranking of their links with reasons.
 
-    Nothing is requested and no folder is made; `Crawl.plan` does the same for a crawl to be resumed.
+    Only start pages and their robots.txt files are requested, and no folder is made; `Crawl.plan` ranks the queue of a
+    crawl to be resumed.
     """
-    return planned(run)
+    return planned(new_run(options))
+
+
+@called_with(ResumeArguments)
+def plan_again(options: ResumeArguments) -> CrawlPlan:
+    """What `resume` would do with these arguments."""
+    return planned(resumed_run(options))
 
 
 def planned(run: CrawlRun) -> CrawlPlan:
     """The plan of a run whose arguments have been checked."""
-    from scenthound.crawler.plan import plan_new, plan_resumed
-
-    if run.is_new:
-        return CrawlPlan(run.folder, True, plan_new(run.settings, run.folder, run.options, force=run.force))
-    with show_progress("reading", run.progress) as report:
-        return CrawlPlan(run.folder, False, plan_resumed(run.folder, run.options, progress=report))
+    with show_progress("planning", run.progress) as report:
+        if run.is_new:
+            start = plan_new(run.settings, run.folder, run.options, force=run.force, progress=report)
+        else:
+            start = plan_resumed(run.folder, run.options, progress=report)
+        return CrawlPlan(run.folder, run.is_new, start)

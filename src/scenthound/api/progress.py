@@ -13,10 +13,7 @@ from typing import Any
 
 from scenthound.errors import printable
 from scenthound.model import Progress, silent
-
-#: What functions of the API take: a function that is called with the fraction done and a short text; True for a display
-#: in any case, False for none. None shows a bar in a terminal or a notebook, and nothing elsewhere.
-ProgressLike = Progress | bool | None
+from scenthound.options import ProgressLike
 
 SECONDS_BETWEEN_LINES = 2.0
 SECONDS_BETWEEN_UPDATES = 0.2
@@ -88,7 +85,7 @@ def _notebook_bar(title: str) -> Iterator[Progress]:
 
 def _lines(title: str) -> Progress:
     """A line at once, then every few seconds, and at the end. The time left is estimated from the first change on,
-    because reading and compiling come before."""
+    because reading comes before."""
     last_s, last = -math.inf, ""
     initial_share: float | None = None
     measured_from: tuple[float, float] | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from html import escape
 from io import StringIO
@@ -14,9 +13,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin, overload
 
-from scenthound.api.arguments import PathLike, errors_name_arguments, folder_of, path_or_none, public
+from scenthound.api.arguments import called_with, errors_name_arguments, folder_of, path_or_none, several
 from scenthound.errors import MissingExtra, UsageError, printable, with_arguments
+from scenthound.options import PathLike
 from scenthound.records import columns_of
+from scenthound.ui.document import Chart, Figure
+from scenthound.ui.options import ReportOptions
 
 if TYPE_CHECKING:
     import pandas
@@ -278,15 +280,6 @@ def _width() -> int:
     return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if is_known else DEFAULT_WIDTH
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """Lines against the number of pages, or another count: by name, the values of x and y."""
-
-    title: str
-    x_label: str
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
-
-
 class Result:
     """What a function of the API returns. `table` is the one that data frames are made of."""
 
@@ -298,7 +291,7 @@ class Result:
         """One or a few lines above the tables."""
         return ""
 
-    def _panels(self) -> Sequence[Panel]:
+    def _charts(self) -> Sequence[Chart]:
         """The curves that a notebook displays."""
         return ()
 
@@ -330,42 +323,27 @@ class Result:
     def _repr_html_(self) -> str:
         headline = escape(with_arguments(self._headline(), {})).replace("\n", "<br>")
         tables = "".join(each._repr_html_() for each in self._tables())
-        return f"<div><p>{headline}</p>{tables}{chart_svg(self._panels())}</div>"
+        return f"<div><p>{headline}</p>{tables}{chart_svg(self._charts())}</div>"
 
 
-@public
-def report(*results: Any, out: PathLike | None = None, force: bool = False) -> Path:
+@called_with(several(ReportOptions))
+def report(options: ReportOptions) -> Path:
     """Write a report of a result or its folder, or of several crawls side by side: one HTML file, whose path is
     returned."""
     from scenthound.ui.reports import write_report
 
-    if not results:
+    if not options.results:
         raise UsageError("Nothing to report: pass a result, or its folder.")
-    return write_report([folder_of(each) for each in results], path_or_none(out), force=force)
+    return write_report([folder_of(each) for each in options.results], path_or_none(options.out), force=options.force)
 
 
-def chart_svg(panels: Sequence[Panel]) -> str:
-    """The panels side by side as inline SVG; empty without matplotlib, or with nothing to draw."""
-    from scenthound.ui.figures import add_legend, image_bytes, line_styles, new_drawing, plain_axes
+def chart_svg(charts: Sequence[Chart]) -> str:
+    """The charts as inline SVG; empty without matplotlib, or with nothing to draw."""
+    from scenthound.ui.figures import draw, image_bytes
 
-    panels = [panel for panel in panels if panel.lines]
-    if not panels:
-        return ""
+    charts = tuple(chart for chart in charts if chart.series)
     try:
-        figure = new_drawing(4.6 * len(panels), 3.6, "Drawing curves")
+        svg = image_bytes(draw(Figure("curves", "", charts)), "svg").decode() if charts else ""
     except MissingExtra:
         return ""
-    names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
-    look_of = line_styles(names)
-    for index, panel in enumerate(panels, 1):
-        axes = figure.add_subplot(1, len(panels), index)
-        for name, (x, y) in panel.lines.items():
-            axes.plot(x, y, look_of[name].line, color=look_of[name].colour, label=name, linewidth=1.8)
-        axes.set_title(panel.title)
-        axes.set_xlabel(panel.x_label)
-        axes.set_ylim(bottom=0)
-        plain_axes(axes)
-    if len(names) > 1:
-        add_legend(figure)
-    svg = image_bytes(figure, "svg").decode()
-    return svg[svg.index("<svg") :]
+    return svg[svg.find("<svg") :] if svg else ""

@@ -7,30 +7,43 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from scenthound.api.arguments import (
-    FolderLike,
-    PathLike,
-    TopicsLike,
+    called_with,
     chosen,
     folder_of,
-    listed,
-    path,
     path_or_none,
     public,
     topics_file,
     web_folder,
     workers_on,
 )
-from scenthound.api.laboratory import ExperimentOptions, experiment_setup
-from scenthound.api.progress import ProgressLike, show_progress
-from scenthound.api.results import Panel, Result, Table
+from scenthound.api.progress import show_progress
+from scenthound.api.results import Result, Table
 from scenthound.errors import InvalidInput, InvalidParameter, UsageError, printable
+from scenthound.experiments.options import (
+    EvolveOptions,
+    FitScentOptions,
+    LabelOptions,
+    ResumeSearchOptions,
+    Scoring,
+    ThresholdOptions,
+    ValidateOptions,
+)
+from scenthound.files import write_atomic
 from scenthound.model import Topic
+from scenthound.options import PathLike, listed, stored_values
+from scenthound.processes import processors
+from scenthound.relevance.base import RELEVANCE, trains
+from scenthound.store.folder import check_replaceable
+from scenthound.store.record import open_web
+from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.evolved import choice_of
+from scenthound.ui.formats import counted
 
 if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Compared, EvolutionStatus
@@ -41,6 +54,7 @@ if TYPE_CHECKING:
     from scenthound.experiments.validate.validation import ValidatedFinding
     from scenthound.experiments.validate.validation import Validation as FinishedValidation
     from scenthound.model import Progress
+    from scenthound.ui.document import Chart
 
 
 class Evolution(Result):
@@ -76,8 +90,6 @@ class Evolution(Result):
         return Table(rows, columns, "fitness of the best rules, and of others on the same crawls")
 
     def _headline(self) -> str:
-        from scenthound.ui.formats import counted
-
         evaluated = counted(self.finished.n_evaluated, "candidate")
         return f"Search in {self.folder}: {evaluated} evaluated. Best: {self.strategy}"
 
@@ -85,97 +97,45 @@ class Evolution(Result):
         return [self.candidates]
 
 
-@public
-def evolve(
-    web: Any,
-    topics: TopicsLike,
-    out: PathLike,
-    *,
-    pages: int = 10_000,
-    mode: str = "roulette",
-    search: str = "johnson2003",
-    fitness: str = "harvest",
-    scores: str = "nine",
-    split: str = "nothing",
-    crawls: int = 3,
-    same_start: bool = True,
-    threshold: float = 0.5,
-    seed_with: PathLike | Sequence[PathLike] = (),
-    reevaluate: bool = False,
-    random_streams: str = "common",
-    renew: str = "links",
-    best: int = 1,
-    random_seed: int = 0,
-    force: bool = False,
-    progress: ProgressLike = None,
-    **options: Unpack[ExperimentOptions],
-) -> Evolution:
+@called_with(EvolveOptions)
+def evolve(options: EvolveOptions) -> Evolution:
     """Search for the weights of a rank function that crawl best for the topics, by a genetic algorithm.
 
     The search is written to the folder `out`, with the best rules in evolved.toml and, if `best` is more than 1, the
-    next ones in evolved-2.toml and so on; `resume_search` continues it if it is interrupted. `scenthound evolve --help`
-    describes all other arguments under the same names.
+    next ones in evolved-2.toml and so on; `resume_search` continues it if it is interrupted.
     """
+    from scenthound.api.laboratory import experiment
     from scenthound.experiments.evolve.evolution import evolve as search_rules
     from scenthound.experiments.evolve.settings import SearchSettings, parse_scores
 
-    choices: dict[str, Any] = {"random_streams": random_streams, "renew": renew}
-    settings = SearchSettings(
-        search=search,
-        fitness=fitness,
-        n_crawls=crawls,
-        same_start=same_start,
-        seed=random_seed,
-        scores=parse_scores(scores),
-        split=split,
-        threshold=threshold,
-        reevaluate=reevaluate,
-        **choices,
-    )
-    with (
-        experiment_setup(web, topics, (), options, page_budget=pages, mode=mode) as setup,
-        workers_on(options.get("cluster"), options.get("workers")) as workers,
-        show_progress("evolving", progress) as report,
-    ):
-        watch = SearchProgress(report)
-        done = search_rules(
-            setup,
-            settings,
-            path(out),
-            seed_with=[path(each) for each in listed(seed_with)],
-            n_best=best,
-            workers=workers,
-            force=force,
-            watch=watch,
-            progress=report,
-        )
+    given = {**vars(options), **stored_values(options), "scores": parse_scores(options.scores)}
+    settings = SearchSettings(**{each.name: given[each.name] for each in fields(SearchSettings) if each.name in given})
+    seeds, out = [Path(each) for each in listed(options.seed_with)], Path(options.out)
+    with experiment(options, "evolving", random_seed=0) as (setup, how):
+        how["watch"] = watch = SearchProgress(how["progress"])
+        done = search_rules(setup, settings, out, seed_with=seeds, n_best=options.best, force=options.force, **how)
     return Evolution(done, watch.seconds, watch.visits_per_s)
 
 
-@public
-def resume_search(
-    folder: FolderLike,
-    *,
-    web: Any = None,
-    best: int = 1,
-    workers: int | None = None,
-    cluster: str | None = None,
-    progress: ProgressLike = None,
-) -> Evolution:
+@called_with(ResumeSearchOptions)
+def resume_search(options: ResumeSearchOptions) -> Evolution:
     """Continue the search in a folder; its result is that of an uninterrupted search. `web` is where its recorded web
     is now, if that was moved; the `best` individuals are written. For a finished search nothing else is done."""
     from scenthound.experiments.evolve.evolution import resume_search as resume_rules
 
-    with workers_on(cluster, workers) as chosen_workers, show_progress("evolving", progress) as report:
+    folder, moved_to = folder_of(options.folder), None if options.web is None else folder_of(options.web)
+    with (
+        workers_on(options.cluster, options.workers) as workers,
+        show_progress("evolving", options.progress) as report,
+    ):
         watch = SearchProgress(report)
-        moved_to = None if web is None else folder_of(web)
-        done = resume_rules(folder_of(folder), web=moved_to, n_best=best, workers=chosen_workers, watch=watch)
+        done = resume_rules(folder, web=moved_to, n_best=options.best, workers=workers, watch=watch)
     return Evolution(done, watch.seconds, watch.visits_per_s)
 
 
 class SearchProgress:
-    """Reports the status of a search. Speed is measured from the first finished evaluation on: reading, training and,
-    in a new installation, compiling come before and may take longer than the search itself."""
+    """Reports the status of a search. Speed is measured from the first finished evaluation on: reading and training
+    come before."""
 
     def __init__(self, report: Progress, now: Callable[[], float] = monotonic) -> None:
         self._report = report
@@ -231,71 +191,33 @@ class Validation(Result):
         return [self.findings]
 
 
-@public
-def validate(
-    web: Any,
-    topics: TopicsLike,
-    strategies: Any,
-    out: PathLike,
-    *,
-    topic: str | Sequence[str] | None = None,
-    unseen: str | Sequence[str] = (),
-    unseen_max: int | None = None,
-    against: Any = "rank_function:preset=best_first",
-    pages: int | Sequence[int] = (10_000, 20_000, 30_000),
-    large: int = 250,
-    small: int = 50,
-    repeats: int = 15,
-    mode: str = "roulette",
-    relevance: Any = "svm",
-    training_pages: str = "wang2009",
-    threshold: float = 0.5,
-    closed_world: bool = False,
-    follow_nofollow: bool = False,
-    plain: bool = False,
-    workers: int | None = None,
-    cluster: str | None = None,
-    force: bool = False,
-    progress: ProgressLike = None,
-) -> Validation:
+@called_with(ValidateOptions)
+def validate(options: ValidateOptions) -> Validation:
     """Compare evolved strategies with Best-First as in johnson2003, and check which of its findings hold.
 
     `topic` are ids of topics that the strategies were evolved on, by default those that their files name; `unseen` are
     topics that no search saw, and `unseen_max` draws more of them. `pages` are page budgets; `large` and `small` are
     the sizes of the two seed sets. Pages with a relevance of at least `threshold` are relevant.
     """
+    from scenthound.api.laboratory import experiment
     from scenthound.experiments.validate.results import validate_into
     from scenthound.experiments.validate.settings import ValidationProtocol
-    from scenthound.strategies.base import STRATEGIES
     from scenthound.ui.reports.validation_charts import RENDERER
 
-    options: ExperimentOptions = {
-        "topic": topic,
-        "relevance": relevance,
-        "training_pages": training_pages,
-        "closed_world": closed_world,
-        "follow_nofollow": follow_nofollow,
-        "plain": plain,
-    }
-    STRATEGIES.resolve_all([against, *listed(strategies)])
+    STRATEGIES.resolve_all([options.against, *listed(options.strategies)])
     protocol = ValidationProtocol(
-        against=chosen(STRATEGIES, against),
-        budgets=tuple(sorted(set(listed(pages)))),
-        n_large=large,
-        n_small=small,
-        threshold=threshold,
-        unseen_topics=tuple(listed(unseen)),
-        unseen_max=unseen_max,
+        against=chosen(STRATEGIES, options.against),
+        budgets=tuple(sorted(set(listed(options.pages)))),
+        n_large=options.large,
+        n_small=options.small,
+        threshold=options.threshold,
+        unseen_topics=tuple(listed(options.unseen)),
+        unseen_max=options.unseen_max,
     )
-    with (
-        experiment_setup(web, topics, strategies, options, repeats=repeats, mode=mode) as setup,
-        workers_on(cluster, workers) as chosen_workers,
-        show_progress("validating", progress) as report,
-    ):
-        done = validate_into(
-            path(out), setup, protocol, render=RENDERER, force=force, workers=chosen_workers, progress=report
-        )
-    return Validation(path(out), done)
+    out = Path(options.out)
+    with experiment(options, "validating", options.strategies) as (setup, how):
+        done = validate_into(out, setup, protocol, render=RENDERER, force=options.force, **how)
+    return Validation(out, done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,8 +243,6 @@ class ScentFit(Result):
     @property
     def strategy(self) -> str:
         """The name under which the weights crawl."""
-        from scenthound.strategies.evolved import choice_of
-
         return choice_of(self.file, "scent")
 
     @property
@@ -339,8 +259,6 @@ class ScentFit(Result):
         return Table.of(FeatureWeight, rows, title, printed=printed)
 
     def _headline(self) -> str:
-        from scenthound.ui.formats import counted
-
         done = self.finished
         fitted_on = (
             f"{counted(done.n_topics, 'topic')}, {counted(done.n_snapshots, 'snapshot')}, {counted(done.n_urls, 'URL')}"
@@ -351,21 +269,8 @@ class ScentFit(Result):
         return [self.features]
 
 
-@public
-def fit_scent(
-    web: Any,
-    topics: Any,
-    out: PathLike,
-    *,
-    pages: int = 1000,
-    rounds: int = 2,
-    topics_max: int | None = None,
-    relevance: Any = "rocchio",
-    random_seed: int = 0,
-    workers: int | None = None,
-    force: bool = False,
-    progress: ProgressLike = None,
-) -> ScentFit:
+@called_with(FitScentOptions)
+def fit_scent(options: FitScentOptions) -> ScentFit:
     """Fit the weights of the strategy `scent` on recorded webs with known topics, and write them to the file `out`.
 
     `web` and `topics` are a web and its topic file, or lists of them in the same order. Crawls of `pages` pages for at
@@ -374,17 +279,13 @@ def fit_scent(
     """
     from scenthound.experiments.scent_fit import FitSettings, LabelledWeb
     from scenthound.experiments.scent_fit import fit_scent as fit
-    from scenthound.files import write_atomic
-    from scenthound.processes import processors
-    from scenthound.relevance.base import RELEVANCE
-    from scenthound.ui.formats import counted
 
-    file = path(out)
-    settings = FitSettings(pages, rounds, topics_max, chosen(RELEVANCE, relevance), random_seed)
+    file, relevance = Path(options.out), chosen(RELEVANCE, options.relevance)
+    settings = FitSettings(options.topics_max, options.pages, options.rounds, relevance, options.random_seed)
     _check_fit(settings)
-    _check_weights_file(file, force=force)
-    webs = listed(web)
-    of_webs = [topics] if any(isinstance(each, Topic) for each in listed(topics)) else listed(topics)
+    _check_weights_file(file, force=options.force)
+    webs, topics = listed(options.web), listed(options.topics)
+    of_webs = [options.topics] if any(isinstance(each, Topic) for each in topics) else topics
     if not webs or len(webs) != len(of_webs):
         raise UsageError(
             f"{counted(len(webs), 'web')} and {counted(len(of_webs), 'topic file')}: give one --topics for each --web, "
@@ -392,31 +293,22 @@ def fit_scent(
         )
     with ExitStack() as stack:
         files = [stack.enter_context(topics_file(each)) for each in of_webs]
-        report = stack.enter_context(show_progress("fitting", progress))
+        report = stack.enter_context(show_progress("fitting", options.progress))
         labelled = [LabelledWeb(_recorded(each, report), of) for each, of in zip(webs, files, strict=True)]
-        done = fit(labelled, settings, workers or processors(), report)
+        done = fit(labelled, settings, options.workers or processors(), report)
     write_atomic(file, done.file.text().encode())
     return ScentFit(file, done)
 
 
 def _recorded(web: Any, report: Progress) -> Path:
     """The folder of a recorded web, or of that of a crawl."""
-    from scenthound.store.record import open_web
-
     folder = open_web(web_folder(web), report).path
     assert folder is not None
     return folder
 
 
 def _check_fit(settings: FitSettings) -> None:
-    """InvalidParameter for settings that no weights can be fitted with."""
-    from scenthound.experiments.scent_fit import SNAPSHOT_SIZES
-    from scenthound.relevance.base import RELEVANCE, trains
-
-    for name, least in {"pages": min(SNAPSHOT_SIZES), "rounds": 1, "topics_max": 1, "random_seed": 0}.items():
-        value = getattr(settings, name)
-        if value is not None and value < least:
-            raise InvalidParameter(f"{name} is {value}; it must be at least {least}.")
+    """InvalidParameter for a relevance model that no weights can be fitted with."""
     if trains(RELEVANCE.make(settings.relevance)):
         raise InvalidParameter(
             f"The relevance model {settings.relevance} needs training pages, which crawls for a fit do not have: use "
@@ -426,9 +318,6 @@ def _check_fit(settings: FitSettings) -> None:
 
 def _check_weights_file(file: Path, *, force: bool) -> None:
     """UsageError if weights cannot be written to a file, or not be used from there."""
-    from scenthound.store.folder import check_replaceable
-    from scenthound.strategies.evolved import choice_of
-
     choice_of(file, "scent")
     check_replaceable(file, None, force=force)
     if not file.parent.is_dir():
@@ -487,11 +376,11 @@ class Threshold(Result):
     @public
     def draw(self, file: PathLike) -> None:
         """Draw the curves to a file: .svg, .png or .pdf."""
-        from scenthound.ui.figures import check_figure_file, draw_threshold
+        from scenthound.ui.figures import check_figure_file, draw, image_bytes, threshold_figure
 
-        check_figure_file(path(file))
+        check_figure_file(Path(file))
         try:
-            draw_threshold(self.suggestion, path(file))
+            Path(file).write_bytes(image_bytes(draw(threshold_figure(self.suggestion)), Path(file).suffix[1:].lower()))
         except OSError as reason:
             raise InvalidInput(
                 f"Cannot write {printable(file)}: {reason.strerror}. Choose another file with --out."
@@ -503,27 +392,14 @@ class Threshold(Result):
     def _tables(self) -> Sequence[Table[Any]]:
         return [self.thresholds]
 
-    def _panels(self) -> list[Panel]:
-        rows = self.suggestion.choice.rows
-        x = [row.threshold for row in rows]
-        lines = {name: (x, [getattr(row, name).value for row in rows]) for name in ("precision", "recall", "f1")}
-        return [Panel("rates by threshold", "threshold", lines)]
+    def _charts(self) -> Sequence[Chart]:
+        from scenthound.ui.figures import threshold_figure
+
+        return threshold_figure(self.suggestion).charts
 
 
-@public
-def threshold(
-    labels: PathLike,
-    *,
-    web: Any = None,
-    topics: TopicsLike | None = None,
-    topic: str | None = None,
-    relevance: Any = None,
-    train_from: PathLike | None = None,
-    cross_validate: bool = False,
-    precision: float | None = None,
-    recall: float | None = None,
-    progress: ProgressLike = None,
-) -> Threshold:
+@called_with(ThresholdOptions)
+def threshold(options: ThresholdOptions) -> Threshold:
     """Suggest a relevance threshold from 20 to 50 labelled pages: the one with the best F1, or the best for a minimum
     `precision` or `recall`.
 
@@ -534,51 +410,40 @@ def threshold(
     from scenthound.experiments.threshold.curve import Goal
     from scenthound.experiments.threshold.suggestion import suggest_threshold
 
-    if topics is None and (topic or relevance or train_from or cross_validate):
-        raise UsageError("--topic, --relevance, --train-from and --cross-validate need --topics.")
     with ExitStack() as stack:
         scored_by = None
-        if topics is not None:
-            file = stack.enter_context(topics_file(topics))
-            scored_by = _scored_by(file, topic, relevance, train_from, cross_validate)
-        report = stack.enter_context(show_progress("scoring", progress))
-        folder = None if web is None else web_folder(web)
-        goal = Goal(precision, recall)
-        return Threshold(suggest_threshold(path(labels), goal=goal, web=folder, scored_by=scored_by, progress=report))
+        if options.topics is not None:
+            topics = stack.enter_context(topics_file(options.topics))
+            scored_by = _scored_by(options, topics, cross_validate=options.cross_validate)
+        report = stack.enter_context(show_progress("scoring", options.progress))
+        folder = None if options.web is None else web_folder(options.web)
+        goal, labels = Goal(options.precision, options.recall), Path(options.labels)
+        return Threshold(suggest_threshold(labels, goal=goal, web=folder, scored_by=scored_by, progress=report))
 
 
-@public
-def pages_to_label(
-    labels: PathLike,
-    n: int,
-    *,
-    web: Any,
-    topics: TopicsLike,
-    topic: str | None = None,
-    relevance: Any = None,
-    train_from: PathLike | None = None,
-    random_seed: int = 0,
-    force: bool = False,
-    progress: ProgressLike = None,
-) -> int:
+@called_with(LabelOptions)
+def pages_to_label(options: LabelOptions) -> int:
     """Write `n` pages to the file `labels`, spread over the scores, for a person to label; return how many there are.
 
     `threshold` reads the file when the column `label` has been filled in with yes or no.
     """
     from scenthound.experiments.threshold.suggestion import draw_pages_to_label
 
-    with topics_file(topics) as file, show_progress("scoring", progress) as report:
-        scored_by = _scored_by(file, topic, relevance, train_from)
+    assert options.topics is not None
+    with topics_file(options.topics) as file, show_progress("scoring", options.progress) as report:
         return draw_pages_to_label(
-            path(labels), n, web=web_folder(web), scored_by=scored_by, seed=random_seed, force=force, progress=report
+            Path(options.labels),
+            options.n,
+            web=web_folder(options.web),
+            scored_by=_scored_by(options, file),
+            seed=options.random_seed,
+            force=options.force,
+            progress=report,
         )
 
 
-def _scored_by(
-    topics: Path, topic: str | None, relevance: Any, train_from: PathLike | None, cross_validate: bool = False
-) -> ScoredBy:
+def _scored_by(options: Scoring, topics: Path, *, cross_validate: bool = False) -> ScoredBy:
     from scenthound.experiments.threshold.suggestion import ScoredBy
-    from scenthound.relevance.base import RELEVANCE
 
-    model = chosen(RELEVANCE, "cosine" if relevance is None else relevance)
-    return ScoredBy(topics, topic, model, path_or_none(train_from), cross_validate)
+    model = chosen(RELEVANCE, options.relevance or "cosine")
+    return ScoredBy(topics, options.topic, model, path_or_none(options.train_from), cross_validate)

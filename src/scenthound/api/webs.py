@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scenthound.api.arguments import PathLike, folder_of, listed, path, public, web_folder
-from scenthound.api.progress import ProgressLike, show_progress
+from scenthound.api.arguments import called_with, folder_of, public, several, web_folder
+from scenthound.api.progress import show_progress
 from scenthound.api.results import Result, Table
+from scenthound.errors import UsageError
+from scenthound.experiments.options import RecordOptions, SynthesizeOptions
+from scenthound.options import FolderLike, ProgressLike, listed
 
 if TYPE_CHECKING:
     from scenthound.store.record import RecordSummary
@@ -61,17 +64,8 @@ class Web(Result):
         return [self.pages]
 
 
-@public
-def record(
-    sources: Any,
-    out: PathLike,
-    *,
-    without_leaks: bool = False,
-    where: Mapping[str, str] | None = None,
-    workers: int | None = None,
-    force: bool = False,
-    progress: ProgressLike = None,
-) -> Web:
+@called_with(RecordOptions)
+def record(options: RecordOptions) -> Web:
     """Make a recorded web in the folder `out` from files of pages (JSON Lines, WARC, Parquet) and crawls.
 
     `where` keeps only records with these values; `without_leaks` cuts the spans that show a topic label.
@@ -79,21 +73,31 @@ def record(
     from scenthound.store.record import record as record_web
     from scenthound.store.recorded_web import RecordedWeb
 
-    with show_progress("recording", progress) as report:
+    out, where = Path(options.out), options.where or {}
+    if not isinstance(where, Mapping):
+        where = dict(map(_condition, listed(where)))
+    with show_progress("recording", options.progress) as report:
         summary = record_web(
-            [folder_of(each) for each in listed(sources)],
-            path(out),
-            without_leaks=without_leaks,
-            where=where or {},
-            workers=workers,
-            force=force,
+            [folder_of(each) for each in listed(options.sources)],
+            out,
+            without_leaks=options.without_leaks,
+            where=where,
+            workers=options.workers,
+            force=options.force,
             progress=report,
         )
-    return Web(path(out), RecordedWeb.open(path(out)), summary)
+    return Web(out, RecordedWeb.open(out), summary)
+
+
+def _condition(text: str) -> tuple[str, str]:
+    field, equals, value = text.partition("=")
+    if not equals or not field:
+        raise UsageError(f"--where {text!r} should be written FIELD=VALUE, for example kind=article.")
+    return field, value
 
 
 @public
-def open_web(folder: Any, *, progress: ProgressLike = None) -> Web:
+def open_web(folder: FolderLike, *, progress: ProgressLike = None) -> Web:
     """Open a recorded web, or the pages of a crawl as one."""
     from scenthound.store.record import open_web as open_recorded
 
@@ -102,19 +106,8 @@ def open_web(folder: Any, *, progress: ProgressLike = None) -> Web:
         return Web(found, open_recorded(found, report))
 
 
-@public
-def synthesize(
-    out: PathLike,
-    *,
-    pages: int = 100_000,
-    links: float = 20.0,
-    words: int = 30,
-    topics: int = 50,
-    random_seed: int = 1,
-    force: bool = False,
-    progress: ProgressLike = None,
-    **settings: float,
-) -> Web:
+@called_with(several(SynthesizeOptions))
+def synthesize(options: SynthesizeOptions) -> Web:
     """Make a synthetic web in the folder `out`, with hosts, topics, hubs and words; `topics.jsonl` in the folder has
     topics to crawl it for. The same random seed makes the same bytes.
 
@@ -124,7 +117,23 @@ def synthesize(
     from scenthound.store.recorded_web import RecordedWeb
     from scenthound.testing.topical_web import topical_web
 
-    named = {"pages": pages, "links_per_page": links, "words_per_page": words, "topics": topics, "seed": random_seed}
-    with show_progress("generating pages", progress) as report:
-        summary = topical_web(path(out), force=force, progress=report, **{**named, **settings})
-    return Web(path(out), RecordedWeb.open(path(out)), summary)
+    settings = {
+        "pages": options.pages,
+        "links_per_page": options.links,
+        "words_per_page": options.words,
+        "topics": options.topics,
+        "seed": options.random_seed,
+        **(options.settings if isinstance(options.settings, Mapping) else dict(map(_setting, options.settings))),
+    }
+    out = Path(options.out)
+    with show_progress("generating pages", options.progress) as report:
+        summary = topical_web(out, force=options.force, progress=report, **settings)
+    return Web(out, RecordedWeb.open(out), summary)
+
+
+def _setting(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name, int(value) if value.isdecimal() else float(value)
+    except ValueError:
+        raise UsageError(f"--set {text!r} should be written NAME=NUMBER, for example on_host=0.9.") from None

@@ -44,12 +44,12 @@ def main() -> None:
 def _run() -> None:
     import typer
 
-    from scenthound.cli.app import app, renamed_option
+    from scenthound.cli.app import app
 
     try:
         exit_code = app(prog_name="scenthound", standalone_mode=False)
     except typer.TyperException as error:
-        message = renamed_option(error) or error.format_message().rstrip(".")
+        message = error.format_message().rstrip(".")
         if message.endswith("?"):
             _stop(f"{message} See `--help`.", error.exit_code)
         if message:

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from typer.main import get_command
 
-from scenthound.cli.options import CONFIG_HELP, PROFILE_HELP, Command, Group
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from scenthound.cli.options import CONFIG_HELP, PROFILE_HELP, Command, Group, command_of
 
 CRAWLING = "Crawl"
 LABORATORY = "Laboratory"
 LISTS = "List and inspect"
-#: Options that were renamed in 0.7.
-RENAMED = {"--seeds": "--repeats", "--seed": "--random-seed"}
 
 
 #: Commands by help panel: the module that defines each, and the first line of its docstring, so that help needs no
@@ -91,13 +85,6 @@ MODULE_OF = {name: module for commands in COMMANDS.values() for name, (module, _
 class LazyGroup(Group):
     """Lists the commands from `COMMANDS`; imports one when it is called."""
 
-    @property
-    def configurable(self) -> Any:
-        """The commands whose options configuration files may have."""
-        from scenthound.cli.configuration import Commands
-
-        return Commands(MODULE_OF, load)
-
     def list_commands(self, ctx: Any) -> list[str]:
         return list(MODULE_OF)
 
@@ -115,34 +102,14 @@ class LazyGroup(Group):
 
 def load(name: str) -> Any:
     """The real command."""
-    module = import_module(f"scenthound.cli.{MODULE_OF[name]}")
-    loaded: Callable[..., None] | typer.Typer = getattr(module, name.replace("-", "_"))
-    if isinstance(loaded, typer.Typer):
-        return get_command(loaded)
-    only = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    only.command(cls=Command)(loaded)
-    return get_command(only)
-
-
-def root() -> Any:
-    """The program itself, as a command."""
-    return get_command(app)
-
-
-def renamed_option(error: Exception) -> str | None:
-    """For an option that has another name since 0.7: one line with the new name."""
-    new = RENAMED.get(getattr(error, "option_name", ""))
-    command = getattr(getattr(error, "ctx", None), "command", None)
-    if new is None or command is None or not any(new in parameter.opts for parameter in command.params):
-        return None
-    return f"{error.option_name} is now called {new}"  # type: ignore[attr-defined]
+    loaded = getattr(import_module(f"scenthound.cli.{MODULE_OF[name]}"), name.replace("-", "_"))
+    return loaded if isinstance(loaded, Group) else command_of(loaded)
 
 
 app = typer.Typer(
     cls=LazyGroup,
     help="A topic-driven web crawler, and a laboratory that measures crawls.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -159,27 +126,7 @@ def common(
         str | None,
         typer.Option(metavar="NAME", envvar="SCENTHOUND_PROFILE", help=f"{PROFILE_HELP} Also after the command."),
     ] = None,
-    install_completion: Annotated[
-        bool, typer.Option("--install-completion", help="Install completion for this shell: bash, zsh or fish.")
-    ] = False,
-    show_completion: Annotated[
-        bool, typer.Option("--show-completion", help="Print the completion script instead.")
-    ] = False,
-    shell: Annotated[
-        str | None,
-        typer.Option(
-            metavar="bash|zsh|fish",
-            show_default="the one in use",
-            help="Shell for --install-completion and --show-completion.",
-        ),
-    ] = None,
 ) -> None:
-    if install_completion or show_completion:
-        from scenthound.cli.completion import SCRIPTS, current_shell, install
-
-        chosen = current_shell(shell)
-        typer.echo("\n".join(install(chosen)) if install_completion else SCRIPTS[chosen].rstrip())
-        raise typer.Exit
     if version:
         from importlib.metadata import version as version_of
 

@@ -1,20 +1,33 @@
 """`scenthound config`: which options are set by configuration files and environment variables."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
-from scenthound.cli.options import AsJson
+from scenthound.cli.options import Printed, print_json
 from scenthound.errors import UnknownName, printable
+from scenthound.options import Option
 
 
-def config(
-    context: typer.Context,
-    command: Annotated[
-        list[str] | None, typer.Argument(metavar="[COMMAND]", help="Only options of this command.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def _commands() -> Iterable[str]:
+    from scenthound.cli.app import MODULE_OF
+
+    return MODULE_OF
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigOptions:
+    """Which settings are shown.
+
+    command: Only options of this command.
+    """
+
+    command: Annotated[Sequence[str], Option(metavar="[COMMAND]...", is_argument=True, values=_commands)] = ()
+
+
+def config(context: typer.Context, options: ConfigOptions, printed: Printed) -> None:
     """Show which options configuration files, profiles and environment variables set.
 
     All of them are checked, also those of other commands.
@@ -23,22 +36,20 @@ def config(
 
     scenthound config crawl --profile polite
     """
-    from scenthound.cli.configuration import Configuration, option_key
-    from scenthound.cli.results import print_json
+    from scenthound.cli.configuration import Configuration, all_options
 
     configuration: Configuration = context.default_map.configuration  # type: ignore[union-attr]
-    known = {" ".join(words): words for words in configuration.commands.all()}
-    name = " ".join(command or [])
+    known = {" ".join(words): words for words in all_options()}
+    name = " ".join(options.command)
     if name and not any(each == name or each.startswith(f"{name} ") for each in known):
         raise UnknownName.among("command", printable(name, 80), known)
-    rows = []
-    for each, words in known.items():
-        if each == name or each.startswith(f"{name} ".lstrip()):
-            options = configuration.commands.of(words[0])[words]
-            keys = {parameter.name: option_key(parameter) for parameter in options.values()}
-            settings = configuration.settings(words)
-            rows += [(each, keys[at], masked(at, setting.value), setting.origin) for at, setting in settings.items()]
-    if as_json:
+    rows = [
+        (each, setting.option.key, masked(at, setting.value), setting.origin)
+        for each, words in known.items()
+        if each == name or each.startswith(f"{name} ".lstrip())
+        for at, setting in configuration.settings(words).items()
+    ]
+    if printed.as_json:
         print_json(
             {
                 "files": [str(file.path) for file in configuration.files],

@@ -12,14 +12,16 @@ Rules
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-import typer
+import msgspec
 
+from scenthound.cli.app import MODULE_OF, load
 from scenthound.cli.configuration_files import (
     PROFILES,
     ConfigurationFile,
@@ -28,47 +30,53 @@ from scenthound.cli.configuration_files import (
     read_file,
     shown,
 )
-from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, nearest_name, printable
+from scenthound.errors import InvalidParameter, UnknownName, nearest_name, printable
+from scenthound.options import Declared, listed, members, out_of_range, text_problem
 
 PREFIX = "SCENTHOUND_"
 CONFIG_VARIABLE = "SCENTHOUND_CONFIG"
 PROFILE_VARIABLE = "SCENTHOUND_PROFILE"
-#: Variables that are not options: a browser, the folder of its programs, whether clusters may be used that demand no
-#: token, and whether the extension in C is used.
+#: Variables that are not options: a browser, the folder of its programs, and whether clusters may be used that demand
+#: no token.
 OTHER_VARIABLES = (
     CONFIG_VARIABLE,
     PROFILE_VARIABLE,
     "SCENTHOUND_BROWSER",
     "SCENTHOUND_BROWSER_FOLDER",
     "SCENTHOUND_CLUSTER_WITHOUT_TOKEN",
-    "SCENTHOUND_NATIVE",
 )
-#: Options whose values may be secrets.
-SECRETS = ("header", "proxy")
-
 #: The words of a command, for example `("topics", "select")`.
 Words = tuple[str, ...]
-#: The options of a command by their keys; None if there is no such command.
-Options = dict[str, Any]
+#: The options of a command by their keys.
+Options = dict[str, Declared]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The value of an option, and where it comes from."""
 
+    option: Declared
     value: Any
     origin: str
 
 
-def option_key(parameter: Any) -> str:
-    """`page-bytes` for `--page-bytes`."""
-    return str(next(name for name in parameter.opts if name.startswith("--"))).removeprefix("--")
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key of a file: the profile (empty for none) and the command that it is written below, and its value."""
 
+    file: ConfigurationFile
+    profile: str
+    words: Words
+    key: str
+    value: Any
 
-def options_of(command: Any) -> Options:
-    """The options of a command by their keys."""
-    parameters = (each for each in command.params if each.param_type_name == "option")
-    return {option_key(each): each for each in parameters if any(name.startswith("--") for name in each.opts)}
+    @property
+    def table(self) -> str:
+        return f"[{'.'.join((PROFILES, self.profile, *self.words) if self.profile else self.words)}]"
+
+    @property
+    def origin(self) -> str:
+        return f"{shown(self.file.path)}, {self.table}"
 
 
 def variable_of(words: Words, key: str) -> str:
@@ -76,257 +84,189 @@ def variable_of(words: Words, key: str) -> str:
     return PREFIX + "_".join((*words, key)).upper().replace("-", "_")
 
 
-class Commands:
-    """The commands of the program, loaded when they are needed. `load` returns a command or a group by its name."""
+@cache
+def options_of(name: str) -> dict[Words, Options]:
+    """The options of a command, or of the commands of a group, by their keys."""
+    command = load(name)
+    inner = getattr(command, "commands", None)
+    found = {(name,): command} if inner is None else {(name, each): inner[each] for each in inner}
+    return {
+        words: {each.key: each for each in command.declared.values() if not each.option.is_argument}
+        for words, command in found.items()
+    }
 
-    def __init__(self, names: Iterable[str], load: Callable[[str], Any]) -> None:
-        self.names = tuple(names)
-        self._load = load
-        self._loaded: dict[str, Any] = {}
 
-    def loaded(self, name: str) -> Any:
-        if name not in self._loaded:
-            self._loaded[name] = self._load(name)
-        return self._loaded[name]
-
-    def of(self, name: str) -> dict[Words, Options]:
-        """The command of a name, or the commands of a group."""
-        command = self.loaded(name)
-        if hasattr(command, "commands"):
-            return {(name, each): options_of(command.commands[each]) for each in command.commands}
-        return {(name,): options_of(command)}
-
-    def all(self) -> dict[Words, Options]:
-        return {words: options for name in self.names for words, options in self.of(name).items()}
+def all_options() -> dict[Words, Options]:
+    return {words: options for name in MODULE_OF for words, options in options_of(name).items()}
 
 
 class Configuration:
     """What files and environment say about the options of all commands."""
 
     def __init__(
-        self,
-        commands: Commands,
-        files: Iterable[ConfigurationFile],
-        profile: str | None = None,
-        environment: Mapping[str, str] | None = None,
-        notes: Iterable[str] = (),
+        self, files: Iterable[ConfigurationFile], profile: str | None = None, notes: Iterable[str] = ()
     ) -> None:
-        self.commands = commands
         #: The most important first.
         self.files = tuple(files)
         self.profile = profile
-        self._environment = os.environ if environment is None else environment
         self._notes = tuple(notes)
-        for file in self.files:
-            self._check_keys(file)
+        self._entries = [entry for file in reversed(self.files) for entry in _entries(file)]
+        for entry in self._entries:
+            self._check(entry)
         if profile is not None and not any(profile in file.profiles for file in self.files):
             known = [name for file in self.files for name in file.profiles]
             where = ", ".join(printable(shown(file.path)) for file in self.files) or "a configuration file"
             raise UnknownName.among("profile", printable(profile, 80), known, where)
 
     @classmethod
-    def found(cls, commands: Commands, config: Path | None, profile: str | None) -> Configuration:
+    def found(cls, config: str | Path | None, profile: str | None) -> Configuration:
         """Of the files that are found, or of a chosen one."""
         if config is not None:
-            return cls(commands, [read_file(config)], profile)
+            return cls([read_file(Path(config))], profile)
         paths, notes = found_files()
-        return cls(commands, map(read_file, paths), profile, notes=notes)
+        return cls(map(read_file, paths), profile, notes=notes)
 
     def settings(self, words: Words) -> dict[str, Setting]:
         """The options of a command that are set somewhere, by the names of its parameters; their values are checked."""
-        options = self.commands.of(words[0]).get(words, {})
+        options = options_of(words[0]).get(words, {})
         settings: dict[str, Setting] = {}
-        for origin, path, table in self._tables(words):
-            for key, raw in table.items():
-                parameter = options[_normal(key)]
-                where = f"{printable(key)} in {origin}"
-                settings[parameter.name] = Setting(_checked(parameter, raw, where, path.parent), origin)
-        for key, parameter in options.items():
+        for profile in dict.fromkeys(("", self.profile)):
+            for entry in self._entries:
+                if (entry.words, entry.profile) == (words, profile):
+                    option, where = options[_normal(entry.key)], f"{printable(entry.key)} in {entry.origin}"
+                    value = _checked(option, entry.value, where, entry.file.path.parent)
+                    settings[option.name] = Setting(option, value, entry.origin)
+        for key, option in options.items():
             variable = variable_of(words, key)
-            if text := self._environment.get(variable):
-                settings[parameter.name] = Setting(_checked(parameter, _parsed(parameter, text), variable), variable)
+            if text := os.environ.get(variable):
+                settings[option.name] = Setting(option, _checked(option, _parsed(option, text), variable), variable)
         return settings
 
-    def _tables(self, words: Words) -> Iterator[tuple[str, Path, Mapping[str, Any]]]:
-        """The tables of a command, the least important first: origin, file and content."""
-        profiles = [()] if self.profile is None else [(), (PROFILES, self.profile)]
-        for prefix in profiles:
-            for file in reversed(self.files):
-                names = (*prefix, *words)
-                table: Any = file.tables
-                for name in names:
-                    table = table.get(name, {})
-                yield f"{shown(file.path)}, [{'.'.join(names)}]", file.path, table
-
-    def _check_keys(self, file: ConfigurationFile) -> None:
-        where = shown(file.path)
-        self._check_tables({key: value for key, value in file.tables.items() if key != PROFILES}, (), where)
-        for name, tables in file.profiles.items():
-            prefix = (PROFILES, name)
-            check_table(tables, f"[{'.'.join(prefix)}]", file.path)
-            self._check_tables(tables, prefix, where)
-
-    def _check_tables(self, tables: Mapping[str, Any], prefix: Words, where: str) -> None:
-        """UnknownName for a table that is no command, and for a key that is no option of its command."""
-        for name, table in tables.items():
-            if name not in self.commands.names:
-                raise self._unknown_table(name, prefix, where)
-            title = ".".join((*prefix, name))
-            check_table(table, f"[{title}]", where)
-            for words, options in self.commands.of(name).items():
-                if len(words) == 1:
-                    _check_options(table, options, f"[{title}] of {where}")
-                    continue
-                known = [each[1] for each in self.commands.of(name)]
-                for key in table:
-                    if key not in known:
-                        raise UnknownName.among(
-                            f"command of {name}", printable(key, 80), known, f"[{title}] of {where}"
-                        )
-                inner = table.get(words[1], {})
-                check_table(inner, f"[{title}.{words[1]}]", where)
-                _check_options(inner, options, f"[{title}.{words[1]}] of {where}")
-
-    def _unknown_table(self, name: str, prefix: Words, where: str) -> UnknownName:
-        if not prefix and (owners := self._owners(name)):
-            return UnknownName(
-                f"{printable(name)} in {where} is in no table: options are written below the name of their command, "
-                f"[{owners[0]}]."
+    def _check(self, entry: Entry) -> None:
+        """UnknownName for a key that is no option of a command."""
+        key, words, where = printable(entry.key, 80), entry.words, shown(entry.file.path)
+        if not words:
+            if key in MODULE_OF:
+                check_table(entry.value, f"[{key}]", where)
+            owners = [".".join(each) for each, options in all_options().items() if _normal(key) in options]
+            below = min(owners, key=lambda name: name != "crawl", default="crawl")
+            raise UnknownName(
+                f"{key} in {where} is in no table: options are written below the name of their command, [{below}]."
             )
-        what = f"[{'.'.join(prefix)}] of {where}" if prefix else where
-        return UnknownName.among(
-            "command", printable(name, 80), [*self.commands.names, *([] if prefix else [PROFILES])], what
-        )
-
-    def _owners(self, key: str) -> list[str]:
-        """The commands that have an option, `crawl` first."""
-        found = [".".join(words) for words, options in self.commands.all().items() if _normal(key) in options]
-        return sorted(found, key=lambda name: name != "crawl")
+        if words[0] not in MODULE_OF:
+            raise UnknownName.among("command", printable(words[0], 80), [*MODULE_OF, PROFILES], where)
+        commands = options_of(words[0])
+        if (*words, key) in commands:
+            check_table(entry.value, f"[{'.'.join((*words, key))}]", where)
+        if _normal(words[-1]) in commands.get(words[:-1], {}):
+            raise InvalidParameter(
+                f"{words[-1]} in [{'.'.join(words[:-1])}] of {where} should be a value, not a table."
+            )
+        if words not in commands:
+            known = [".".join(each[1:]) for each in commands if each[1:]]
+            name = printable(".".join(words[1:]), 80) or key
+            raise UnknownName.among(f"command of {words[0]}", name, known, f"[{words[0]}] of {where}")
+        if _normal(entry.key) not in commands[words]:
+            raise UnknownName.among("option", key, commands[words], f"{entry.table} of {where}")
 
     def notes(self) -> list[str]:
         """Lines about files that others can read, and about variables that mean nothing."""
-        return [*self._notes, *self._readable_secrets(), *self._unknown_variables()]
-
-    def _readable_secrets(self) -> Iterator[str]:
-        for file in self.files:
+        notes = [*self._notes]
+        for file in dict.fromkeys(entry.file.path for entry in self._entries if _is_secret(entry)):
             with suppress(OSError):
-                if file.path.stat().st_mode & 0o044 and any(map(_is_secret, _values(file.tables))):
-                    path = printable(shown(file.path))
-                    yield f"{path} has credentials, and other users can read it: run `chmod 600 {path}`."
+                if file.stat().st_mode & 0o044:
+                    path = printable(shown(file))
+                    notes.append(f"{path} has credentials, and other users can read it: run `chmod 600 {path}`.")
+        own = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in OTHER_VARIABLES)
+        known = {variable_of(words, key) for words, options in all_options().items() for key in options} if own else ()
+        for variable in own:
+            if variable not in known:
+                nearest = nearest_name(variable, [*OTHER_VARIABLES, *known])
+                guess = f": did you mean {nearest}?" if nearest else "."
+                notes.append(f"The environment variable {printable(variable, 80)} has no effect{guess}")
+        return notes
 
-    def _unknown_variables(self) -> Iterator[str]:
-        for variable in sorted(name for name in self._environment if name.startswith(PREFIX)):
-            if variable in OTHER_VARIABLES or self._is_option(variable):
-                continue
-            names = (variable_of(words, key) for words, options in self.commands.all().items() for key in options)
-            nearest = nearest_name(variable, [*OTHER_VARIABLES, *names])
-            guess = f": did you mean {nearest}?" if nearest else "."
-            yield f"The environment variable {printable(variable, 80)} has no effect{guess}"
 
-    def _is_option(self, variable: str) -> bool:
-        """Loads only the commands that it may be of."""
-        return any(
-            variable_of(words, key) == variable
-            for name in self.commands.names
-            if variable.startswith(variable_of((name,), ""))
-            for words, options in self.commands.of(name).items()
-            for key in options
-        )
+def _entries(file: ConfigurationFile) -> Iterator[Entry]:
+    """All keys with their values, at any depth."""
+    for name, tables in file.profiles.items():
+        check_table(tables, f"[{PROFILES}.{name}]", file.path)
+    waiting: list[tuple[Words, Any]] = [((), file.tables)]
+    for names, table in waiting:
+        for key, value in table.items():
+            if isinstance(value, dict):
+                waiting.append(((*names, key), value))
+            elif names[:1] == (PROFILES,):
+                yield Entry(file, names[1], names[2:], key, value)
+            else:
+                yield Entry(file, "", names, key, value)
 
 
 def _normal(key: str) -> str:
     return key.replace("_", "-")
 
 
-def _check_options(table: Mapping[str, Any], options: Options, where: str) -> None:
-    keys: set[str] = set()
-    for key in table:
-        if _normal(key) not in options:
-            raise UnknownName.among("option", printable(key, 80), options, where)
-        if _normal(key) in keys:
-            raise InvalidInput(f"{printable(key)} is set twice in {where}: with hyphens and with underscores.")
-        keys.add(_normal(key))
+def _is_secret(entry: Entry) -> bool:
+    values = entry.value if isinstance(entry.value, list) else [entry.value]
+    texts = [each for each in values if isinstance(each, str)]
+    return any(entry.key == "header" or (entry.key == "proxy" and "@" in text) for text in texts)
 
 
-def _values(tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """All keys and values, at any depth; lists item by item."""
-    for key, value in tables.items():
-        if isinstance(value, dict):
-            yield from _values(value)
-        else:
-            yield from ((key, each) for each in (value if isinstance(value, list) else [value]))
-
-
-def _is_secret(item: tuple[str, Any]) -> bool:
-    key, value = item
-    return key in SECRETS and isinstance(value, str) and (key == "header" or "@" in value)
-
-
-def _parsed(parameter: Any, text: str) -> Any:
+def _parsed(option: Declared, text: str) -> Any:
     """The value of a variable: a list is written as in a file, ["a", "b"]; anything else is one value."""
-    if parameter.multiple and text.lstrip().startswith("["):
-        import tomllib
+    kind = option.command_line_type
+    if get_origin(kind) is list:
+        if text.lstrip().startswith("["):
+            import tomllib
 
-        with suppress(tomllib.TOMLDecodeError):
-            return tomllib.loads(f"value = {text}")["value"]
+            with suppress(ValueError, RecursionError):
+                return tomllib.loads(f"value = {text}")["value"]
+        (kind,) = get_args(kind)
+    with suppress(ValueError):
+        return _FLAGS.get(text.lower(), text) if kind is bool else kind(text) if kind in (int, float) else text
     return text
 
 
-def _checked(parameter: Any, raw: Any, where: str, folder: Path | None = None) -> Any:
+_FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _checked(option: Declared, raw: Any, where: str, folder: Path | None = None) -> Any:
     """The value of an option; InvalidParameter if it has the wrong type or is out of range. Paths in a file are
     relative to its folder."""
-    annotation = parameter.type_descriptor.annotation
-    kind = get_args(annotation)[0] if get_origin(annotation) is list else annotation
-    is_list = isinstance(raw, list)
-    if is_list and not parameter.multiple:
+    kind = option.command_line_type
+    if get_origin(kind) is list:
+        return [_item(option, each, get_args(kind)[0], where, folder) for each in listed(raw)]
+    if isinstance(raw, list):
         raise InvalidParameter(f"{where} should be one value, not a list.")
-    items = [_item(each, kind, where, folder) for each in (raw if is_list else [raw])]
-    context = typer.Context(typer.core.TyperCommand(None))
-    try:
-        return parameter.process_value(context, items if parameter.multiple else items[0])
-    except typer.TyperException as error:
-        raise InvalidParameter(f"{where} {_wrong(parameter, raw, kind, error.format_message())}.") from None
+    return _item(option, raw, kind, where, folder)
 
 
-def _item(value: Any, kind: type, where: str, folder: Path | None) -> Any:
-    if folder is None:
-        return value
-    is_plain = isinstance(value, bool | int | float | str)
-    if not is_plain or isinstance(value, bool) != (kind is bool):
-        raise InvalidParameter(f"{where} should be {_needed(kind)}, not {_written(value)}.")
-    if kind is str and isinstance(value, int | float):
-        return str(value)
-    if kind is Path and isinstance(value, str):
-        return str(folder / Path(value).expanduser())
-    return value
+#: What values of a type are called, and which type they have in a file.
+_KINDS: dict[Any, tuple[str, Any]] = {
+    bool: ("true or false", bool),
+    int: ("a whole number", int),
+    float: ("a number", float),
+    str: ("text", str),
+    Path: ("text", str),
+}
 
 
-def _wrong(parameter: Any, raw: Any, kind: type, reason: str) -> str:
-    """What is wrong with a value: its type, or else what the parameter says."""
-    items = raw if isinstance(raw, list) else [raw]
-    for each in items:
-        if not _has_type(each, kind):
-            return f"should be {_needed(kind)}, not {_written(each)}"
-    value = "this" if parameter.name in SECRETS else ", ".join(map(_written, items))
-    reason = reason.rpartition(": ")[2].rstrip(".")
-    if reason.startswith("Input should be "):
-        return f"should be {reason.removeprefix('Input should be ')}, not {value}"
-    return f"cannot be {value}: {reason[:1].lower()}{reason[1:]}"
-
-
-def _has_type(raw: Any, kind: type) -> bool:
-    """Whether a number, or the text of one, is what its parameter needs."""
-    if kind not in (int, float):
-        return kind is not bool and isinstance(raw, str)
-    try:
-        number = float(raw)
-        return kind is float or bool(int(raw) == number)
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def _needed(kind: type) -> str:
-    return {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "text")
+def _item(option: Declared, value: Any, kind: Any, where: str, folder: Path | None) -> Any:
+    called, type_ = _KINDS[kind]
+    if kind is str and float in members(option.type):
+        type_ = str | int | float
+    with suppress(msgspec.ValidationError):
+        converted = kind(msgspec.convert(value, type_))
+        if problem := out_of_range(option, converted):
+            raise InvalidParameter(f"{where} should be {problem}, not {_written(value)}.")
+        if problem := text_problem(value, option.default):
+            raise InvalidParameter(f"{where} {problem}.")
+        if kind is Path and folder is not None:
+            with suppress(RuntimeError):  # Nobody has the name behind ~.
+                converted = converted.expanduser()
+            converted = folder / converted
+        return converted
+    raise InvalidParameter(f"{where} should be {called}, not {_written(value)}.")
 
 
 def _written(value: Any) -> str:

@@ -64,12 +64,16 @@ def read_file(path: Path) -> ConfigurationFile:
         raise InvalidInput(f"{printable(shown(path))} is not TOML: it is not UTF-8.") from None
     except tomllib.TOMLDecodeError as reason:
         raise InvalidInput(f"{printable(shown(path))} is not TOML: {printable(reason, 200)}.") from None
+    except (RecursionError, ValueError):
+        problem = "nested too deeply, or a number that is too long"
+        raise InvalidInput(f"{printable(shown(path))} is not TOML: {problem}.") from None
 
 
 def found_files() -> tuple[list[Path], list[str]]:
-    """The files to read, the most important first, and notes on one that is not read."""
+    """The files to read, the most important first, and notes on one that is not read. A folder or a broken link of
+    that name is an error when it is read, because options that are meant to count would not."""
     notes: list[str] = []
-    paths = [path for path in (_project_file(notes), user_file()) if path is not None and _exists(path)]
+    paths = [path for path in (_project_file(notes), user_file()) if path is not None and os.path.lexists(path)]
     return list(dict.fromkeys(paths)), notes
 
 
@@ -92,7 +96,7 @@ def _project_file(notes: list[str]) -> Path | None:
         home = Path.home().resolve()
     for folder in (current, *current.parents):
         file = folder / FILE_NAME
-        if _exists(file):
+        if os.path.lexists(file):
             if folder == current or _is_trusted(file):
                 return file
             notes.append(
@@ -103,15 +107,7 @@ def _project_file(notes: list[str]) -> Path | None:
     return None
 
 
-def _exists(file: Path) -> bool:
-    """Whether there is anything of this name: a folder or a broken link is an error when it is read, because options
-    that are meant to count would not."""
-    return os.path.lexists(file)
-
-
 def _is_trusted(file: Path) -> bool:
-    if not hasattr(os, "geteuid"):
-        return True
     try:
         owner = file.stat().st_uid
     except OSError:  # A link to nothing.

@@ -13,10 +13,11 @@ from scenthound.errors import printable
 from scenthound.ui.formats import counted, json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rich.console import RenderableType
 
+    from scenthound.crawler.recrawl import RefreshStatus
     from scenthound.crawler.start import CrawlSummary
     from scenthound.reasons import SkipReason
     from scenthound.store.crawl_records import CrawlStatus
@@ -48,17 +49,6 @@ def hosts(status: CrawlStatus) -> str:
     return ", ".join(f"{count:,} {state}" for state, count in counts.items() if state != "ready")
 
 
-def all_hosts(status: CrawlStatus) -> str:
-    """Over all runs of the crawl."""
-    n_disabled = sum(count for state, count in status.hosts.items() if state == "disabled")
-    disabled = f", {n_disabled:,} of them disabled" if n_disabled else ""
-    return f"{sum(status.hosts.values()):,}{disabled}"
-
-
-def on_topic(status: CrawlStatus) -> str:
-    return "" if status.n_on_topic is None else f"{status.n_on_topic:,} on topic; "
-
-
 def recall(status: CrawlStatus) -> str:
     """Empty while it is unknown."""
     if status.recall is None or status.recall_low is None or status.recall_high is None:
@@ -77,9 +67,8 @@ def regret(status: CrawlStatus) -> str:
 
 def seconds_left(status: CrawlStatus, time_s: float | None) -> float | None:
     """Until the page budget or the time limit is reached, whichever is first."""
-    until_time = [] if time_s is None else [max(0.0, time_s - status.seconds)]
-    until_budget = [] if status.seconds_left is None else [status.seconds_left]
-    return min((*until_time, *until_budget), default=None)
+    until_time = None if time_s is None else max(0.0, time_s - status.seconds)
+    return min((each for each in (until_time, status.seconds_left) if each is not None), default=None)
 
 
 def time_left(status: CrawlStatus, time_s: float | None) -> str:
@@ -90,6 +79,17 @@ def time_left(status: CrawlStatus, time_s: float | None) -> str:
 
 def most_frequent(reasons: Mapping[SkipReason, int]) -> list[tuple[SkipReason, int]]:
     return sorted(reasons.items(), key=lambda counted: (-counted[1], counted[0]))
+
+
+def reason_values(reasons: Mapping[SkipReason, int]) -> dict[str, int]:
+    return {reason.value: count for reason, count in most_frequent(reasons)}
+
+
+def print_reasons(caption: str, reasons: Mapping[SkipReason, int]) -> None:
+    from scenthound.ui.terminal import print_rows
+
+    rows = [[reason.value, reason.text, f"{count:,}"] for reason, count in most_frequent(reasons)]
+    print_rows(caption, ["reason", "meaning", "pages"], rows, n_text_columns=2)
 
 
 def skipped(status: CrawlStatus) -> str:
@@ -125,7 +125,7 @@ def status_values(status: CrawlStatus, time_s: float | None) -> dict[str, Any]:
     values["seconds"] = round(status.seconds, 3)
     values["seconds_left"] = None if left_s is None else round(left_s, 1)
     values["pages_per_s"] = round(status.pages_per_s, 3)
-    values["reasons"] = {reason.value: count for reason, count in most_frequent(status.reasons)}
+    values["reasons"] = reason_values(status.reasons)
     values["ending"] = status.ending and status.ending.name.lower()
     return values
 
@@ -137,18 +137,16 @@ def summary_values(summary: CrawlSummary) -> dict[str, Any]:
 
     values = status_values(summary.status, None)
     del values["ending"], values["seconds_left"], values["in_flight"], values["paused"]
-    reasons = {reason.value: count for reason, count in most_frequent(summary.reasons)}
     return {
         "folder": str(summary.folder),
         "ended": summary.ended.name.lower(),
         "failed": summary.ending.is_failure,
         "why": ending_text(summary.ending),
         **values,
-        "compiled": summary.is_compiled,
         "n_on_topic_lost": summary.n_on_topic_lost,
         "n_caught_up": summary.n_caught_up,
         **to_json(summary.topic_notes),
-        "reasons": reasons,
+        "reasons": reason_values(summary.reasons),
     }
 
 
@@ -173,7 +171,7 @@ class CrawlWatcher:
 
 def watcher(title: str, time_s: float | None, *, log_json: bool) -> CrawlWatcher:
     if log_json:
-        return JsonLines(time_s)
+        return JsonLines(lambda status: status_values(status, time_s))
     return LiveDisplay(title, time_s) if sys.stderr.isatty() else PlainLines(time_s)
 
 
@@ -257,8 +255,9 @@ class PlainLines(CrawlWatcher):
             self._print(ending)
         elif self._is_due(SECONDS_BETWEEN_LINES):
             left, known = time_left(status, self._time_s), recall(status)
+            on_topic = "" if status.n_on_topic is None else f"{status.n_on_topic:,} on topic; "
             self._print(
-                f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; {on_topic(status)}"
+                f"{pages_of_budget(status)}, {speed(status)}{left and f', {left}'}; {on_topic}"
                 f"{known and f'recall {known}; '}harvest {harvest(status)}; frontier {status.frontier:,}; "
                 f"hosts {hosts(status)}; score given up {regret(status)}; skipped {skipped(status)}"
             )
@@ -273,10 +272,11 @@ class PlainLines(CrawlWatcher):
 
 
 class JsonLines(CrawlWatcher):
-    """One object a line, `event` first."""
+    """One object a line, `event` first; `values` are those of a status."""
 
-    def __init__(self, time_s: float | None) -> None:
-        super().__init__(time_s)
+    def __init__(self, values: Callable[[Any], dict[str, Any]]) -> None:
+        super().__init__(None)
+        self._values = values
         self._last_s = -SECONDS_BETWEEN_JSON
         self._was_ending = False
 
@@ -284,10 +284,10 @@ class JsonLines(CrawlWatcher):
         if self._is_due():
             self._print("resuming", {"share": round(share, 4)})
 
-    def watch(self, status: CrawlStatus) -> None:
+    def watch(self, status: CrawlStatus | RefreshStatus) -> None:
         is_ending = status.ending is not None
         if self._is_due() or is_ending != self._was_ending:
-            self._print("status", status_values(status, self._time_s))
+            self._print("status", self._values(status))
         self._was_ending = is_ending
 
     def _is_due(self) -> bool:

@@ -8,23 +8,23 @@ import shlex
 import shutil
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from scenthound.cli import crawl_progress as progress
-from scenthound.crawler.explain import Outcome
 from scenthound.errors import printable
-from scenthound.reasons import EndReason, SkipReason
+from scenthound.reasons import EndReason
 from scenthound.records import columns_of, to_json
 from scenthound.store.archive import file_name
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
-from scenthound.store.crawl_records import CheckOutcome, PageVisit, share_given_up
+from scenthound.store.crawl_records import CheckOutcome, HostState, PageVisit
 from scenthound.ui.endings import ending_text
-from scenthound.ui.formats import counted, rendering_text, renders_text, sitemaps_text
-from scenthound.ui.terminal import filled, print_commands, print_facts, print_rows, say
+from scenthound.ui.explanations import explanation_sentences
+from scenthound.ui.formats import counted, renders_text, sitemaps_text
+from scenthound.ui.reports.crawl_summary import format_time
+from scenthound.ui.terminal import print_commands, print_facts, print_rows, say
 from scenthound.ui.topic_notes import seed_texts
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from scenthound.crawler.explain import Explanation, Parent
     from scenthound.crawler.start import CrawlSummary
-    from scenthound.store.crawl_records import ArchiveLocation, CheckRecord, SkippedRecord, VisitRecord
+    from scenthound.store.crawl_records import ArchiveLocation, CheckRecord
 
 NAME = "scenthound"
 MAX_ANCHOR_CHARACTERS = 60
@@ -42,6 +42,8 @@ def print_summary(summary: CrawlSummary) -> None:
     status = summary.status
     sitemaps = sitemaps_text(status.skipped_sitemaps, status.n_sitemap_links_elsewhere)
     renders = renders_text(status)
+    n_disabled = status.hosts.get(HostState.DISABLED)
+    disabled = f", {n_disabled:,} of them disabled" if n_disabled else ""
     typer.echo(f"The crawl ended: {summary.ended}.")
     if summary.ending.is_failure:
         typer.echo("No page was visited.")
@@ -55,25 +57,19 @@ def print_summary(summary: CrawlSummary) -> None:
             **_recall(summary),
             "harvest": f"{status.harvest or 0:.3f} mean relevance, {status.recent_harvest or 0:.3f} recently",
             **_given_up(summary),
-            "hosts": progress.all_hosts(status),
+            "hosts": f"{sum(status.hosts.values()):,}{disabled}",
             "frontier": counted(status.frontier, "page"),
             **({"out of scope": counted(status.n_out_of_scope, "link")} if status.n_out_of_scope else {}),
             **({"sitemaps": sitemaps} if sitemaps else {}),
             **({"rendered": renders} if renders else {}),
-            **_taken_over(summary),
-            "extension in C": "yes" if summary.is_compiled else "no",
+            **({"taken over": _taken_over(summary.n_caught_up)} if summary.n_caught_up else {}),
         }
     )
     for text in seed_texts(summary.topic_notes):
         say(text)
     if summary.reasons:
-        reasons = progress.most_frequent(summary.reasons)
-        print_rows(
-            f"{counted(sum(summary.reasons.values()), 'requested page was', 'requested pages were')} skipped",
-            ["reason", "meaning", "pages"],
-            [[reason.value, reason.text, f"{count:,}"] for reason, count in reasons],
-            n_text_columns=2,
-        )
+        n_skipped = counted(sum(summary.reasons.values()), "requested page was", "requested pages were")
+        progress.print_reasons(f"{n_skipped} skipped", summary.reasons)
     _print_next(summary)
 
 
@@ -115,11 +111,9 @@ def _given_up(summary: CrawlSummary) -> dict[str, str]:
     return facts
 
 
-def _taken_over(summary: CrawlSummary) -> dict[str, str]:
-    if not summary.n_caught_up:
-        return {}
-    pages = counted(summary.n_caught_up, "page")
-    return {"taken over": f"{pages} of an earlier run, which this version would have requested in another order"}
+def _taken_over(n_pages: int) -> str:
+    pages = counted(n_pages, "page")
+    return f"{pages} of an earlier run, which this version would have requested in another order"
 
 
 def _print_next(summary: CrawlSummary) -> None:
@@ -153,43 +147,33 @@ def _print_next(summary: CrawlSummary) -> None:
 
 def print_explanation(page: Explanation) -> None:
     typer.echo(printable(page.url))
+    for sentence in explanation_sentences(page):
+        say(printable(sentence, 500))
     if page.visit is not None:
-        _print_visit(page, page.visit)
+        visit = page.visit
+        print_facts(
+            {
+                "title": printable(visit.title, 200) or "none",
+                "response": f"{visit.status}, {visit.content_bytes:,} bytes{', truncated' if visit.truncated else ''}",
+                "links": f"{len(visit.links):,}",
+                "stored in": _location(visit.location),
+                **_checked(page.checks),
+            }
+        )
     elif page.skipped is not None:
-        _print_skipped(page.skipped)
-    elif page.reason is not None:
-        typer.echo(f"Out of scope ({page.reason}): it is excluded by {page.excluded_by}.")
-        if page.reason is SkipReason.OUT_OF_SCOPE:
-            return
-    elif page.outcome is Outcome.QUEUED:
-        typer.echo("Neither visited nor skipped: it is in the frontier, or was in flight when the crawl stopped.")
-    else:
-        typer.echo("Unknown: it is not a seed, and no visited page has a link to it that may be followed.")
-        if page.nearest is not None:
-            typer.echo(f"The most similar known URL: {printable(page.nearest)}")
-        return
-    _print_reasons(page)
-    _print_parents(page)
-
-
-def _print_visit(page: Explanation, visit: VisitRecord) -> None:
-    typer.echo(f"Visited: visit {visit.visit:,} (counted from 0), on {_time(visit.time_s)}.")
-    facts = {
-        "title": printable(visit.title, 200) or "none",
-        "relevance": f"{visit.relevance:.4f}",
-        "requested": f"after {counted(visit.rank, 'other page')}, with {visit.queue_size:,} in the frontier",
-        **_figures(visit),
-        "response": f"{visit.status}, {visit.content_bytes:,} bytes{', truncated' if visit.truncated else ''}",
-        **({} if page.rendering is None else {"rendered": rendering_text(page.rendering)}),
-        "links": f"{len(visit.links):,}",
-        "stored in": _location(visit.location),
-        **_checked(page.checks),
-    }
-    if page.requested_url not in (None, visit.url):
-        facts["redirect"] = f"requested as {printable(page.requested_url)}, redirected to {printable(visit.url)}"
-    if visit.noindex:
-        facts["noindex"] = "the page must not be indexed; exports omit it without --include-noindex"
-    print_facts(facts)
+        status = "" if page.skipped.status is None else str(page.skipped.status)
+        facts = {"status": status, "detail": printable(page.skipped.detail, 500)}
+        print_facts({name: text for name, text in facts.items() if text})
+    elif page.nearest is not None:
+        typer.echo(f"The most similar known URL: {printable(page.nearest)}")
+    if page.parents:
+        shown = "" if page.n_parents == len(page.parents) else f"; the first {len(page.parents)} of {page.n_parents:,}"
+        print_rows(
+            f"Visited pages that link to it, in order of discovery{shown}",
+            ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"],
+            [_parent_row(parent) for parent in page.parents],
+            n_text_columns=2,
+        )
 
 
 def _checked(checks: Sequence[CheckRecord]) -> dict[str, str]:
@@ -199,45 +183,8 @@ def _checked(checks: Sequence[CheckRecord]) -> dict[str, str]:
     n_changes, last = sum(check.outcome is CheckOutcome.CHANGED for check in checks), checks[-1]
     reason = f" ({last.reason.text})" if last.reason is not None else ""
     changed = f"found changed {counted(n_changes, 'time')}, " if n_changes else ""
-    return {"checked": f"{counted(len(checks), 'time')}, {changed}last on {_time(last.time_s)}: {last.outcome}{reason}"}
-
-
-def _print_skipped(row: SkippedRecord) -> None:
-    typer.echo(f"Skipped: {row.reason.text} ({row.reason}), on {_time(row.time_s)}.")
-    facts = {}
-    if row.status is not None:
-        facts["status"] = str(row.status)
-    if row.detail:
-        facts["detail"] = printable(row.detail, 500)
-    print_facts(facts)
-
-
-def _print_reasons(page: Explanation) -> None:
-    """What spoke for the page, if the strategy says so."""
-    when = "now" if page.outcome is Outcome.QUEUED else "just before its visit"
-    if page.no_reasons:
-        say(f"What speaks for it is unknown: {printable(page.no_reasons, 500)}")
-    if page.reasons:
-        total = sum(reason.contribution for reason in page.reasons)
-        typer.echo(f"Its score {when}, compared with the average queued URL: {total:+.2f}")
-        for reason in page.reasons:
-            contribution = f"  {reason.contribution:+.2f}  "
-            typer.echo(filled(printable(reason.text, 500), contribution, " " * len(contribution)))
-
-
-def _print_parents(page: Explanation) -> None:
-    if page.is_seed:
-        typer.echo("It is a seed of the crawl.")
-    if not page.parents:
-        typer.echo("No visited page has a link to it that may be followed.")
-        return
-    listed = "" if page.n_parents == len(page.parents) else f"; the first {len(page.parents)}"
-    print_rows(
-        f"Visited pages that link to it, in order of discovery: {page.n_parents:,}{listed}",
-        ["page", "anchor", "visit", "relevance", "link's context", "link's anchor"],
-        [_parent_row(parent) for parent in page.parents],
-        n_text_columns=2,
-    )
+    when = f"last on {format_time(last.time_s)}"
+    return {"checked": f"{counted(len(checks), 'time')}, {changed}{when}: {last.outcome}{reason}"}
 
 
 def _parent_row(parent: Parent) -> list[str]:
@@ -251,27 +198,10 @@ def _parent_row(parent: Parent) -> list[str]:
     ]
 
 
-def _figures(visit: VisitRecord) -> dict[str, str]:
-    """Score and cost of politeness, if known. They are infinite for seeds, and for pages requested while a seed had to
-    wait."""
-    figures = {}
-    if visit.score is not None:
-        figures["score"] = f"{visit.score:.4g}" if math.isfinite(visit.score) else "seed"
-    if visit.regret == math.inf:
-        figures["given up"] = "a seed had to wait"
-    elif (share := share_given_up(visit.score, visit.regret)) is not None:
-        figures["given up"] = f"{share:.1%} of the best queued score"
-    return figures
-
-
 def _location(location: ArchiveLocation | None) -> str:
     if location is None:
         return "the recording that it was read from"
     return f"{ARCHIVE_FOLDER}/{file_name(location.file)}, {location.length:,} bytes at offset {location.offset:,}"
-
-
-def _time(time_s: float) -> str:
-    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def explanation_values(page: Explanation) -> dict[str, Any]:

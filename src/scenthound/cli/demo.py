@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scenthound.api.progress import show_progress
+from scenthound.options import Option
 from scenthound.ui.terminal import print_commands, print_facts, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scenthound.crawler.start import Watch
+    from scenthound.crawler.runner import Watch
     from scenthound.experiments.demo.run import Demo, DemoCrawl, DemoResult
     from scenthound.experiments.evaluate import Evaluation
 
@@ -24,16 +26,23 @@ if TYPE_CHECKING:
 MAX_PAGES = 10_000
 
 
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("scenthound-demo"),
-    pages: Annotated[int, typer.Option(min=1, max=MAX_PAGES, help="Page budget of each crawl.")] = 150,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Make no crawls, but serve the small web for yours until Ctrl-C.")
-    ] = False,
-    port: Annotated[
-        int | None, typer.Option(min=1, max=65_535, help="Port for --serve.", show_default="one that is free")
-    ] = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """A demonstration.
+
+    out: Folder for the results.
+    pages: Page budget of each crawl.
+    serve: Make no crawls, but serve the small web for yours until Ctrl-C.
+    port: Port for --serve.
+    """
+
+    out: Path = Path("scenthound-demo")
+    pages: Annotated[int, Option(ge=1, le=MAX_PAGES)] = 150
+    serve: bool = False
+    port: Annotated[int | None, Option(ge=1, le=65_535, shown="one that is free")] = None
+
+
+def demo(options: DemoOptions) -> None:
     """Crawl a small web on this machine, live, and compare the crawls with simulated ones.
 
     scenthound demo --out demo
@@ -44,17 +53,17 @@ def demo(
     from scenthound.errors import UsageError
     from scenthound.experiments.demo.run import Demo
 
-    made = Demo(out, say=say, show_progress=show_progress, show_crawl=_show_crawl)
-    if serve:
-        _serve(made, port or 0, out)
+    made = Demo(options.out, say=say, show_progress=show_progress, show_crawl=_show_crawl)
+    if options.serve:
+        _serve(made, options.port or 0, options.out)
         return
-    if port is not None:
+    if options.port is not None:
         raise UsageError("--port is the port of a web that is served: add --serve.")
-    result = made.make(page_budget=pages)
+    result = made.make(page_budget=options.pages)
     if result.evaluation is None:
         typer.echo("Stopped. Run the demo again to see all results.")
         sys.exit(INTERRUPTED)
-    _report(result, result.evaluation, out)
+    _report(result, result.evaluation, options.out)
 
 
 def _serve(made: Demo, port: int, out: Path) -> None:
@@ -85,7 +94,7 @@ def wait_for_interrupt() -> None:
 def _show_crawl(title: str) -> Iterator[Watch]:
     """The display of a live crawl on a terminal. The demo's crawls are too short for lines in a log."""
     from scenthound.cli.crawl_progress import LiveDisplay
-    from scenthound.crawler.start import ignore
+    from scenthound.crawler.runner import ignore
 
     if not sys.stderr.isatty():
         yield ignore
@@ -96,7 +105,7 @@ def _show_crawl(title: str) -> Iterator[Watch]:
 
 def _report(result: DemoResult, evaluation: Evaluation, out: Path) -> None:
     from scenthound.cli.results import print_metrics
-    from scenthound.crawler.settings import DEFAULT_STRATEGY
+    from scenthound.crawler.options import DEFAULT_STRATEGY
     from scenthound.experiments.evaluate import write_evaluation
     from scenthound.files import write_atomic
     from scenthound.ui.figures import figure_files

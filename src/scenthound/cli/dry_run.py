@@ -1,4 +1,4 @@
-"""`scenthound crawl --dry-run`: what a crawl would request first, and which settings it would have."""
+"""`scenthound crawl --dry-run`: which settings a crawl would have, its start pages, and what it would request next."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from scenthound.cli.config import masked, text_of
-from scenthound.cli.configuration import option_key
-from scenthound.cli.options import is_from_command_line
-from scenthound.cli.results import print_json
+from scenthound.cli.options import is_from_command_line, print_json
 from scenthound.errors import printable
 from scenthound.records import to_json
 from scenthound.text.tokenizer import stems_of
@@ -18,10 +16,12 @@ from scenthound.ui.terminal import print_facts, print_rows, say
 
 if TYPE_CHECKING:
     from scenthound.api.plans import CrawlPlan
-    from scenthound.crawler.plan import PlannedRequest, PlannedStart
+    from scenthound.crawler.plan import PlannedStart
     from scenthound.crawler.settings import CrawlSettings
 
 COMMAND_LINE = "command line"
+#: What a dry run requests, by whether the crawl is new.
+REQUESTED = {True: "only start pages are requested", False: "nothing is requested"}
 #: Options that say nothing about the crawl.
 NOT_SHOWN = ("dry_run", "as_json", "log_json", "resume")
 
@@ -39,20 +39,19 @@ def print_plan(plan: CrawlPlan, context: typer.Context, *, as_json: bool) -> Non
                 "page_budget": start.page_budget,
                 "n_visits": start.n_visits,
                 "n_queued": start.n_queued,
-                "requests": to_json(start.requests),
-                "skipped": to_json(start.skipped),
-                "waiting": to_json(start.waiting),
+                "start_pages": to_json(start.start_pages),
+                "ranking": to_json(start.ranking),
                 "options": [dict(zip(("option", "value", "set_by"), row, strict=True)) for row in options],
                 "settings": start.settings.as_settings(),
             }
         )
         return
-    typer.echo("A dry run: nothing is requested, and no folder is made or changed.")
+    typer.echo(f"A dry run: {REQUESTED[plan.is_new]}, and no folder is made or changed.")
     print_facts(_facts(plan))
     if options:
         rows = [[f"--{key}", text_of(value), origin] for key, value, origin in options]
         print_rows("Options that are set", ["option", "value", "set by"], rows, n_text_columns=3)
-    _print_requests(plan)
+    _print_pages(plan.start)
     typer.echo(f"The same command without --dry-run {'starts' if plan.is_new else 'resumes'} the crawl.")
 
 
@@ -62,15 +61,13 @@ def _options(context: typer.Context) -> list[tuple[str, Any, str]]:
     if context.params["resume"] is not None:
         settings = {name: setting for name, setting in settings.items() if name == "time"}
     rows = []
-    for parameter in context.command.params:
-        name = parameter.name or ""
+    for name, each in context.command.declared.items():  # type: ignore[attr-defined]
         if name in NOT_SHOWN:
             continue
-        key = "file" if parameter.param_type_name == "argument" else option_key(parameter)
         if is_from_command_line(context, name):
-            rows.append((key, masked(name, context.params[name]), COMMAND_LINE))
+            rows.append((each.key, masked(name, context.params[name]), COMMAND_LINE))
         elif name in settings:
-            rows.append((key, masked(name, settings[name].value), settings[name].origin))
+            rows.append((each.key, masked(name, settings[name].value), settings[name].origin))
     return rows
 
 
@@ -86,7 +83,7 @@ def _facts(plan: CrawlPlan) -> dict[str, str]:
         "relevance": printable(settings.relevance or "", 200),
         "stop": f"after {counted(start.page_budget, 'page')}",
         "scope": _scope(settings),
-        **(_access(settings) if start.sends_requests else {"requests": "none: pages are read from the recording"}),
+        **({"requests": "none: pages are read from the recording"} if settings.offline else _access(settings)),
     }
 
 
@@ -126,47 +123,25 @@ def _access(settings: CrawlSettings) -> dict[str, str]:
     }
 
 
-def _print_requests(plan: CrawlPlan) -> None:
-    start = plan.start
-    if start.requests:
-        is_visited = plan.is_new and not start.sends_requests
-        what = "pages, as read from the recording" if is_visited else "requests" if start.sends_requests else "pages"
-        cells = [_cells(request, is_timed=start.sends_requests) for request in start.requests]
-        titles = [title for title in cells[0] if any(row[title] for row in cells)]
-        rows = [[row[title] for title in titles] for row in cells]
-        print_rows(f"The first {what}", titles, rows, n_text_columns=len(titles))
-        if not is_visited:
-            say(
-                "As if responses took no time, no robots.txt file had rules, and pages had no links: responses change "
-                "what follows."
-            )
+def _print_pages(start: PlannedStart) -> None:
+    if start.start_pages:
+        n_seeds = len(start.settings.seeds)
+        rows = [[each.url, each.outcome, _score(each.relevance), f"{each.n_links:,}"] for each in start.start_pages]
+        more = f", the first {len(rows)} of {n_seeds:,}" if n_seeds > len(rows) else ""
+        print_rows(f"Start pages{more}", ["URL", "outcome", "relevance", "links"], rows, n_text_columns=2)
+    if start.ranking:
+        rows = [[_score(each.score), each.url, each.why] for each in start.ranking]
+        print_rows("The best queued pages", ["score", "URL", "why"], rows, n_text_columns=3)
+        say("Hosts that have to wait for their crawl delay, and new links, change what follows.")
     else:
-        say(f"Nothing would be requested: {_why_nothing(start)}.")
-    if start.skipped:
-        rows = [[row.url, row.reason.text, row.detail] for row in start.skipped]
-        print_rows("Skipped without a request", ["URL", "reason", "detail"], rows, n_text_columns=3)
-    if start.waiting:
-        rows = [[each.host, each.state, _seconds(each.seconds)] for each in start.waiting]
-        print_rows("Hosts that have to wait", ["host", "state", "for"], rows, n_text_columns=2)
+        say(f"Nothing more would be requested: {_why_nothing(start)}.")
 
 
 def _why_nothing(start: PlannedStart) -> str:
     if start.n_visits >= start.page_budget:
-        return f"{start.n_visits:,} of {counted(start.page_budget, 'page')} are visited; raise --pages to go on"
-    if not start.n_queued:
-        return "the queue is empty; start a new crawl with other start pages or a wider scope"
-    return "all pages of the queue are skipped, or their hosts are disabled"
+        return f"{start.n_visits:,} of {counted(start.page_budget, 'page')} have been visited; raise --pages to go on"
+    return "the queue is empty; start a new crawl with other start pages or a wider scope"
 
 
-def _cells(request: PlannedRequest, *, is_timed: bool) -> dict[str, str]:
-    return {
-        "after": _seconds(request.seconds) if is_timed else "",
-        "request": request.kind,
-        "URL": request.url,
-        "score": "" if request.score is None else f"{request.score:.4g}",
-        "why": request.why,
-    }
-
-
-def _seconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:g} s"
+def _score(score: float | None) -> str:
+    return "" if score is None else f"{score:.4g}"

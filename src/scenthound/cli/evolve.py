@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scenthound.cli.options import (
-    AsJson,
-    AsPublished,
-    ClosedWorld,
-    Cluster,
-    FollowNofollow,
-    Force,
-    Mode,
-    OptionalTopics,
-    OptionalWeb,
-    PageBudget,
-    Plain,
-    RandomSeed,
-    SkipMissing,
-    StartPages,
-    Task,
-    Train,
-    TrainFrom,
-    TrainingPages,
-    Workers,
-    api_arguments,
+    Printed,
     is_from_command_line,
     note_missing_pages,
     panels,
     refuse_settings,
+    with_options,
 )
-from scenthound.cli.results import print_compiled_code, print_json
 from scenthound.errors import Failure, UsageError, printable
+from scenthound.experiments.options import EvolveOptions, ResumeSearchOptions, Running
+from scenthound.options import Option, options_in, part
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_rows
 
@@ -46,11 +29,21 @@ if TYPE_CHECKING:
     from scenthound.experiments.evolve.evolution import Evolution as FinishedSearch
 
 #: Options that may differ when a search is resumed; all others are settings of the search.
-RUN_OPTIONS = ("web", "best", "workers", "cluster", "as_json")
+RUN_OPTIONS = (*(each.name for each in options_in(ResumeSearchOptions)), "as_json")
 #: With more topics, the proposed commands use all topics of the file.
 MAX_TOPICS_NAMED = 3
 #: The number of unseen topics that the proposed validation uses.
 UNSEEN_PROPOSED = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resuming:
+    """Resuming
+
+    resume: Continue the search in this folder, however it ended; the folder has its settings.
+    """
+
+    resume: Annotated[Path | None, Option(metavar="DIR")] = None
 
 
 @panels(
@@ -62,124 +55,7 @@ UNSEEN_PROPOSED = 4
         "Relevance": "relevance threshold train train_from training_pages as_published",
     }
 )
-def evolve(
-    context: typer.Context,
-    web: OptionalWeb = None,
-    topics: OptionalTopics = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ID",
-            help="Crawl for this topic; repeatable, fitness is then the mean over topics.",
-            show_default="all of the file",
-        ),
-    ] = None,
-    skip_missing: SkipMissing = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for the search.")] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Continue the search in this folder, however it ended; the folder has its settings."
-        ),
-    ] = None,
-    best: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Write the N best individuals with different weights: evolved.toml, evolved-2.toml and so on.",
-        ),
-    ] = 1,
-    search: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="johnson2003, chc or cma, with parameters as in cma:population=20,generations=50."
-        ),
-    ] = "johnson2003",
-    fitness: Annotated[
-        str,
-        typer.Option(
-            metavar="SUM",
-            help="harvest, new_hosts, distance, target_recall, or a sum as in '0.7*harvest + 0.3*target_recall'.",
-        ),
-    ] = "harvest",
-    random_seed: RandomSeed = 0,
-    scores: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Scores with weights: nine (as in johnson2003), all thirteen, or names such as "
-            "comm_out,parent_1,anchor.",
-        ),
-    ] = "nine",
-    split: Annotated[
-        str,
-        typer.Option(
-            metavar="BY",
-            help="Several rules: distance:2,4 (links from the seeds) or phase:1000 (pages into the crawl).",
-        ),
-    ] = "nothing",
-    renew: Annotated[
-        str,
-        typer.Option(
-            metavar="WHICH",
-            help="The ranks that a good page renews: those of its links, or of its siblings, too.",
-        ),
-    ] = "links",
-    seed_with: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Add the rules of an earlier evolved.toml to the first population; repeatable."
-        ),
-    ] = None,
-    reevaluate: Annotated[
-        bool,
-        typer.Option(
-            "--reevaluate",
-            help="Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost, "
-            "unless with --random-streams individual.",
-        ),
-    ] = False,
-    crawls: Annotated[int, typer.Option(min=1, help="Crawls for each topic.")] = 3,
-    pages: PageBudget = 10_000,
-    start: StartPages = 10,
-    same_start: Annotated[
-        bool,
-        typer.Option(
-            "--same-start/--own-starts", help="Start all crawls of a topic from the same pages, or each from its own."
-        ),
-    ] = True,
-    random_streams: Annotated[
-        str,
-        typer.Option(
-            metavar="BY",
-            help="Random numbers of crawls: common (the same for all searches), search (the same for all individuals) "
-            "or individual (new ones for each).",
-        ),
-    ] = "common",
-    mode: Mode = "roulette",
-    task: Task = "examples",
-    closed_world: ClosedWorld = False,
-    follow_nofollow: FollowNofollow = False,
-    plain: Plain = False,
-    relevance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", help="Scores pages; `scenthound relevance` lists the models.", show_default="svm"
-        ),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option(help="Pages with at least this relevance are relevant: between 0 and 1.")
-    ] = 0.5,
-    train: Train = 0,
-    train_from: TrainFrom = None,
-    training_pages: TrainingPages = "wang2009",
-    as_published: AsPublished = False,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
+def evolve(context: typer.Context, options: EvolveOptions, resuming: Resuming, printed: Printed) -> None:
     """Search for the weights of a rank function that crawl best for a topic, by a genetic algorithm.
 
     scenthound evolve --web web --topics topics.jsonl --topic chemistry --out search
@@ -190,24 +66,26 @@ def evolve(
     from scenthound.experiments.evolve.folder import check_new
     from scenthound.store.folder import is_kind
 
+    resume, out = resuming.resume, options.out
     if resume is not None:
         refuse_settings(context, "search", resume, RUN_OPTIONS)
-    elif web is None or topics is None or out is None:
+    elif options.web is None or options.topics is None or out is None:
         raise UsageError("A search needs --web, --topics and --out; continue one with --resume DIR.")
     else:
-        check_new(out, force)
-        note_missing_pages(web)
-        if not topic:
-            _note_topics(topics, skip_missing=skip_missing)
-    folder = resume or out or Path()
+        check_new(Path(out), options.force)
+        note_missing_pages(options.web)
+        if not options.topic:
+            _note_topics(options.topics, skip_missing=options.skip_missing)
+    folder = Path(resume or out)
     go_on = f"scenthound evolve --resume {printable(folder)}"
     try:
         if resume is not None:
             # The folder has its settings: those that configuration files set are for new searches.
             changes = {name: context.params[name] for name in ("web", "best") if is_from_command_line(context, name)}
-            done = searches.resume_search(resume, **changes, workers=workers, cluster=cluster, progress=True)
+            given = {**vars(part(Running, options)), **changes}
+            done = with_options(searches.resume_search, ResumeSearchOptions(resume, **given))
         else:
-            done = searches.evolve(**api_arguments(context, "resume"), progress=True)
+            done = with_options(searches.evolve, options)
     except KeyboardInterrupt:
         if is_kind(folder, "search"):
             typer.echo(f"Finished evaluations are stored. Continue with: {go_on}", err=True)
@@ -218,13 +96,10 @@ def evolve(
         raise Failure(
             f"{error.message.rstrip('.')}. Finished evaluations are stored; continue with `{go_on}`."
         ) from error
-    if as_json:
-        print_json(_values(done))
-    else:
-        _print(done)
+    printed.show(done, _values, _print)
 
 
-def _note_topics(topics: Path, *, skip_missing: bool) -> None:
+def _note_topics(topics: Any, *, skip_missing: bool) -> None:
     """Print how many topics there are, because each evaluation crawls for every one of them."""
     from scenthound.topics.files import read_topics
 
@@ -263,7 +138,6 @@ def _print(evolution: Evolution) -> None:
         per_s = evolution.visits_per_s
         speed = "" if per_s is None else f", {per_s:,.0f} visits/s from the first crawl on"
         typer.echo(f"This run: {done.n_visits_now:,} visits in {evolution.seconds:,.1f} s{speed}.")
-    print_compiled_code()
     for line in _next_steps(done):
         typer.echo(line)
 

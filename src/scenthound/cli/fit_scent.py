@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli.options import (
-    TOPICS_HELP,
-    WEB_HELP,
-    AsJson,
-    PageBudget,
-    RandomSeed,
-    ReplaceFile,
-    Workers,
-    api_arguments,
-    note_missing_pages,
-    panels,
-)
-from scenthound.cli.results import print_json
+from scenthound.cli.options import Printed, note_missing_pages, panels, with_options
 from scenthound.errors import printable
+from scenthound.experiments.options import FitScentOptions
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_rows, say
 
@@ -34,33 +22,7 @@ FEW_TOPICS = 20
 
 
 @panels({"What to fit on": "web topics topics_max out", "The crawls": "pages rounds relevance random_seed"})
-def fit_scent(
-    context: typer.Context,
-    web: Annotated[list[Path], typer.Option(help=f"{WEB_HELP} Repeatable, with --topics for each.")],
-    topics: Annotated[
-        list[Path], typer.Option(help=f"{TOPICS_HELP} Pages of a topic are its examples, and those labelled with it.")
-    ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the weights: .toml.")],
-    pages: PageBudget = 1000,
-    rounds: Annotated[
-        int, typer.Option(min=1, help="Rounds of crawls and fits; each crawls with the weights of the one before.")
-    ] = 2,
-    topics_max: Annotated[
-        int | None, typer.Option(min=1, help="At most N topics of each web, drawn at random.", show_default="all")
-    ] = None,
-    relevance: Annotated[
-        str,
-        typer.Option(
-            metavar="MODEL",
-            help="Scores pages and links, as it will in crawls with these weights; `scenthound relevance` lists the "
-            "models. Models that need training pages cannot be used.",
-        ),
-    ] = "rocchio",
-    random_seed: RandomSeed = 0,
-    workers: Workers = None,
-    force: ReplaceFile = False,
-    as_json: AsJson = False,
-) -> None:
+def fit_scent(options: FitScentOptions, printed: Printed) -> None:
     """Fit the weights of the strategy scent on recorded webs with known topics.
 
     scenthound fit-scent --web web --topics topics.jsonl --out scent.toml
@@ -69,13 +31,9 @@ def fit_scent(
     """
     from scenthound.api import searches
 
-    for each in web:
+    for each in options.web:
         note_missing_pages(each)
-    done = searches.fit_scent(**api_arguments(context), progress=True)
-    if as_json:
-        print_json(_values(done))
-    else:
-        _print(done)
+    printed.show(with_options(searches.fit_scent, options), _values, _print)
 
 
 def _print(done: ScentFit) -> None:

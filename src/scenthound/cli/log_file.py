@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 LEVELS = ("debug", "info", "warning", "error")
 
 
+def check_level(level: str) -> None:
+    if level not in LEVELS:
+        raise UnknownName.among("log level", printable(level, 40), LEVELS)
+
+
 @contextmanager
 def log_to(file: Path | None, level: str = "info") -> Iterator[None]:
     """Write records of this level and above to the file during the block."""
-    if level not in LEVELS:
-        raise UnknownName.among("log level", printable(level, 40), LEVELS)
+    check_level(level)
     if file is None:
         yield
         return
@@ -53,13 +57,10 @@ def log_to(file: Path | None, level: str = "info") -> Iterator[None]:
 
 def _check_name(file: Path) -> None:
     """UsageError for `-`, which is not standard output here, and for an empty name, which is the current folder."""
-    if file.name == "-":
+    if file.name in ("", "-"):
         raise UsageError(
-            "--log-file - is not supported: name a file, such as crawl.log. --log-json prints the progress on standard "
-            "output."
+            "--log-file needs the name of a file, such as crawl.log. --log-json prints the progress on standard output."
         )
-    if not file.name:
-        raise UsageError("--log-file needs the name of a file, such as crawl.log.")
 
 
 class _OneLine(logging.Formatter):

@@ -1,24 +1,127 @@
-"""Options that several commands share, how help lays them out, and how they become arguments of the API."""
+"""Commands made from functions and the settings classes of their parameters; how help lays out their options."""
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import MISSING, dataclass, is_dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 from scenthound.errors import UsageError, printable
+from scenthound.options import Declared, Option, check, declared, listed, text_problem
 
 if TYPE_CHECKING:
     from scenthound.cli.configuration import Configuration, Setting
 
 Function = TypeVar("Function", bound=Callable[..., None])
+Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
-#: How help writes a value of a type; flags have none.
-METAVARS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
+#: How help writes a value of a type.
+METAVARS: dict[Any, str] = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
+#: What messages call numbers, by Typer's names for them.
+_NUMBERS = {"int": "whole number", "int range": "whole number", "float": "number", "float range": "number"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """How a command prints its result.
+
+    as_json: Print JSON instead of tables.
+    """
+
+    as_json: Annotated[bool, Option(flag="--json")] = False
+
+    def show(self, result: Result, values: Callable[[Result], Any], print_it: Callable[[Result], None]) -> None:
+        """Print a result: its plain values as JSON, or as `print_it` does."""
+        if self.as_json:
+            print_json(values(result))
+        else:
+            print_it(result)
+
+
+def print_json(values: Any) -> None:
+    from scenthound.ui.formats import json_text
+
+    typer.echo(json_text(values, indent=1))
+
+
+def command_of(function: Callable[..., None]) -> Any:
+    """The command of a function whose parameters are settings classes, and perhaps the context. Each of the classes is
+    made from the options that are given; others keep their defaults."""
+    hints = get_type_hints(function)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    options = {
+        name: each for kind in groups.values() for name, each in declared(kind).items() if not each.is_python_only
+    }
+
+    def called(context: typer.Context, **values: Any) -> None:
+        given = {name: value for name, value in values.items() if value is not None and value not in ((), [])}
+        arguments: dict[str, Any] = {}
+        for parameter, kind in groups.items():
+            known = declared(kind)
+            shown = {"progress": True} if "progress" in known else {}
+            missing = {name: None for name, each in known.items() if each.option.is_required is False}
+            arguments[parameter] = kind(
+                **{**missing, **shown, **{name: given[name] for name in known if name in given}}
+            )
+        if typer.Context in hints.values():
+            arguments["context"] = context
+        function(**arguments)
+
+    parameters = [
+        inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        *(_parameter(each) for each in options.values()),
+    ]
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    called.__doc__, called.panels = function.__doc__, getattr(function, "panels", {})  # type: ignore[attr-defined]
+    only = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    only.command(cls=Command)(called)
+    command: Any = get_command(only)
+    command.declared = options
+    return command
+
+
+def group_of(text: str, functions: Mapping[str, Callable[..., None]]) -> Any:
+    """The group of the commands of functions, by the names of these."""
+    commands = {name: command_of(function) for name, function in functions.items()}
+    for name, command in commands.items():
+        command.name = name
+    return Group(help=text, commands=commands, no_args_is_help=True)
+
+
+def _parameter(each: Declared) -> inspect.Parameter:
+    option, kind, default = each.option, each.command_line_type, each.default
+    if option.is_required or (default is MISSING and option.is_required is None):
+        default = inspect.Parameter.empty
+    elif default is MISSING:
+        default = None
+    elif option.shown or isinstance(default, tuple):
+        default = False if kind is bool and default is not None else None
+    about: dict[str, Any] = {
+        "help": each.help,
+        "metavar": option.metavar or (None if option.is_argument else METAVARS.get((*get_args(kind), kind)[0])),
+        "min": option.ge,
+        "max": option.le,
+        "rich_help_panel": each.panel,
+        "show_default": option.shown or True,
+    }
+    if option.values is not None:
+        about["autocompletion"] = option.values
+    described = typer.Argument(**about) if option.is_argument else typer.Option(each.flag, **about)
+    annotation = kind if default is inspect.Parameter.empty else kind | None
+    if kind is bool and each.default is not None:
+        annotation = bool
+    return inspect.Parameter(
+        each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, described]
+    )
 
 
 def panels(groups: Mapping[str, str]) -> Callable[[Function], Function]:
@@ -34,61 +137,51 @@ def panels(groups: Mapping[str, str]) -> Callable[[Function], Function]:
 def _laid_out(command: Any, parameters: list[Any]) -> list[Any]:
     panel_of = getattr(command.callback, "panels", {})
     for parameter in parameters:
-        parameter.rich_help_panel = panel_of.get(parameter.name)
+        parameter.rich_help_panel = panel_of.get(parameter.name, parameter.rich_help_panel)
+        parameter.type = copy(parameter.type)
+        parameter.type.name = _NUMBERS.get(parameter.type.name, parameter.type.name)
         if parameter.param_type_name == "argument":
-            parameter.display_type_rich = lambda ctx: ""  # Its name says what to write.
-        elif parameter.metavar is None:
-            annotation = parameter.type_descriptor.annotation
-            parameter.metavar = METAVARS.get(get_args(annotation)[0] if get_origin(annotation) is list else annotation)
+            # Its name says what to write.
+            parameter.type.get_metavar = lambda param, ctx: ""
+        elif parameter.is_flag:
+            parameter.metavar = ""
     return parameters
 
 
 CONFIG_HELP = "Read this configuration file instead of scenthound.toml and the one of the user."
 PROFILE_HELP = "Use this profile of the configuration files."
-CONFIGURATION = "Configuration"
 _FLAG = re.compile(r"--[a-z][a-z0-9-]*")
 
 
+def _remember(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> None:
+    if value is not None:
+        context.meta[f"scenthound.{parameter.name}"] = value
+
+
 @cache
-def _configuration_options() -> tuple[Any, ...]:
+def _configuration_options() -> tuple[TyperOption, ...]:
     """`--config` and `--profile`, which every command has. They are read first, and are no arguments of the command."""
-
-    def remember(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> None:
-        if value is not None:
-            context.meta[f"scenthound.{parameter.name}"] = value
-
-    def options(
-        config: Annotated[
-            Path | None,
-            typer.Option(metavar="FILE", help=CONFIG_HELP, is_eager=True, expose_value=False, callback=remember),
-        ] = None,
-        profile: Annotated[
-            str | None,
-            typer.Option(metavar="NAME", help=PROFILE_HELP, is_eager=True, expose_value=False, callback=remember),
-        ] = None,
-    ) -> None:
-        """Only its parameters are used."""
-
-    only = typer.Typer(add_completion=False)
-    only.command()(options)
-    return tuple(get_command(only).params)
+    about: Any = {"is_eager": True, "expose_value": False, "callback": _remember, "rich_help_panel": "Configuration"}
+    return (
+        TyperOption(param_decls=["--config"], metavar="FILE", help=CONFIG_HELP, **about),
+        TyperOption(param_decls=["--profile"], metavar="NAME", help=PROFILE_HELP, **about),
+    )
 
 
 class Command(TyperCommand):
     """A command with options that configuration files and environment variables may set (`configuration`)."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        *own, help_option = super().get_params(ctx)
-        common = _configuration_options()
-        parameters = _laid_out(self, [*own, help_option, *common])
-        for parameter in common:
-            parameter.rich_help_panel = CONFIGURATION
-        return parameters
+        return _laid_out(self, [*super().get_params(ctx), *_configuration_options()])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        commands = getattr(ctx.find_root().command, "configurable", None)
-        if commands is not None and not ctx.resilient_parsing:
-            ctx.default_map = _ConfiguredDefaults(ctx, commands)
+        if ctx.parent is not None and not ctx.resilient_parsing:
+            ctx.default_map = _ConfiguredDefaults(ctx)
+            # As they were written: an empty path would become the current folder.
+            given, _, parameters = self.make_parser(ctx).parse_args(args=[*args])
+            for each in parameters:
+                if problem := text_problem(listed(given[each.name or ""]), each.default):
+                    raise typer.BadParameter(f"it {problem}", ctx, each)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -105,9 +198,8 @@ class _ConfiguredDefaults:
     """What configuration files and environment variables set, in the place of the defaults of a command. It is loaded
     when a value is needed: after `--config` and `--profile` were read, and not for help."""
 
-    def __init__(self, context: Any, commands: Any) -> None:
+    def __init__(self, context: Any) -> None:
         self._context = context
-        self._commands = commands
 
     def get(self, name: str, default: Any = None) -> Any:
         if self._context.resilient_parsing or name in ("config", "profile", "help"):
@@ -122,7 +214,7 @@ class _ConfiguredDefaults:
         context = self._context
         chosen = context.find_root().params
         config, profile = (context.meta.get(f"scenthound.{name}", chosen.get(name)) for name in ("config", "profile"))
-        configuration = Configuration.found(self._commands, config, profile)
+        configuration = Configuration.found(config, profile)
         for note in configuration.notes():
             typer.echo(f"Note: {note}", err=True)
         return configuration
@@ -153,114 +245,11 @@ class Group(TyperGroup):
         return _laid_out(self, super().get_params(ctx))
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace the result of an earlier run.")]
-ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes.", show_default="all cores")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Use the workers of a Ray cluster: host:port of its head node, or local. --workers then limits them.",
-    ),
-]
-RandomSeed = Annotated[int, typer.Option(help="Seed of the random generator.")]
-WEB_HELP = "A recorded web or a crawl folder, as `scenthound record` and `crawl` make them."
-TOPICS_HELP = "A topic file: TOML or JSON Lines."
-Web = Annotated[Path, typer.Option(help=WEB_HELP)]
-Topics = Annotated[Path, typer.Option(help=TOPICS_HELP)]
-#: For commands that can do without, for example to resume.
-OptionalWeb = Annotated[Path | None, typer.Option(help=WEB_HELP)]
-OptionalTopics = Annotated[Path | None, typer.Option(help=TOPICS_HELP)]
-TopicId = Annotated[str | None, typer.Option(metavar="ID", help="Which topic, if the file has several.")]
-TopicsMax = Annotated[int | None, typer.Option(min=1, help="Only the first N topics.")]
-SkipMissing = Annotated[
-    bool,
-    typer.Option("--skip-missing", help="Skip topics without start pages in the web or without usable keywords."),
-]
-SeedPages = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="URL", help="A page to start from; repeatable. Replaces the seeds or examples of the topic file."
-    ),
-]
-Strategies = Annotated[list[str], typer.Option(help="name or name:parameter=value,...; repeatable.")]
-PageBudget = Annotated[int, typer.Option(min=1, help="Page budget of each crawl.")]
-Task = Annotated[str, typer.Option(help="Start from `examples`, or from their `neighbours` two links away.")]
-StartPages = Annotated[int, typer.Option(min=1, help="Pages each crawl starts from; the other examples are targets.")]
-Repeats = Annotated[int, typer.Option(min=1, help="Independent starts of each topic, each with its own start pages.")]
-ClosedWorld = Annotated[bool, typer.Option("--closed-world", help="Hide links to pages that were not recorded.")]
-FollowNofollow = Annotated[bool, typer.Option("--follow-nofollow", help="Follow links marked rel=nofollow.")]
-Relevance = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODEL",
-        help="Scores pages and links for all strategies: rocchio, cosine, svm; `scenthound relevance` "
-        "lists the models.",
-        show_default="rocchio; for evolved:file=..., that of the file",
-    ),
-]
-Train = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="Set up to N examples of each topic aside to train relevance models, in addition to the start pages; they "
-        "are not targets. At most half of the targets, and in all as many pages as --training-pages says.",
-    ),
-]
-TrainFrom = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Train relevance models on the .html, .htm and .txt pages in DIR/positive and DIR/negative.",
-    ),
-]
-TrainingPages = Annotated[
-    str,
-    typer.Option(
-        metavar="STUDY",
-        help="How many pages train relevance models. wang2009: up to 75 of the topic, and twice as many examples of "
-        "other topics. johnson2003: up to 139 of the topic, and five times as many random pages of the web.",
-    ),
-]
-Judge = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="Set up to N examples of each topic aside to train the classifiers of the metric harvest; 75 in wang2009.",
-    ),
-]
-AsPublished = Annotated[
-    bool, typer.Option("--as-published", help="Train relevance models on any example, targets too, as in wang2009.")
-]
-#: On a narrow terminal a word of more than 26 letters is cut off.
-MODE_HELP = (
-    "The order in which requested pages return. sequential: one after the other. roulette (size=100, "
-    "refill_at=50): drawn from a current list, as in johnson2003. polite (workers=30, delay_s=1, fetch_s=0.5, "
-    "patience=0, fetch_list=none): workers and crawl delays in simulated time; polite:preset=wang2009 has the fetch "
-    "list of wang2009. Parameters are written like those of strategies: polite:delay_s=2."
-)
-Mode = Annotated[str, typer.Option(metavar="MODE", help=MODE_HELP)]
-OptionalMode = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODE", help=MODE_HELP, show_default="polite if the web has several hosts, otherwise sequential"
-    ),
-]
-Plain = Annotated[
-    bool, typer.Option("--plain", help="Use no compiled code: slower, with the same results; CPU time is measured.")
-]
-
-
-def api_arguments(context: typer.Context, *left_out: str, **renamed: str) -> dict[str, Any]:
-    """The options of a command that have a value, as arguments of the API; `renamed` are those with another name."""
-    return {
-        renamed.get(name, name): value
-        for name, value in context.params.items()
-        if value is not None and value not in ((), []) and name not in ("as_json", *left_out)
-    }
+def with_options(function: Callable[..., Returned], options: Any) -> Returned:
+    """Call a function of the API with its settings: errors name flags."""
+    check(options)
+    returned: Returned = inspect.unwrap(function)(options)
+    return returned
 
 
 def refuse_settings(

@@ -3,36 +3,32 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from scenthound.cli.options import AsJson
+from scenthound.cli.options import Printed, print_json, with_options
 from scenthound.errors import printable
+from scenthound.plugins.options import NewStrategyOptions, PluginOptions
 
 if TYPE_CHECKING:
     from scenthound.plugins.installed import InstalledPlugin
 
+
 COMMANDS_OF_KINDS = {"strategy": "strategies", "metric": "metrics", "relevance": "relevance"}
 
 
-def plugins(
-    kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Only plug-ins of this kind: strategy, metric or relevance.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def plugins(options: PluginOptions, printed: Printed) -> None:
     """List the installed plug-ins: where they come from, and whether they can be used.
 
     scenthound plugins --kind strategy
     """
     from dataclasses import asdict
 
-    from scenthound.api.catalog import list_plugins
-    from scenthound.cli.results import print_json
+    from scenthound.api import catalog
 
-    listed = list(list_plugins(kind))
-    if as_json:
+    listed = list(with_options(catalog.list_plugins, options))
+    if printed.as_json:
         print_json([asdict(each) for each in listed])
         return
     _print_others([each for each in listed if not each.is_built_in])
@@ -73,27 +69,20 @@ def _print_built_in(listed: "list[InstalledPlugin]") -> None:
             say(f"Not usable: {each.problem}")
 
 
-def new_strategy(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and underscores, as in best_links.")
-    ],
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder to make.", show_default="scenthound-NAME")
-    ] = None,
-) -> None:
+def new_strategy(options: NewStrategyOptions) -> None:
     """Make a package with a strategy, its tests and its entry point.
 
     The strategy works. The package is the start of a plug-in: install it, run its tests, and change it.
 
     scenthound new-strategy best_links
     """
-    from scenthound.api.catalog import new_strategy as make_package
+    from scenthound.api import catalog
     from scenthound.command_line import shell_word
     from scenthound.ui.terminal import say
 
-    folder = make_package(name, out=out)
-    strategy = name.replace("-", "_")
-    if strategy != name:
+    folder = with_options(catalog.new_strategy, options)
+    strategy = options.name.replace("-", "_")
+    if strategy != options.name:
         say(f"The strategy is called {strategy}: names have underscores instead of hyphens.")
     files = sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
     say(f"Made the package {printable(folder)}: {', '.join(files)}.")

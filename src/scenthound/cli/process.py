@@ -12,17 +12,9 @@ from contextlib import contextmanager
 
 from scenthound.blas import ONE_THREAD
 
-#: Set by the scripts of `completion`.
-COMPLETE_VARIABLE = "_SCENTHOUND_COMPLETE"
-
 
 def run() -> None:
     """The entry point of `scenthound`."""
-    if COMPLETE_VARIABLE in os.environ:
-        from scenthound.cli.completion import answer
-
-        answer()
-        return
     from scenthound.cli import main
 
     for name, value in ONE_THREAD.items():

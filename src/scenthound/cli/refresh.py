@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import ExitStack
-from dataclasses import replace
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,35 +11,32 @@ import typer
 from scenthound.api.progress import show_progress
 from scenthound.cli import INTERRUPTED
 from scenthound.cli.crawl import print_note
-from scenthound.cli.crawl_progress import SECONDS_BETWEEN_JSON, clock_time, most_frequent, print_event
+from scenthound.cli.crawl_progress import JsonLines, clock_time, print_event, print_reasons, reason_values
 from scenthound.cli.crawl_results import program
-from scenthound.cli.results import print_json
+from scenthound.cli.options import print_json
 from scenthound.crawler.recrawl import RefreshStatus, RefreshSummary
 from scenthound.errors import printable
 from scenthound.reasons import EndReason
 from scenthound.ui.formats import counted
-from scenthound.ui.terminal import print_commands, print_facts, print_rows
+from scenthound.ui.terminal import print_commands, print_facts
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from scenthound.crawler.options import RefreshArguments
 
 
-def refresh_crawl(folder: Path, *, pages: int | None, time: str | None, log_json: bool, as_json: bool) -> None:
-    from scenthound.api.crawls import refresh_run
+def refresh_crawl(arguments: RefreshArguments, *, log_json: bool, as_json: bool) -> None:
+    from scenthound.api.runs import refreshed
 
-    run = refresh_run(folder, pages=pages, time=time)
-    options = replace(run.options, handle_signals=True, note=print_note)
-    with ExitStack() as cleanup:
-        if log_json:
-            options = replace(options, watch=_JsonLines())
-        else:
-            progress = cleanup.enter_context(show_progress(f"refreshing {printable(folder)}"))
-            options = replace(
-                options,
-                progress=lambda _share, text: progress(0.0, text),
-                watch=lambda status: progress(status.counts.n_checked / max(1, status.n_pages), _counts(status)),
-            )
-        summary = run.start(options)
+    with show_progress(f"refreshing {printable(arguments.crawl)}", not log_json) as progress:
+        watched: dict[str, Any] = (
+            {"watch": JsonLines(status_values).watch}
+            if log_json
+            else {
+                "progress": lambda _share, text: progress(0.0, text),
+                "watch": lambda status: progress(status.counts.n_checked / max(1, status.n_pages), _counts(status)),
+            }
+        )
+        summary = refreshed(arguments, handle_signals=True, note=print_note, **watched)
     if log_json:
         print_event("ended", summary_values(summary))
     elif as_json:
@@ -51,16 +45,6 @@ def refresh_crawl(folder: Path, *, pages: int | None, time: str | None, log_json
         print_summary(summary)
     if summary.ended is EndReason.STOPPED:
         sys.exit(INTERRUPTED)
-
-
-class _JsonLines:
-    def __init__(self) -> None:
-        self._last_s = -SECONDS_BETWEEN_JSON
-
-    def __call__(self, status: RefreshStatus) -> None:
-        if monotonic() - self._last_s >= SECONDS_BETWEEN_JSON:
-            self._last_s = monotonic()
-            print_event("status", status_values(status))
 
 
 def _counts(status: RefreshStatus) -> str:
@@ -96,13 +80,14 @@ def summary_values(summary: RefreshSummary) -> dict[str, Any]:
         "continued": summary.is_continued,
         **values,
         "n_recorded": summary.n_recorded,
-        "reasons": {reason.value: count for reason, count in most_frequent(summary.reasons)},
+        "reasons": reason_values(summary.reasons),
     }
 
 
 def print_summary(summary: RefreshSummary) -> None:
     status = summary.status
     ended = "is complete" if summary.is_complete else f"ended: {summary.ended}"
+    recorded = counted(summary.n_recorded, "page")
     continued = ", continued from an earlier run," if summary.is_continued else ""
     typer.echo(f"Refresh {summary.refresh:,} of {printable(summary.folder)}{continued} {ended}.")
     print_facts(
@@ -111,21 +96,12 @@ def print_summary(summary: RefreshSummary) -> None:
             "time": clock_time(status.seconds),
             **{str(outcome): f"{count:,}" for outcome, count in status.counts.outcomes.items()},
             "downloaded": f"{status.counts.body_bytes:,} bytes of pages",
-            **({"not checked": _recorded(summary.n_recorded)} if summary.n_recorded else {}),
+            **({"not checked": f"{recorded} that the crawl read from a recording"} if summary.n_recorded else {}),
         }
     )
     if summary.reasons:
-        print_rows(
-            "Pages that are gone, failed or were skipped",
-            ["reason", "meaning", "pages"],
-            [[reason.value, reason.text, f"{count:,}"] for reason, count in most_frequent(summary.reasons)],
-            n_text_columns=2,
-        )
+        print_reasons("Pages that are gone, failed or were skipped", summary.reasons)
     _print_next(summary)
-
-
-def _recorded(n_pages: int) -> str:
-    return f"{counted(n_pages, 'page')} that the crawl read from a recording"
 
 
 def _print_next(summary: RefreshSummary) -> None:

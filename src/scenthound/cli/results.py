@@ -3,66 +3,60 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound import jit
+from scenthound.cli.options import Printed, print_json
 from scenthound.errors import PluginError, printable
 from scenthound.registry import format_value
 from scenthound.ui.endings import simulated_text
-from scenthound.ui.formats import counted, json_text
+from scenthound.ui.formats import counted
 from scenthound.ui.terminal import filled_command, print_rows, print_table, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from scenthound.api.laboratory import Comparison, Run, Study
     from scenthound.api.searches import Validation
     from scenthound.api.webs import Web
-    from scenthound.corpus.export import ExportSummary
+    from scenthound.corpus.documents import ExportSummary
     from scenthound.experiments.evaluate import Evaluation
-    from scenthound.experiments.runs import Simulation
     from scenthound.experiments.trec import TrecSummary
     from scenthound.registry import Parameter, Registry
     from scenthound.store.record import RecordSummary
 
 
-def print_json(values: Any) -> None:
-    typer.echo(json_text(values, indent=1))
+def record_values(web: Web) -> dict[str, Any]:
+    assert web.summary is not None
+    return web.summary.counts()
 
 
-def print_compiled_code() -> None:
-    """Whether compiled code made crawls of this run."""
-    typer.echo(f"Compiled code: {'yes' if jit.was_used() else 'no'}.")
-
-
-def print_record(web: Web, as_json: bool) -> None:
+def print_record(web: Web) -> None:
     summary = web.summary
     assert summary is not None
-    if as_json:
-        print_json(summary.counts())
-        return
     typer.echo(
         f"Recorded {_contents(summary, web.folder)}, {counted(summary.vocabulary, 'stem')}, "
-        f"{counted(summary.aliases, 'redirect')}. Extension in C: {'yes' if summary.is_compiled else 'no'}."
+        f"{counted(summary.aliases, 'redirect')}."
     )
     for reason, skipped in summary.skipped.items():
         typer.echo(f"Left out {skipped.count:,}: {reason} (first: {', '.join(skipped.examples)})")
 
 
-def print_synthesized(web: Web, as_json: bool) -> None:
+def synthesized_values(web: Web) -> dict[str, Any]:
+    from scenthound.testing.topical_web import TOPICS_FILE
+
+    # Nothing was read, so nothing was left out.
+    counts = {name: count for name, count in record_values(web).items() if name not in ("bytes_read", "skipped")}
+    return {"folder": str(web.folder), "topics": str(web.folder / TOPICS_FILE), **counts}
+
+
+def print_synthesized(web: Web) -> None:
     from scenthound.testing.topical_web import TOPICS_FILE
 
     summary, out, topics = web.summary, web.folder, web.folder / TOPICS_FILE
     assert summary is not None
-    if as_json:
-        # Nothing was read, so nothing was left out.
-        counts = {name: count for name, count in summary.counts().items() if name not in ("bytes_read", "skipped")}
-        print_json({"folder": str(out), "topics": str(topics), **counts})
-        return
     typer.echo(
         f"Generated {_contents(summary, out)}, {counted(summary.aliases, 'redirect')}; the topics are in {topics}."
     )
@@ -86,13 +80,11 @@ _DROPPED = {
 }
 
 
-def print_export(summary: ExportSummary | TrecSummary, out: str, as_json: bool) -> None:
-    from scenthound.corpus.export import RECORD_KINDS, ExportSummary
+def print_export(summary: ExportSummary | TrecSummary, out: str) -> None:
+    from scenthound.corpus.documents import ExportSummary
     from scenthound.corpus.language import detects_languages
+    from scenthound.corpus.options import RECORD_KINDS
 
-    if as_json:
-        print_json({"file": out, **asdict(summary)})
-        return
     if not isinstance(summary, ExportSummary):
         _print_trec(summary, out)
         return
@@ -160,7 +152,7 @@ def print_run(run: Run) -> None:
         f"{counted(len(experiment.strategies), 'strategy')} x {counted(experiment.repeats, 'start')}) visited "
         f"{counted(done.n_pages, 'page')}; the traces are in {done.out / 'traces.parquet'}."
     )
-    typer.echo(f"Mode: {experiment.mode}. Compiled code: {_compiled(done)}.")
+    typer.echo(f"Mode: {experiment.mode}.")
     if done.pages_wanted > experiment.page_budget:
         typer.echo(f"--pages {done.pages_wanted:,}: the web has {experiment.page_budget:,}, which is the maximum.")
     if done.n_not_recorded:
@@ -177,23 +169,9 @@ def print_run(run: Run) -> None:
     typer.echo(f"Next: scenthound evaluate {done.out}")
 
 
-def _compiled(done: Simulation) -> str:
-    if 0 < done.n_compiled < done.n_crawls:
-        return f"{done.n_compiled:,} of {done.n_crawls:,} crawls"
-    return "yes" if done.n_compiled else "no"
-
-
 def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_all: bool = False) -> None:
     """One table, or all of them: the metrics by the number of pages, the cost, and pages missing from the recording."""
-    from scenthound.ui.reports.run import (
-        SUMMARY_METRICS,
-        all_tables,
-        defined_metrics,
-        ending_notes,
-        is_default,
-        main_table,
-        summary_metrics,
-    )
+    from scenthound.ui.reports.run import all_tables, defined_metrics, ending_notes, main_table, summary_notes
 
     tables = all_tables(evaluation)
     if print_all:
@@ -201,43 +179,31 @@ def print_evaluation(evaluation: Evaluation, *, by_pages: bool = False, print_al
         for name, table in tables.items():
             if name not in evaluation.metrics:
                 print_table(table)
+        notes = ending_notes(evaluation, defined_metrics(evaluation))
     else:
         print_table(main_table(evaluation, by_pages=by_pages))
-        _print_metric_notes(evaluation, SUMMARY_METRICS if is_default(evaluation) else evaluation.metrics)
-    for text in ending_notes(evaluation, (defined_metrics if print_all else summary_metrics)(evaluation)):
+        notes = summary_notes(evaluation)
+    for text in notes:
         say(text)
     if not print_all:
         typer.echo(f"--all prints {counted(len(tables), 'table')}: {', '.join(tables)}.")
 
 
 def print_metrics(evaluation: Evaluation) -> None:
-    """All metrics by the number of pages."""
-    from scenthound.ui.reports.run import defined_metrics, metric_table
+    """All metrics by the number of pages, with notes."""
+    from scenthound.ui.reports.run import defined_metrics, metric_table, table_notes
 
     for metric in defined_metrics(evaluation):
         print_table(metric_table(evaluation, metric))
-    _print_metric_notes(evaluation, evaluation.metrics)
+    for note in table_notes(evaluation, evaluation.metrics):
+        say(note)
 
 
-def _print_metric_notes(evaluation: Evaluation, metrics: Sequence[str]) -> None:
-    """What the marks mean, and which of these metrics have no values."""
-    from scenthound.ui.reports.run import defined_metrics, marks_note, undefined_notes
-
-    if defined_metrics(evaluation) and len(evaluation.results) > 1:
-        say(marks_note(evaluation, best=""))
-    for note in undefined_notes(evaluation, metrics):
-        say(note[:1].upper() + note[1:])
-
-
-def print_comparison(comparison: Comparison, as_json: bool) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Notes, the two tables, and which strategy is best or why that cannot be told."""
-    from scenthound.records import to_json
     from scenthound.ui.reports.comparison import conclusion_lines, measurements_table, notes_of, ranking_table
 
     done = comparison.compared
-    if as_json:
-        print_json(to_json(done))
-        return
     for note in notes_of(done):
         say(f"Note: {note}")
     print_table(ranking_table(done))
@@ -247,7 +213,6 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
     for line in conclusion_lines(done):
         say(line)
     typer.echo(f"Mode: {done.mode}.")
-    print_compiled_code()
     if done.command:
         typer.echo(f"\nStart it live:\n{filled_command(done.command, '  ', '    ')}")
     if done.command_note:
@@ -259,14 +224,10 @@ def print_comparison(comparison: Comparison, as_json: bool) -> None:
         )
 
 
-def print_study(result: Study, as_json: bool) -> None:
-    from scenthound.experiments.study.results import FINDINGS_FILE
+def print_study(result: Study) -> None:
     from scenthound.ui.reports.findings import findings_table, unasked_lines, verdict_lines
 
     study = result.finished
-    if as_json:
-        typer.echo((result.folder / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
-        return
     for note in study.notes:
         say(f"Note: {printable(note)}")
     print_table(findings_table(study.findings, f"Findings of {study.settings.study}"))
@@ -277,19 +238,16 @@ def print_study(result: Study, as_json: bool) -> None:
     n_reused = study.n_crawls - study.n_made
     crawls = f"{study.n_made:,} crawls made" + (f", {n_reused:,} reused" if n_reused else "")
     say(f"{crawls}. {total_s:,.1f} s in total: {parts}.")
-    print_compiled_code()
     typer.echo(f"Report: {printable(result.folder / 'report.html')}")
 
 
-def print_validation(result: Validation, as_json: bool) -> None:
+def print_validation(result: Validation) -> None:
     """The strategies, the measurements on each group of topics, the verdicts, and how to read them."""
-    from scenthound.experiments.validate.results import FINDINGS_FILE, READING
+    from scenthound.experiments.validate.results import READING, measures_table
     from scenthound.ui.reports.findings import claims_table
-    from scenthound.ui.reports.validation import ALL_SEARCHES, measures_tables, named_finding
+    from scenthound.ui.reports.study import table_block
+    from scenthound.ui.reports.validation import ALL_SEARCHES, named_finding
 
-    if as_json:
-        typer.echo((result.folder / FINDINGS_FILE).read_text(encoding="utf-8"), nl=False)
-        return
     validation = result.finished
     settings = validation.settings
     label_of = dict(zip(settings.all_strategies, settings.labels, strict=True))
@@ -299,29 +257,26 @@ def print_validation(result: Validation, as_json: bool) -> None:
         say(f"{label}: {strategy}")
     for group, topics in settings.groups().items():
         of = f"topic {settings.topics[topics[0]].id}" if len(topics) == 1 else f"{len(topics)} topics"
-        for table in measures_tables(
-            validation.measurements, settings.labels, settings.budgets, topics, f"{of} {group}".strip()
-        ):
-            print_table(table)
+        table = measures_table(validation.measurements, settings.labels, settings.budgets, topics, f"{of} {group}")
+        print_table(table_block(table))
     findings = [
         named_finding(each.name, each.says, label_of.get(each.strategy, ALL_SEARCHES), each.topics, each.claims)
         for each in validation.findings
     ]
     print_table(claims_table(findings))
     say(f"Effects are differences to {settings.against}. {READING}")
-    print_compiled_code()
     typer.echo(f"Findings, all crawls and figures: {result.folder}")
 
 
 def print_plugins(
-    registry: Registry[Any], names: list[str], as_json: bool, facts: Callable[[str], dict[str, Any]] | None = None
+    registry: Registry[Any], names: list[str], printed: Printed, facts: Callable[[str], dict[str, Any]] | None = None
 ) -> None:
     """A table of all plug-ins, or details of those named; `facts` are properties besides the parameters."""
     from scenthound.api.catalog import plugins
 
     for name in names:
         registry.factory(name)
-    if as_json:
+    if printed.as_json:
         print_json([_plugin_values(registry, name, facts) for name in names or registry.names()])
     elif names:
         for name in names:

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenthound.cli.options import (
-    AsJson,
-    OptionalTopics,
-    OptionalWeb,
-    RandomSeed,
-    TopicId,
-    api_arguments,
-    panels,
-)
-from scenthound.cli.results import print_json
+from scenthound.cli.options import Printed, panels, print_json, with_options
 from scenthound.errors import UsageError
+from scenthound.experiments.options import Drawing, LabelOptions, Scoring, ThresholdOptions
+from scenthound.options import Option, part
 from scenthound.ui.formats import counted
 from scenthound.ui.terminal import print_commands, print_rows, say
 
 if TYPE_CHECKING:
-    from scenthound.experiments.threshold.curve import Choice, Measured, ThresholdRow
+    from scenthound.experiments.threshold.curve import Choice, ThresholdRow
     from scenthound.experiments.threshold.suggestion import Suggestion
 
 MAX_ROWS = 24
@@ -32,57 +26,20 @@ MAX_ROWS = 24
 WIDE_INTERVAL = 0.4
 
 
+@dataclass(frozen=True, kw_only=True)
+class Labelling(Drawing):
+    """Pages to label, and figures of the result.
+
+    suggest: Write N pages to label to LABELS, spread over the scores, and exit.
+    out: Draw the curves: .svg, .png or .pdf; repeatable.
+    """
+
+    suggest: Annotated[int | None, Option(metavar="N", ge=10)] = None
+    out: Annotated[Sequence[Path], Option(metavar="FILE", type=list[Path])] = ()
+
+
 @panels({"How the labelled pages are scored": "web topics topic relevance train_from cross_validate"})
-def threshold(
-    context: typer.Context,
-    labels: Annotated[
-        Path,
-        typer.Argument(metavar="LABELS", help="CSV or JSON Lines: url,label or score,label; labels are yes or no."),
-    ],
-    web: OptionalWeb = None,
-    topics: OptionalTopics = None,
-    topic: TopicId = None,
-    relevance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="The model to find a threshold for; `scenthound relevance` lists them. rocchio, the default of "
-            "crawls, needs none: its scores are probabilities, with the threshold 0.5, and it learns during a crawl.",
-            show_default="cosine",
-        ),
-    ] = None,
-    train_from: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Train the model on DIR/positive and DIR/negative. Without it, on the examples of the topic file that "
-            "are not labelled.",
-        ),
-    ] = None,
-    cross_validate: Annotated[
-        bool,
-        typer.Option(
-            "--cross-validate",
-            help="Train the model on the labelled pages; each page is scored by a model that did not see it.",
-        ),
-    ] = False,
-    precision: Annotated[
-        float | None, typer.Option(metavar="P", help="The highest recall with at least this precision.")
-    ] = None,
-    recall: Annotated[
-        float | None, typer.Option(metavar="R", help="The highest precision with at least this recall.")
-    ] = None,
-    suggest: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=10, help="Write N pages to label to LABELS, spread over the scores, and exit."),
-    ] = None,
-    random_seed: RandomSeed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Let --suggest replace the file.")] = False,
-    out: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Draw the curves: .svg, .png or .pdf; repeatable.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def threshold(options: ThresholdOptions, labelling: Labelling, printed: Printed) -> None:
     """Suggest a relevance threshold from 20 to 50 labelled pages: by default the one with the best F1.
 
     scenthound threshold labels.csv --web web --topics topics.jsonl --topic chess --relevance svm --out curve.svg
@@ -90,37 +47,35 @@ def threshold(
     from scenthound.api import searches
     from scenthound.ui.figures import check_figure_file
 
-    if suggest is not None:
-        if web is None or topics is None:
-            raise UsageError("--suggest draws pages of a web by their scores: give --web and --topics.")
-        if cross_validate:
-            raise UsageError("There are no labels to cross-validate with yet: use --suggest without --cross-validate.")
-        arguments = api_arguments(context, "cross_validate", "precision", "recall", "out", suggest="n")
-        _print_pages_to_label(labels, searches.pages_to_label(**arguments, progress=True), as_json)
+    if labelling.suggest is not None:
+        _suggest(options, labelling, as_json=printed.as_json)
         return
-    figures = out or []
-    for figure in figures:
+    for figure in labelling.out:
         check_figure_file(figure)
-    found = searches.threshold(**api_arguments(context, "out", "random_seed", "force"), progress=True)
-    for figure in figures:
+    found = with_options(searches.threshold, options)
+    for figure in labelling.out:
         found.draw(figure)
-    if as_json:
-        print_json(_values(found.suggestion))
-    else:
-        _print(found.suggestion, figures)
+    printed.show(found.suggestion, _values, lambda suggestion: _print(suggestion, labelling.out))
 
 
-def _print_pages_to_label(file: Path, n_pages: int, as_json: bool) -> None:
+def _suggest(options: ThresholdOptions, labelling: Labelling, *, as_json: bool) -> None:
+    """Write pages to label."""
+    from scenthound.api import searches
+
+    if options.cross_validate:
+        raise UsageError("There are no labels to cross-validate with yet: use --suggest without --cross-validate.")
+    chosen = {**vars(part(Scoring, options)), **vars(part(Drawing, labelling)), "progress": True}
+    n_pages = with_options(searches.pages_to_label, LabelOptions(options.labels, labelling.suggest or 0, **chosen))
     if as_json:
-        print_json({"file": str(file), "n_pages": n_pages})
+        print_json({"file": str(options.labels), "n_pages": n_pages})
         return
     say(
-        f"{counted(n_pages, 'page')} to label in {file}. Write yes or no into the column `label`, leave the others "
-        "unchanged; then run the command again without --suggest."
+        f"{counted(n_pages, 'page')} to label in {options.labels}. Write yes or no into the column `label`, leave the "
+        "others unchanged; then run the command again without --suggest."
     )
 
 
-def _print(found: Suggestion, figures: list[Path]) -> None:
+def _print(found: Suggestion, figures: Sequence[Path]) -> None:
     choice = found.choice
     print_rows(_title(found), ["threshold", "accepted", "precision", "recall", "F1"], _table(choice))
     row = choice.row
@@ -184,12 +139,8 @@ def _table(choice: Choice) -> list[list[str]]:
 
 
 def _cells(row: ThresholdRow, *, is_chosen: bool) -> list[str]:
-    measured = (row.precision, row.recall, row.f1)
-    return [f"{row.threshold}{' *' if is_chosen else ''}", f"{row.n_accepted:,}", *map(_with_interval, measured)]
-
-
-def _with_interval(measured: Measured) -> str:
-    return f"{measured.value:.2f} ({measured.low:.2f} to {measured.high:.2f})"
+    rates = [f"{each.value:.2f} ({each.low:.2f} to {each.high:.2f})" for each in (row.precision, row.recall, row.f1)]
+    return [f"{row.threshold}{' *' if is_chosen else ''}", f"{row.n_accepted:,}", *rates]
 
 
 def _expectation(choice: Choice) -> str:

@@ -1,48 +1,38 @@
 """`scenthound topics`: list, select and import topics."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenthound.cli.options import TOPICS_HELP, AsJson, Command, Group, RandomSeed, ReplaceFile, api_arguments
+from scenthound.cli.options import Printed, group_of, print_json, with_options
+from scenthound.options import Option
+from scenthound.topics.options import ImportOptions, SelectOptions
 
 if TYPE_CHECKING:
     from scenthound.api.catalog import Topics
 
-topics = typer.Typer(
-    help="List topics, select them by the rules of the studies, import them from Open Directory RDF.",
-    cls=Group,
-    no_args_is_help=True,
-    add_completion=False,
-)
 
-TopicFile = Annotated[Path, typer.Argument(help=TOPICS_HELP)]
-Out = Annotated[Path, typer.Option(help="Topic file to write; .toml or .jsonl, also .gz and .zst.")]
-RuleName = Annotated[
-    str,
-    typer.Option(
-        help="leaves: first leaves in breadth-first order (menczer2001). walks: leaves by random walks (pant2002). "
-        "level: random categories at level 3, kept apart (wang2009).",
-    ),
-]
-Count = Annotated[int, typer.Option(min=1, help="Number of topics.")]
-MinLinks = Annotated[
-    int | None, typer.Option(min=1, help="Minimum number of links of a category.", show_default="the rule's")
-]
+@dataclass(frozen=True, kw_only=True)
+class ListOptions:
+    """The topics to list.
+
+    file: A topic file: TOML or JSON Lines.
+    """
+
+    file: Annotated[Path, Option(is_argument=True)]
 
 
-@topics.command("list", cls=Command)
-def list_topics(file: TopicFile, as_json: AsJson = False) -> None:
+def list_topics(options: ListOptions, printed: Printed) -> None:
     """List the topics of a file."""
     from dataclasses import asdict
 
     from scenthound.api.catalog import open_topics
-    from scenthound.cli.results import print_json
     from scenthound.ui.terminal import print_rows
 
-    found = open_topics(file)
-    if as_json:
+    found = open_topics(options.file)
+    if printed.as_json:
         print_json([asdict(topic) for topic in found])
         return
     columns = found.table.to_dict().values()
@@ -50,47 +40,26 @@ def list_topics(file: TopicFile, as_json: AsJson = False) -> None:
     print_rows(found.table.title, found.table.columns, rows, n_text_columns=2)
 
 
-@topics.command("select", cls=Command)
-def select_topics(
-    context: typer.Context,
-    file: TopicFile,
-    out: Out,
-    rule: RuleName = "leaves",
-    count: Count = 100,
-    random_seed: RandomSeed = 0,
-    min_links: MinLinks = None,
-    force: ReplaceFile = False,
-) -> None:
+def select_topics(options: SelectOptions) -> None:
     """Select topics of a topic file by their paths.
 
     scenthound topics select topics.jsonl --rule level --count 30 --out thirty.jsonl
     """
     from scenthound.api import catalog
 
-    catalog.check_new_file(out, force=force)
-    _save(catalog.select_topics(**api_arguments(context, "out", "force")), out)
+    catalog.check_new_file(Path(options.out or ""), force=options.force)
+    _save(with_options(catalog.select_topics, replace(options, out=None)), Path(options.out or ""))
 
 
-@topics.command("import", cls=Command)
-def import_topics(
-    context: typer.Context,
-    content: Annotated[Path, typer.Option(help="content.rdf.u8, also .gz or .zst: pages by category.")],
-    out: Out,
-    structure: Annotated[Path | None, typer.Option(help="structure.rdf.u8, also .gz or .zst: the tree.")] = None,
-    rule: RuleName = "leaves",
-    count: Count = 100,
-    random_seed: RandomSeed = 0,
-    min_links: MinLinks = None,
-    force: ReplaceFile = False,
-) -> None:
+def import_topics(options: ImportOptions) -> None:
     """Import topics from a dump of the Open Directory.
 
     scenthound topics import --structure structure.rdf.u8.gz --content content.rdf.u8.gz --rule walks --out topics.jsonl
     """
     from scenthound.api import catalog
 
-    catalog.check_new_file(out, force=force)
-    _save(catalog.import_topics(**api_arguments(context, "out", "force")), out)
+    catalog.check_new_file(Path(options.out or ""), force=options.force)
+    _save(with_options(catalog.import_topics, replace(options, out=None)), Path(options.out or ""))
 
 
 def _save(selected: "Topics", out: Path) -> None:
@@ -98,3 +67,9 @@ def _save(selected: "Topics", out: Path) -> None:
     for note in selected.notes:
         typer.echo(f"Note: {note}", err=True)
     typer.echo(f"Wrote {len(selected):,} topics to {out}.")
+
+
+topics = group_of(
+    "List topics, select them by the rules of the studies, import them from Open Directory RDF.",
+    {"list": list_topics, "select": select_topics, "import": import_topics},
+)

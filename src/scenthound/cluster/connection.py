@@ -1,7 +1,8 @@
 """The connection to a Ray cluster, or a cluster of this machine's processors for as long as it is needed.
 
 Rules
-- Whatever is wrong costs one line and at most a few seconds: the head node is asked (`probe`) before Ray connects.
+- Whatever is wrong costs one line. The head node is asked for its token (`probe`) before Ray connects, so that a wrong
+  address or token costs a few seconds at most.
 - Ray prints nothing, sends no statistics, and has no dashboard. Signal handlers and environment variables that it needs
   or sets are restored.
 - A local cluster listens on the loopback interface only; if it does not, a line names the open ports.
@@ -20,7 +21,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from ipaddress import ip_address
 from time import monotonic, sleep
 from types import ModuleType
@@ -28,11 +29,11 @@ from typing import Any
 
 from scenthound.blas import ONE_THREAD
 from scenthound.cluster import bootstrap, security
-from scenthound.cluster.pool import ClusterPool, Member
-from scenthound.cluster.probe import HeadNode, WrongToken
+from scenthound.cluster.pool import ClusterPool
+from scenthound.cluster.probe import accepts
 from scenthound.cluster.worker import FileServer
 from scenthound.errors import Failure, InvalidParameter, MissingExtra, UsageError, printable
-from scenthound.processes import Pool, WorkerFiles, processors
+from scenthound.processes import MAX_REPEATS, Pool, WorkerFiles, processors
 from scenthound.signals import noted_interrupts, restored_signals
 
 #: A cluster of this machine.
@@ -52,6 +53,7 @@ REMOVE_S = 5.0
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
+    "RAY_task_oom_retries": str(MAX_REPEATS),
 }
 
 
@@ -63,20 +65,14 @@ class Connection:
         self.address = address
         self.is_ours = is_ours  #: and is closed in the end
         self.node: str = ray.get_runtime_context().get_node_id()
-        self.spare: list[Member] = []  #: idle actors
         self.n_users = 0
         ray.cloudpickle.register_pickle_by_value(bootstrap)
-        self._actor = ray.remote(
+        #: `bootstrap.work` as a task of the cluster.
+        self.work: Any = ray.remote(
             num_cpus=1,
-            max_restarts=0,
-            max_task_retries=0,
-            scheduling_strategy="SPREAD",
-            concurrency_groups={"reports": 1},
+            max_retries=MAX_REPEATS,
             runtime_env={"env_vars": ONE_THREAD},
-        )(bootstrap.Bootstrap)
-
-    def new_actor(self) -> Any:
-        return self._actor.remote()
+        )(bootstrap.work)
 
     def new_service(self, processors: float) -> Any:
         """An actor for one task that lasts: its calls run in several threads, and those that it cannot take soon are
@@ -92,15 +88,12 @@ class Connection:
         }
         return self.ray.remote(**options)(bootstrap.Bootstrap).remote()
 
-    def new_file_server(self, folder: str) -> Any:
+    def new_file_server(self, setup: Any) -> Any:
         """Ray restarts it by itself: it has no state."""
-        here = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(self.node, soft=False)
+        node = self.ray.get_runtime_context().get_node_id()
+        here = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
         server = self.ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=here)(FileServer)
-        return server.remote(folder)
-
-    def is_here(self, node: str) -> bool:
-        """Whether a node is that of this process, with the same files."""
-        return node == self.node
+        return server.remote(setup)
 
     def kill(self, actor: Any) -> None:
         with suppress(Exception):
@@ -168,32 +161,27 @@ def _leave(connection: Connection) -> None:
         if connection.n_users:
             return
         _current = None
-        for member in connection.spare:
-            connection.kill(member.actor)
         if connection.is_ours:
             _shut_down(connection.ray)
 
 
 def _connected(address: str, n: int | None) -> Connection:
-    _ray_version()
+    if find_spec("ray") is None:
+        raise MissingExtra.named("cluster", "--cluster")
     with _environment(_QUIET):
-        is_loopback = True if address == LOCAL else check_address(address)
+        token = None if address == LOCAL else check_address(address)
         ray = _ray()
         if ray.is_initialized():
             return _existing(ray, address)
-        with _on_loopback() if is_loopback else nullcontext():
-            return _start(ray, n) if address == LOCAL else _connect(ray, address)
-
-
-def _ray_version() -> str:
-    try:
-        return version("ray")
-    except PackageNotFoundError:
-        raise MissingExtra.named("cluster", "--cluster") from None
+        # The services of a node listen at its own address.
+        with _on_loopback() if address == LOCAL or _is_loopback(address.rpartition(":")[0]) else nullcontext():
+            if address == LOCAL:
+                return _start(ray, n)
+            _init(ray, token, address=address)
+            return Connection(ray, address, is_ours=True)
 
 
 def _ray() -> Any:
-    _ray_version()
     import_module("ray.util.scheduling_strategies")
     return import_module("ray")
 
@@ -212,75 +200,36 @@ def _existing(ray: Any, address: str) -> Connection:
 # An existing cluster
 
 
-def check_address(address: str) -> bool:
-    """One clear line if a cluster cannot be used, before Ray tries to. Returns whether its nodes are on the loopback
-    interface."""
+def check_address(address: str) -> str | None:
+    """One clear line if a cluster cannot be used, before Ray tries to. Returns its token; None if it demands none."""
     host, colon, port = address.rpartition(":")
     if "://" in address or not host or not colon or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
         raise InvalidParameter(f"--cluster {printable(repr(address))} should be host:port, or local.")
-    if not HeadNode(address, None).demands_token():
+    if accepts(address, None):
         if security.may_do_without_token():
-            head = HeadNode(address, None)
-        else:
-            raise UsageError(
-                f"--cluster {printable(address)}: this cluster demands no token, so anyone who can reach it can run "
-                f"programs there. Start its nodes with RAY_AUTH_MODE=token, or set {security.ALLOW_VARIABLE}=1."
-            )
-    else:
-        head = HeadNode(address, _token(address))
-    _check_token(head, address)
-    _check_versions(head, address)
-    here = [node.address for node in head.nodes() if os.access(node.socket, os.W_OK)]
-    if not here:
+            return None
         raise UsageError(
-            f"--cluster {printable(address)}: this machine is not a node of the cluster. Run "
-            f"`ray start --address {printable(address)}` here first, with --num-cpus 0 if it should not work itself."
+            f"--cluster {printable(address)}: this cluster demands no token, so anyone who can reach it can run "
+            f"programs there. Start its nodes with RAY_AUTH_MODE=token, or set {security.ALLOW_VARIABLE}=1."
         )
-    return all(map(_is_loopback, here))
-
-
-def _is_loopback(address: str) -> bool:
-    with suppress(ValueError):
-        return ip_address(address).is_loopback
-    return address == "localhost"
-
-
-def _token(address: str) -> str:
     token = security.token()
     if token is None:
         raise UsageError(
             f"--cluster {printable(address)} demands a token: copy {security.default_token_file()} from a node of the "
             f"cluster (mode 600), or set {security.PATH_VARIABLE}."
         )
-    return token
-
-
-def _check_token(head: HeadNode, address: str) -> None:
-    try:
-        head.check_token()
-    except WrongToken:
+    if not accepts(address, token):
         raise UsageError(
             f"--cluster {printable(address)} does not accept the token of this machine: copy that of a node of the "
             "cluster."
-        ) from None
+        )
+    return token
 
 
-def _check_versions(head: HeadNode, address: str) -> None:
-    here = {"Ray": _ray_version(), "Python": ".".join(map(str, sys.version_info[:3]))}
-    for name, there in head.versions().items():
-        if there != here[name]:
-            raise UsageError(
-                f"--cluster {printable(address)} has {name} {printable(there)}, and this machine {here[name]}: "
-                "install the same version."
-            )
-
-
-def _connect(ray: Any, address: str) -> Connection:
-    used = import_module("ray._private.services").canonicalize_bootstrap_address(address, None)
-    # Ray replaces the loopback address, and would try for minutes to reach a node that does not listen there.
-    demands_token = HeadNode(used, None).demands_token()
-    _init(ray, security.token() if demands_token else None, address=address)
-    return Connection(ray, address, is_ours=True)
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
 
 
 # A cluster of this machine
@@ -345,7 +294,7 @@ def _init(ray: Any, token: str | None, **arguments: Any) -> None:
         except Exception as error:  # noqa: BLE001 - it raises several kinds, with long texts
             with suppress(Exception):
                 _shut_down(ray)
-            reason = printable(str(error).strip().partition("\n")[0], 300)
+            reason = printable(" ".join(str(error).split()), 300)
             raise_if_interrupted()
             raise Failure(f"Ray cannot use the cluster {printable(arguments['address'])}: {reason}") from None
         try:

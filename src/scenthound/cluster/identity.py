@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 import numpy as np
 
 #: Libraries whose version may change a result.
-LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "PyStemmer")
-#: So many characters of a digest are shown and compared.
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
+#: This many characters of a digest are shown and compared.
 DIGEST_CHARACTERS = 12
 #: Files of a package that are not the same in every installation of the same version.
 _LEFT_OUT = (".pyc", ".so", ".c", ".h")
@@ -21,15 +21,12 @@ _LEFT_OUT = (".pyc", ".so", ".c", ".h")
 @cache
 def identity() -> dict[str, str]:
     """The identity of this process: versions, and digests of what has none."""
-    from scenthound import native
-
     return {
         "Scenthound": _version("scenthound"),
-        "source code": _digest(files("scenthound")),
+        "source code": _digest("scenthound"),
         "Python": platform.python_version(),
         **{library: _version(library) for library in LIBRARIES},
-        "public suffix list": _digest(files("publicsuffixlist")),
-        "extension in C": "used" if native.is_available() else "not used",
+        "public suffix list": _digest("publicsuffixlist"),
         "floating-point arithmetic": _arithmetic(),
     }
 
@@ -50,23 +47,14 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _digest(package: Traversable) -> str:
-    digest = hashlib.sha256()
-    for name, content in sorted(_contents(package, "")):
-        digest.update(f"{name}:{len(content)};".encode())
-        digest.update(content)
+def _digest(package: str) -> str:
+    digest, root = hashlib.sha256(), Path(str(files(package)))
+    for file in sorted(root.rglob("*")):
+        if file.is_file() and file.suffix not in _LEFT_OUT:
+            content = file.read_bytes()
+            digest.update(f"{file.relative_to(root)}:{len(content)};".encode())
+            digest.update(content)
     return digest.hexdigest()[:DIGEST_CHARACTERS]
-
-
-def _contents(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found = []
-    for entry in folder.iterdir():
-        name = f"{prefix}{entry.name}"
-        if entry.is_dir() and entry.name != "__pycache__":
-            found += _contents(entry, f"{name}/")
-        elif entry.is_file() and not name.endswith(_LEFT_OUT):
-            found.append((name, entry.read_bytes()))
-    return found
 
 
 def _arithmetic() -> str:

@@ -3,7 +3,7 @@
 Rules
 - A node that has the same content at the same path opens it there. Content is compared by a digest; that of a recorded
   web is its fingerprint, with the names and sizes of its files.
-- Otherwise one worker of the node receives a copy, in pieces, in a private folder named by the digest. Copies are used
+- Otherwise one worker of the node fetches a copy, in parts, into a private folder named by the digest. Copies are used
   again by later commands, and removed when none has used them for `UNUSED_S`.
 """
 
@@ -13,18 +13,18 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
 from pathlib import Path
+from typing import Any
 
 from scenthound.errors import Failure, printable
 from scenthound.store.folder import is_kind
 from scenthound.store.recorded_web import RecordedWeb
 
-#: Bytes of a file that are sent at once.
-PIECE_BYTES = 16 << 20
-#: Copies that no command used for so long are removed.
+#: Copies that no command used for this long are removed.
 UNUSED_S = 7 * 86_400.0
 
 
@@ -45,17 +45,6 @@ def input_of(path: Path) -> Input:
         raise Failure(f"Cannot read {printable(path)}: {reason.strerror or reason}.") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a file of an input. `name` is its path within a folder; empty if the input is the file."""
-
-    digest: str
-    name: str
-    offset: int
-    content: bytes
-    is_last: bool = False
-
-
 def content_digest(path: Path) -> str:
     """A digest of a file, or of the names and contents of all files in a folder. Raises OSError."""
     if not path.is_dir():
@@ -64,7 +53,7 @@ def content_digest(path: Path) -> str:
     is_web = is_kind(path, "web")
     if is_web:
         digest.update(RecordedWeb.open(path).fingerprint.encode())
-    for name, file in _files(path):
+    for name, file in files_of(path):
         digest.update(f"{name!r}:{file.stat().st_size if is_web else _file_digest(file)};".encode())
     return digest.hexdigest()
 
@@ -74,8 +63,11 @@ def _file_digest(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _files(folder: Path) -> list[tuple[str, Path]]:
-    return sorted((str(file.relative_to(folder)), file) for file in folder.rglob("*") if file.is_file())
+def files_of(path: Path) -> list[tuple[str, Path]]:
+    """The files of an input, each with its path within a folder, which is empty if the input is the file."""
+    if not path.is_dir():
+        return [("", path)]
+    return sorted((str(file.relative_to(path)), file) for file in path.rglob("*") if file.is_file())
 
 
 def has(path: str, digest: str) -> bool:
@@ -86,18 +78,8 @@ def has(path: str, digest: str) -> bool:
         return False
 
 
-def pieces(sent: Input) -> Iterator[Piece]:
-    """The content of an input, to send it."""
-    path = Path(sent.path)
-    for name, file in _files(path) if path.is_dir() else [("", path)]:
-        with file.open("rb") as content:
-            offset = 0
-            while (part := content.read(PIECE_BYTES)) or not offset:
-                yield Piece(sent.digest, name, offset, part)
-                offset += len(part)
-                if not part:
-                    break
-    yield Piece(sent.digest, "", 0, b"", is_last=True)
+#: Calls a method of a `worker.FileServer` on another machine.
+Ask = Callable[..., Any]
 
 
 class Copies:
@@ -105,6 +87,7 @@ class Copies:
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.gettempdir(), f"scenthound-inputs-{os.getuid()}")
+        self._remove_unused()
 
     def find(self, digest: str) -> Path | None:
         """A complete copy; None if there is none."""
@@ -114,23 +97,25 @@ class Copies:
             return path
         return None
 
-    def receive(self, piece: Piece) -> None:
-        """Write a piece of a copy; the last one completes it."""
+    def fetch(self, digest: str, ask: Ask) -> Path:
+        """The copy of an input, made by one process of this machine at a time."""
         self._make_folder()
-        part = self._folder / f"{piece.digest}.{os.getpid()}.part"
-        if piece.is_last:
-            try:
-                part.rename(self._folder / piece.digest)
-            except OSError:  # Another worker of this machine was faster.
-                _remove(part)
-            return
-        file = part / piece.name if piece.name else part
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("r+b" if piece.offset else "wb") as content:
-            content.seek(piece.offset)
-            content.write(piece.content)
+        with Path(self._folder, "lock").open("w") as lock:
+            flock(lock, LOCK_EX)
+            if found := self.find(digest):
+                return found
+            copy = self._folder / digest
+            part = copy.with_suffix(".part")
+            _remove(part)
+            for name in ask("names", digest):
+                file = part / name if name else part
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with file.open("wb") as content:
+                    while piece := ask("part", digest, name, content.tell()):
+                        content.write(piece)
+            return part.rename(copy)
 
-    def remove_unused(self) -> None:
+    def _remove_unused(self) -> None:
         with suppress(OSError):
             for entry in list(os.scandir(self._folder)):
                 if time.time() - entry.stat().st_mtime > UNUSED_S:

@@ -9,7 +9,6 @@ found unchanged, and the response of a page that was rendered like the rendered 
 import json
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -24,7 +23,7 @@ from scenthound.store.warc_format import CONVERSION, NOT_MODIFIED, WarcRecord, u
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.decode import is_html_type, looks_like_html, type_of
 from scenthound.web.fetch import header_values
-from scenthound.web.parser_process import GuardedParser
+from scenthound.web.parse import PageParser
 from scenthound.web.robots import header_directives
 
 DEFAULT_AGENT = "Scenthound"
@@ -54,26 +53,23 @@ def exported_records(export: ArchiveExport) -> Iterator[tuple[ArchiveLocation, W
     """The records, in order of location; `warcinfo` records are not counted."""
     crawl = export.crawl
     end = crawl.archive_end()
-    with closing(_NoindexDetector(crawl)) as detector:
-        for location, record in crawl.archive.records(end):
-            if not export.include_noindex and detector.is_noindex(location, record):
-                export.n_noindex += 1
-                continue
-            yield location, record
-            if record.kind in _RESPONSES:
-                # All files but the last have the same size.
-                share = (location.file + location.offset / crawl.about.archive.most_file_bytes) / (end.file + 1)
-                export.count(share if end.file else location.offset / end.offset)
+    detector = _NoindexDetector(crawl)
+    for location, record in crawl.archive.records(end):
+        if not export.include_noindex and detector.is_noindex(location, record):
+            export.n_noindex += 1
+            continue
+        yield location, record
+        if record.kind in _RESPONSES:
+            # All files but the last have the same size.
+            share = (location.file + location.offset / crawl.about.archive.most_file_bytes) / (end.file + 1)
+            export.count(share if end.file else location.offset / end.offset)
 
 
 class _NoindexDetector:
     def __init__(self, crawl: StoredCrawl) -> None:
         self._agent = str(crawl.about.settings.get("agent", DEFAULT_AGENT))
         self._visited = _noindex_by_location(crawl)
-        self._parser = GuardedParser(WordScanner(), agent=self._agent)
-
-    def close(self) -> None:
-        self._parser.close()
+        self._parser = PageParser(WordScanner(), self._agent)
 
     def is_noindex(self, location: ArchiveLocation, record: WarcRecord) -> bool:
         if location in self._visited:
@@ -82,9 +78,10 @@ class _NoindexDetector:
             return False
         if header_directives(header_values(record.head, "X-Robots-Tag"), self._agent)[0]:
             return True
-        if not _is_html(record):
+        essence = type_of(record.header("Content-Type"))
+        if not (looks_like_html(record.body) if essence is None else is_html_type(essence)):
             return False
-        parsed = self._parser.parse_now(record.content, record.url, record.charset)
+        parsed = self._parser.parse(record.content, record.url, record.charset)
         return not isinstance(parsed, SkipReason) and parsed.noindex
 
 
@@ -107,12 +104,6 @@ def _noindex_by_location(crawl: StoredCrawl) -> dict[ArchiveLocation, bool]:
     return found
 
 
-def _is_html(record: WarcRecord) -> bool:
-    """By its type or, without one, by its content."""
-    essence = type_of(record.header("Content-Type"))
-    return looks_like_html(record.body) if essence is None else is_html_type(essence)
-
-
 def write_warc(export: ArchiveExport) -> None:
     """Compressed record by record if the name ends in .gz, else plain."""
     compressed = export.name.lower().endswith(".gz")
@@ -126,12 +117,8 @@ def write_cdxj(export: ArchiveExport) -> None:
     folder. Lines are sorted in memory, about 300 bytes each. Responses of status 304 have none: pywb would replay them
     as they are, instead of the page."""
     records = exported_records(export)
-    lines = sorted(_cdxj_line(location, record) for location, record in records if _is_replayed(record))
-    export.file.writelines(lines)
-
-
-def _is_replayed(record: WarcRecord) -> bool:
-    return record.kind in _RESPONSES and record.status != NOT_MODIFIED
+    replayed = (each for each in records if each[1].kind in _RESPONSES and each[1].status != NOT_MODIFIED)
+    export.file.writelines(sorted(_cdxj_line(*each) for each in replayed))
 
 
 def _cdxj_line(location: ArchiveLocation, record: WarcRecord) -> bytes:

@@ -37,24 +37,9 @@ _NEVER_CONTENT = (
 _USUAL_CLASSES = ".entry-content,.e-content,.post-body,.post-content,.article-body,.articleBody,.story-body"
 _PARTS = frozenset(
     (
-        *(
-            "table",
-            "thead",
-            "tbody",
-            "tr",
-            "td",
-            "th",
-            "ul",
-            "ol",
-            "li",
-            "dl",
-            "dt",
-            "dd",
-            "blockquote",
-            "pre",
-            "section",
-        ),
-        *("p", "h1", "h2", "h3", "h4", "center", "span", "font", "a", "b", "i", "em", "strong", "code"),
+        *("table", "thead", "tbody", "tr", "td", "th", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "pre"),
+        *("section", "p", "h1", "h2", "h3", "h4", "center"),
+        *("span", "font", "a", "b", "i", "em", "strong", "code"),
     )
 )
 _OUTERMOST = frozenset(("article", "main", "body"))
@@ -103,12 +88,6 @@ class Content:
 def parse_page(html: str) -> Document:
     """Parse a page in bounded time and memory."""
     return parse(_with_bounded_formatting(html), positions=False)
-
-
-def count_displayed(document: Document) -> int:
-    """Characters that a page displays, boilerplate included."""
-    document.remove("script,style,noscript,template")
-    return len(" ".join(document.text.split()))
 
 
 def find_content(document: Document) -> Content | None:

@@ -32,7 +32,7 @@ def new_file(out: str | os.PathLike[str], *, force: bool) -> Iterator[BinaryIO]:
     """A file to write to. It appears at its path or URL when the block ends without an error; otherwise nothing is
     left."""
     if is_remote(out):
-        remote = _RemotePath(str(out))
+        remote = _RemotePath.of(str(out))
         remote.check_free(force=force)
         with _temporary(out) as folder:
             with (folder / "export").open("wb") as file:
@@ -57,7 +57,7 @@ def new_file(out: str | os.PathLike[str], *, force: bool) -> Iterator[BinaryIO]:
 def new_export_folder(out: str | os.PathLike[str], kind: ExportFolderKind, *, force: bool) -> Iterator[Path]:
     """The same for a folder of files."""
     if is_remote(out):
-        remote = _RemotePath(str(out))
+        remote = _RemotePath.of(str(out))
         remote.check_free(force=False, is_folder=True)
         with _temporary(out) as folder:
             yield folder
@@ -82,26 +82,22 @@ def _temporary(out: object) -> Iterator[Path]:
         yield Path(folder)
 
 
-class _RemotePath:
-    """A path in a file system of fsspec."""
-
-    def __init__(self, url: str) -> None:
-        remote = RemoteLocation.of(url)
-        self._scheme, self._url, self._files, self._path = remote.scheme, remote.url, remote.files, remote.path
+class _RemotePath(RemoteLocation):
+    """A location that exports are written to."""
 
     def check_free(self, *, force: bool, is_folder: bool = False) -> None:
         """InvalidInput if something exists there that is not to be replaced. A folder never is: what else is in it is
         not known."""
         with self._errors_in_one_line():
-            self._files.invalidate_cache()
-            if self._scheme in OBJECT_STORES:
+            self.files.invalidate_cache()
+            if self.scheme in OBJECT_STORES:
                 # An object store says that an object is missing even if its bucket is.
-                self._files.info(self._files._parent(self._path).split("/")[0])
-            exists = not force and self._files.exists(self._path)
+                self.files.info(self.files._parent(self.path).split("/")[0])
+            exists = not force and self.files.exists(self.path)
         if exists:
             advice = "and is never replaced: choose another name"
             advice = advice if is_folder else "choose another name, or replace it with --force"
-            raise InvalidInput(f"{shown(self._url)} exists already{',' if is_folder else ':'} {advice}.")
+            raise InvalidInput(f"{shown(self.url)} exists already{',' if is_folder else ':'} {advice}.")
 
     def upload(self, files: dict[str, Path]) -> None:
         """Copy files to the path with a suffix each; all of them or none."""
@@ -109,21 +105,21 @@ class _RemotePath:
         try:
             with self._errors_in_one_line():
                 for suffix, path in files.items():
-                    uploaded.append(self._path + suffix)
+                    uploaded.append(self.path + suffix)
                     self._make_parents(uploaded[-1])
-                    self._files.put_file(str(path), uploaded[-1])
+                    self.files.put_file(str(path), uploaded[-1])
         except BaseException:
             # One file appears complete or not at all, and may be there from before.
             for path_there in uploaded if len(files) > 1 else ():
                 with suppress(Exception):
-                    self._files.rm_file(path_there)
+                    self.files.rm_file(path_there)
             raise
 
     def _make_parents(self, path: str) -> None:
         # An object store has no folders, and would make a bucket of a misspelled name.
-        if self._scheme not in OBJECT_STORES:
+        if self.scheme not in OBJECT_STORES:
             with suppress(NotImplementedError):
-                self._files.makedirs(self._files._parent(path), exist_ok=True)
+                self.files.makedirs(self.files._parent(path), exist_ok=True)
 
     @contextmanager
     def _errors_in_one_line(self) -> Iterator[None]:
@@ -131,4 +127,4 @@ class _RemotePath:
             yield
         except Exception as reason:  # noqa: BLE001 - each file system has its own errors
             advice = "Check the name, the credentials and their permissions. Nothing was written"
-            raise Failure(f"Cannot write to {shown(self._url)}: {cause(reason)}. {advice}.") from None
+            raise Failure(f"Cannot write to {shown(self.url)}: {cause(reason)}. {advice}.") from None

@@ -5,20 +5,20 @@ in the order of the crawl, after all other filters, so that the original is alwa
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha1
 from itertools import islice
 from math import isfinite
 from typing import Any
 
-from scenthound.corpus.extraction import Extraction, with_escalation
+from scenthound.corpus.extraction import extracted_pages
 from scenthound.corpus.extraction_cache import Extracted, ExtractionFault
-from scenthound.corpus.language import known_languages
 from scenthound.corpus.main_text import MainText
 from scenthound.corpus.min_hash import TextIndex
-from scenthound.corpus.quality import RULES
-from scenthound.errors import InvalidParameter, UnknownName, UsageError, printable
+from scenthound.corpus.options import DocumentSettings, Selection
+from scenthound.errors import UsageError, printable
 from scenthound.model import Progress, silent
 from scenthound.processes import processors
 from scenthound.records import column, columns_of
@@ -27,8 +27,6 @@ from scenthound.store.stored_crawl import StoredCrawl
 
 #: Documents between two progress messages.
 PROGRESS_STEP = 100
-#: As a quality rule: all of them.
-ALL_RULES = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,79 +66,32 @@ _VISIT_FACTS = {
 METADATA = {**_VISIT_FACTS, "topic": str, "warc_record_id": str | None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which pages of a crawl become documents. By default all except those that ask not to be indexed."""
-
-    include_noindex: bool = False
-    on_topic: bool = False
-    min_relevance: float | None = None
-    languages: tuple[str, ...] = ()
-    min_words: int = 0
-    quality_rules: tuple[str, ...] = ()  #: pages that fail one of these are left out
-    deduplicate: bool = False
-
-    def __post_init__(self) -> None:
-        if self.min_relevance is not None and not 0 <= self.min_relevance <= 1:
-            raise InvalidParameter(f"--min-relevance {self.min_relevance} must be from 0 to 1.")
-        if self.min_words < 0:
-            raise InvalidParameter(f"--min-words {self.min_words} must not be negative.")
-        for language in self.languages:
-            if not isinstance(language, str):
-                raise InvalidParameter(f"--language {language!r} is not a code such as en or de.")
-            if language not in known_languages():
-                raise UnknownName.among("language", language, known_languages())
-        known = [rule.name for rule in RULES]
-        for rule in self.quality_rules:
-            if rule not in (*known, ALL_RULES):
-                raise UnknownName.among("quality rule", rule, [*known, ALL_RULES])
-
-    @property
-    def selects_pages(self) -> bool:
-        """Whether it selects by anything but noindex."""
-        return replace(self, include_noindex=False) != Selection()
-
-    def checked_quality(self) -> frozenset[str]:
-        rules = self.quality_rules
-        return frozenset(rule.name for rule in RULES) if ALL_RULES in rules else frozenset(rules)
-
-    def least_relevance(self, crawl: StoredCrawl) -> float | None:
-        threshold = crawl.on_topic_from if self.on_topic else None
-        if self.on_topic and threshold is None:
-            raise UsageError(
-                f"The relevance model of the crawl in {printable(crawl.folder)} gives no probabilities, so it cannot "
-                "tell which pages are on topic: choose a score with --min-relevance."
-            )
-        return max((each for each in (threshold, self.min_relevance) if each is not None), default=None)
+def least_relevance(selection: Selection, crawl: StoredCrawl) -> float | None:
+    threshold = crawl.on_topic_from if selection.on_topic else None
+    if selection.on_topic and threshold is None:
+        raise UsageError(
+            f"The relevance model of the crawl in {printable(crawl.folder)} gives no probabilities, so it cannot "
+            "tell which pages are on topic: choose a score with --min-relevance."
+        )
+    return max((each for each in (threshold, selection.min_relevance) if each is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentSettings:
-    """What documents contain, and how they are made. `escalate` extracts difficult pages with trafilatura; None for
-    whenever it is installed."""
+@dataclass(slots=True, kw_only=True)
+class ExportSummary:
+    """How many documents or records were written, and how many pages were left out for each reason. A page is on topic
+    if `relevance_model` scores it with `on_topic_from` or more; counts are None if the model cannot tell, and for
+    records."""
 
-    html: bool = False
-    markdown: bool = True
-    escalate: bool | None = None
-    workers: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.workers is not None and self.workers < 1:
-            raise InvalidParameter(f"--workers {self.workers} must be at least 1.")
-
-
-@dataclass(slots=True)
-class DocumentCounts:
-    """How many documents there are, how many pages were left out for each reason, and how many of them have no HTML
-    because the crawl read them from a recorded web. Pages on topic are counted among documents and among pages that
-    ask not to be indexed."""
-
+    kind: str = ""
     written: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
-    without_html: int = 0
-    n_on_topic: int = 0
-    n_noindex_on_topic: int = 0
-    n_duplicates: int = 0
+    without_html: int = 0  #: the crawl read these pages from a recorded web
+    n_duplicates: int = 0  #: documents with `duplicate_of`
+    n_on_topic: int | None = None  #: of those written
+    n_noindex_on_topic: int | None = None
+    relevance_model: str = ""
+    on_topic_from: float | None = None
+    min_relevance: float | None = None
 
     def drop(self, reason: str) -> None:
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
@@ -156,14 +107,22 @@ class Documents:
         settings: DocumentSettings | None = None,
         progress: Progress = silent,
     ) -> None:
-        self.counts = DocumentCounts()
         self._crawl = crawl
         self._selection = selection or Selection()
         self._settings = settings or DocumentSettings()
         self._progress = progress
         # Checked before the first document is wanted.
-        self._escalate = with_escalation(self._settings.escalate)
-        self.least_relevance = self._selection.least_relevance(crawl)
+        self._least_relevance = least_relevance(self._selection, crawl)
+        models = [crawl.about.settings.get("relevance") or "", *(each.relevance for each in crawl.relevance_models())]
+        none_yet = None if crawl.on_topic_from is None else 0
+        self.counts = ExportSummary(
+            n_on_topic=none_yet,
+            n_noindex_on_topic=none_yet,
+            # All that scored pages: `rocchio, then svm`.
+            relevance_model=", then ".join(dict.fromkeys(map(str, models))),
+            on_topic_from=crawl.on_topic_from,
+            min_relevance=self._least_relevance,
+        )
         self._checked_quality = self._selection.checked_quality()
 
     def __iter__(self) -> Iterator[Document]:
@@ -172,9 +131,9 @@ class Documents:
         urls = self._crawl.urls()
         index, originals = TextIndex(), list[str]()
         workers = self._settings.workers or processors()
-        with Extraction(self._crawl, workers=workers, escalate=self._escalate) as extraction:
-            rows = self._selected(islice(self._crawl.visits(), total))
-            for row, extracted in extraction.of(rows):
+        rows = self._selected(islice(self._crawl.visits(), total))
+        with closing(extracted_pages(self._crawl, rows, workers)) as pages:
+            for row, extracted in pages:
                 page = self._page(extracted)
                 if page is None:
                     continue
@@ -190,7 +149,11 @@ class Documents:
                         if self._selection.deduplicate:
                             self.counts.drop("near-duplicate")
                             continue
-                yield self._counted(self._document(row, page, urls[row.page], original), total)
+                document = self._document(row, page, urls[row.page], original)
+                self._count(document)
+                if self.counts.written % PROGRESS_STEP == 0:
+                    self._progress((row.visit + 1) / total, f"{self.counts.written:,} pages")
+                yield document
         done = self.counts.written
         self._progress(1.0, f"{done:,} page{'' if done == 1 else 's'}")
 
@@ -199,8 +162,9 @@ class Documents:
         for row in rows:
             if row.noindex and not self._selection.include_noindex:
                 self.counts.drop("noindex")
-                self.counts.n_noindex_on_topic += bool(self._crawl.is_on_topic(row))
-            elif self.least_relevance is not None and row.relevance < self.least_relevance:
+                if self.counts.n_noindex_on_topic is not None:
+                    self.counts.n_noindex_on_topic += bool(self._crawl.is_on_topic(row))
+            elif self._least_relevance is not None and row.relevance < self._least_relevance:
                 self.counts.drop("relevance")
             else:
                 yield row
@@ -210,21 +174,18 @@ class Documents:
         if isinstance(extracted, ExtractionFault):
             self.counts.drop(extracted.value)
             return None
-        page = NO_TEXT if extracted is None else extracted.page
-        reason = self._reason_to_drop(page)
-        if reason is not None:
-            self.counts.drop(reason)
-            return None
-        return page
-
-    def _reason_to_drop(self, page: MainText) -> str | None:
+        page = MainText() if extracted is None else extracted.page
         languages = self._selection.languages
-        if languages and (page.language or "").split("-")[0] not in languages:
-            return "language"
-        if page.n_words < self._selection.min_words:
-            return "words"
         failed = [rule for rule in page.quality if rule in self._checked_quality]
-        return f"quality: {failed[0]}" if failed else None
+        if languages and (page.language or "").split("-")[0] not in languages:
+            self.counts.drop("language")
+        elif page.n_words < self._selection.min_words:
+            self.counts.drop("words")
+        elif failed:
+            self.counts.drop(f"quality: {failed[0]}")
+        else:
+            return page
+        return None
 
     def _document(self, row: VisitRecord, page: MainText, requested_url: str, original: str | None) -> Document:
         html = None
@@ -255,31 +216,13 @@ class Documents:
             "warc_record_id": self._crawl.record_id_of(row),
         }
 
-    def _counted(self, document: Document, total: int) -> Document:
+    def _count(self, document: Document) -> None:
         counts = self.counts
         counts.written += 1
         counts.without_html += document.extractor is None
-        counts.n_on_topic += bool(document.on_topic)
         counts.n_duplicates += document.duplicate_of is not None
-        if counts.written % PROGRESS_STEP == 0:
-            self._progress((document.metadata["visit"] + 1) / total, f"{counts.written:,} pages")
-        return document
-
-
-#: Of a page whose HTML the crawl does not have.
-NO_TEXT = MainText(
-    text="",
-    markdown="",
-    title="",
-    author=None,
-    language=None,
-    language_score=None,
-    published=None,
-    published_from=None,
-    n_words=0,
-    extractor="",
-    quality=(),
-)
+        if counts.n_on_topic is not None:
+            counts.n_on_topic += bool(document.on_topic)
 
 
 def _finite(value: Any) -> Any:

@@ -8,15 +8,15 @@ Rules
 - The cache is an aid, not a result. If it cannot be read or written, because the folder is read-only, the disk is full,
   or something else is at its path (a link, a pipe, a database of another program), the texts are extracted again; and
   so is a text that is damaged.
-- Several processes may use it at the same time (write-ahead log).
+- Several processes may use it at the same time (`derived_database`).
 """
 
 import sqlite3
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -25,13 +25,9 @@ import orjson
 
 from scenthound.corpus.main_text import MainText
 from scenthound.corpus.min_hash import N_HASHES, Signature
-from scenthound.files import open_regular
+from scenthound.files import zstd
 from scenthound.store.crawl_records import VisitRecord
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from scenthound.store.derived_database import open_derived
 
 CACHE_FILE = "corpus.sqlite"
 #: Of the tables below, and of this package's own rules of extraction: raise it when a text may come out differently.
@@ -39,10 +35,9 @@ VERSION = 2
 #: The letters SHco.
 APPLICATION_ID = 0x5348636F
 #: Libraries whose versions decide what is extracted.
-_LIBRARIES = ("turbohtml", "pycld2", "trafilatura")
+_LIBRARIES = ("turbohtml", "pycld2")
 _TIMEOUT_S = 10.0
 _SCHEMA = f"""
-PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {VERSION};
 DROP TABLE IF EXISTS text;
 CREATE TABLE text (
@@ -97,14 +92,11 @@ class PackedText:
 class ExtractionCache:
     """The cache of one crawl."""
 
-    def __init__(self, folder: Path, *, escalates: bool) -> None:
-        self._way = _way(escalates)
+    def __init__(self, folder: Path) -> None:
         self._connection: sqlite3.Connection | None = None
-        path = folder / CACHE_FILE
         try:
-            self._connection = _opened(path)
-            current = tuple(map(_way, (False, True)))
-            self._connection.execute("DELETE FROM text WHERE way NOT IN (?, ?)", current)
+            self._connection = open_derived(folder / CACHE_FILE, APPLICATION_ID, _SCHEMA, _is_current, _TIMEOUT_S)
+            self._connection.execute("DELETE FROM text WHERE way != ?", (_way(),))
         except (OSError, sqlite3.Error):
             self.close()
 
@@ -121,7 +113,7 @@ class ExtractionCache:
         sql = f"SELECT packed, signature FROM text WHERE way = ? AND {' AND '.join(f'{name} = ?' for name in _KEY)}"
         try:
             for visit in visits:
-                row = self._connection.execute(sql, (self._way, *_key(visit))).fetchone()
+                row = self._connection.execute(sql, (_way(), *_key(visit))).fetchone()
                 # Damaged values are extracted again.
                 with suppress(ValueError, TypeError, KeyError):
                     if row is not None:
@@ -133,7 +125,7 @@ class ExtractionCache:
     def add(self, texts: Iterable[tuple[VisitRecord, PackedText]]) -> None:
         if self._connection is None:
             return
-        rows = [(self._way, *_key(visit), text.content, text.signature) for visit, text in texts]
+        rows = [(_way(), *_key(visit), text.content, text.signature) for visit, text in texts]
         try:
             with self._connection:
                 self._connection.execute("BEGIN")
@@ -151,39 +143,17 @@ def _key(visit: VisitRecord) -> tuple[int, int, int, float]:
     return at.file, at.offset, at.length, visit.time_s
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """OSError or sqlite3.Error if the cache cannot be used."""
-    if path.is_symlink():
-        raise OSError(f"{path} is a link")
-    if path.exists():
-        with open_regular(path):
-            pass
-    connection = sqlite3.connect(path, timeout=_TIMEOUT_S, isolation_level=None)
-    try:
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if n_tables and application != APPLICATION_ID:
-            raise sqlite3.DatabaseError("a database of another program")
-        connection.execute("PRAGMA journal_mode = WAL")
-        # A power cut may lose the last texts, but not the cache.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version != VERSION:
-            connection.executescript(_SCHEMA)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _is_current(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA user_version").fetchone() == (VERSION,))
 
 
-def _way(escalates: bool) -> str:
-    """How a text was extracted, with the versions of all that decides about it."""
-    versions = [f"{name} {_version_of(name)}" for name in _LIBRARIES if escalates or name != "trafilatura"]
-    return ", ".join((f"scenthound {VERSION}", *versions))
-
-
-def _version_of(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "missing"
+@cache
+def _way() -> str:
+    """How texts are extracted: the versions of all that decides about them."""
+    versions = [f"scenthound {VERSION}"]
+    for library in _LIBRARIES:
+        try:
+            versions.append(f"{library} {version(library)}")
+        except PackageNotFoundError:
+            versions.append(f"{library} missing")
+    return ", ".join(versions)

@@ -6,11 +6,10 @@ programs for corpora expect. `html` and `markdown` are columns only if they were
 
 import gzip
 import re
-import sys
 import unicodedata
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
-from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -18,16 +17,13 @@ from uuid import NAMESPACE_URL, uuid5
 
 import orjson
 
-from scenthound.corpus.documents import METADATA, Document, DocumentSettings
+from scenthound.corpus.documents import METADATA, Document
+from scenthound.corpus.options import DocumentSettings
 from scenthound.errors import MissingExtra
+from scenthound.files import zstd
 from scenthound.records import columns_of
 from scenthound.store.tables import without_none
 from scenthound.store.warc_format import text_record, unpacked, warcinfo_record
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 #: A row group is written at this many rows or characters; it is in memory until then.
 GROUP_ROWS = 1_000
@@ -54,22 +50,16 @@ def columns(settings: DocumentSettings) -> list[str]:
 def write_jsonl(documents: Iterable[Document], file: BinaryIO, name: str, settings: DocumentSettings) -> None:
     """Compressed as the suffix of `name` says."""
     names = columns(settings)
-    compressor = _compressor(file, name)
-    lines = compressor or file
-    for document in documents:
-        values = {name: getattr(document, name) for name in names}
-        lines.write(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
-    if compressor is not None:
-        compressor.close()
-
-
-def _compressor(file: BinaryIO, name: str) -> BufferedIOBase | None:
-    """Closing it leaves the file open."""
+    # Closing a compressor leaves the file open.
+    lines: AbstractContextManager[Any] = nullcontext(file)
     if name.lower().endswith(".gz"):
-        return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-    if name.lower().endswith(".zst"):
-        return zstd.ZstdFile(file, "wb")
-    return None
+        lines = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+    elif name.lower().endswith(".zst"):
+        lines = zstd.ZstdFile(file, "wb")
+    with lines as written:
+        for document in documents:
+            values = {name: getattr(document, name) for name in names}
+            written.write(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def write_parquet(documents: Iterable[Document], file: BinaryIO, name: str, settings: DocumentSettings) -> None:
@@ -133,13 +123,10 @@ def write_markdown(documents: Iterable[Document], folder: Path) -> None:
 def markdown_file(document: Document) -> bytes:
     """The text as Markdown, after its front matter in YAML, of which JSON is a part."""
     facts = ((name, getattr(document, name)) for name in _FRONT_MATTER)
-    lines = [f"{name}: {_yaml(value)}" for name, value in facts if value not in (None, ())]
+    written = "\n".join(f"{name}: {orjson.dumps(value).decode()}" for name, value in facts if value not in (None, ()))
+    front_matter = _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
     text = (document.markdown or "").strip()
-    return "\n".join(("---", *lines, "---", "", text, "")).encode("utf-8", "replace")
-
-
-def _yaml(value: Any) -> str:
-    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", orjson.dumps(value).decode())
+    return f"---\n{front_matter}\n---\n\n{text}\n".encode("utf-8", "replace")
 
 
 def slug(title: str) -> str:

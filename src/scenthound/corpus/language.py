@@ -1,7 +1,6 @@
 """The language of a text, by CLD2 (`pycld2`, the extra `language`, which is large). Without it no language is known."""
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,29 +19,23 @@ _INVALID = re.compile(
 _ISO_639_1 = {"iw": "he", "jw": "jv", "in": "id", "mo": "ro", "zh-Hant": "zh"}
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """An ISO 639-1 code (ISO 639-3 for languages without one), and the share of the text's bytes in this language.
+def detect_language(text: str) -> tuple[str, float] | tuple[None, None]:
+    """The language of the first 2,000 characters of a text, and the share of their bytes in this language; (None, None)
+    if CLD2 does not find it reliably, or is missing.
 
-    The share is no probability: CLD2 has none. It says whether its result is reliable."""
-
-    code: str
-    share: float
-
-
-def detect_language(text: str) -> Language | None:
-    """The language of the first 2,000 characters of a text; None if CLD2 does not find it reliably, or is missing."""
+    It is an ISO 639-1 code (ISO 639-3 for languages without one). The share is no probability: CLD2 has none. It says
+    whether its result is reliable."""
     pycld2 = _cld2()
     if pycld2 is None:
-        return None
+        return None, None
     try:
         reliable, _, languages = pycld2.detect(_INVALID.sub(" ", text[:_MAX_CHARACTERS]))
     except (pycld2.error, ValueError):  # what else it may find invalid
-        return None
+        return None, None
     _, code, percent, _ = languages[0]
     if not reliable or code == "un":
-        return None
-    return Language(_ISO_639_1.get(code, code), percent / 100)
+        return None, None
+    return _ISO_639_1.get(code, code), percent / 100
 
 
 def detects_languages() -> bool:

@@ -25,7 +25,7 @@ _Hashes = npt.NDArray[np.uint64]
 MIN_SIMILARITY = 0.8
 N_HASHES = 128
 SHINGLE_WORDS = 5
-#: What comes after so many bytes of a text is ignored.
+#: What comes after this many bytes of a text is ignored.
 MAX_BYTES = 200_000
 N_BANDS, BAND_HASHES = 10, 5
 _BANDED = N_BANDS * BAND_HASHES

@@ -7,7 +7,6 @@ is given these elements alone, which saves parsing the page twice.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from html import escape
 from itertools import islice
@@ -15,6 +14,8 @@ from typing import Any
 
 from turbohtml import Document, Element
 from turbohtml.extract import DateExtraction, dates
+
+from scenthound.corpus.rendering import tidied
 
 _MAX_ELEMENTS = 300
 _MAX_CHARACTERS = 200_000
@@ -24,37 +25,27 @@ _MAX_AUTHOR_CHARACTERS = 300
 _DATED = re.compile(r"date|time|publ|creat|issu|modif|revis|release|posted", re.IGNORECASE)
 _CHANGED = re.compile(r"modif|updat|revis", re.IGNORECASE)
 _OF_PUBLICATION = "datePublished", "dateCreated", "uploadDate"
-_ARTICLE_TYPES = "Article", "BlogPosting", "Report"
 _AUTHOR_NAMES = "author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author"
 
 
-@dataclass(frozen=True, slots=True)
-class PageMetadata:
-    """`published_from` is the signal: `url`, `meta`, `json-ld` or `time`; with `-modified` after it, of the last
-    change."""
-
-    title: str
-    author: str | None
-    published: str | None
-    published_from: str | None
-    is_article: bool
-
-
-def read_metadata(document: Document, url: str, latest: date | None) -> PageMetadata:
-    """Read what a page says about itself. Dates after `latest` are ignored."""
+def read_metadata(document: Document, url: str, latest: date | None) -> dict[str, Any]:
+    """What a page says about itself, by field of its `MainText`. Dates after `latest` are ignored. `published_from` is
+    the signal: `url`, `meta`, `json-ld` or `time`; with `-modified` after it, of the last change."""
     metas = document.select("meta[content]")[:_MAX_ELEMENTS]
     by_name = _by_name(metas)
     # Most pages with JSON-LD are articles; parsing it takes longer than all the rest.
     scripts = document.select('script[type="application/ld+json"]')[:_MAX_ELEMENTS]
     objects = list(_objects(document.json_ld())) if scripts else []
-    published = _published(document, url, metas, scripts, latest)
-    return PageMetadata(
-        title=_title(document, by_name),
-        author=_author(document, by_name, objects),
-        published=published[0] if published else None,
-        published_from=published[1] if published else None,
-        is_article=by_name.get("og:type", "").lower() == "article" or any(map(_is_article, objects)),
-    )
+    candidates = (" ".join(each.split()) for each in _authors(document, by_name, objects))
+    names = (each for each in candidates if each and not each.startswith(("http:", "https:")))
+    author = next((each for each in names if len(each) <= _MAX_AUTHOR_CHARACTERS), None)
+    published, published_from = _published(document, url, metas, scripts, latest) or (None, None)
+    return {
+        "title": tidied(_title(document, by_name)),
+        "author": author and tidied(author),
+        "published": published,
+        "published_from": published_from,
+    }
 
 
 def _by_name(metas: Iterable[Element]) -> dict[str, str]:
@@ -81,17 +72,8 @@ def _title(document: Document, by_name: Mapping[str, str]) -> str:
 # Author
 
 
-def _author(document: Document, by_name: Mapping[str, str], objects: Sequence[Mapping[str, Any]]) -> str | None:
-    for candidate in _author_candidates(document, by_name, objects):
-        author = " ".join(candidate.split())
-        if author and len(author) <= _MAX_AUTHOR_CHARACTERS and not author.startswith(("http:", "https:")):
-            return author
-    return None
-
-
-def _author_candidates(
-    document: Document, by_name: Mapping[str, str], objects: Sequence[Mapping[str, Any]]
-) -> Iterator[str]:
+def _authors(document: Document, by_name: Mapping[str, str], objects: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What may be the author, the most reliable first."""
     for each in objects:
         if "author" in each:
             yield ", ".join(_names(each["author"]))
@@ -118,12 +100,6 @@ def _objects(json_ld: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
                 graph = each.get("@graph")
                 if isinstance(graph, list):
                     yield from (node for node in islice(graph, _MAX_ELEMENTS) if isinstance(node, dict))
-
-
-def _is_article(each: Mapping[str, Any]) -> bool:
-    types = each.get("@type")
-    names = types if isinstance(types, list) else [types]
-    return any(isinstance(name, str) and name.endswith(_ARTICLE_TYPES) for name in names)
 
 
 # Dates

@@ -18,18 +18,6 @@ _MAX_CHARACTERS = 200_000
 class _Text:
     """A text and what several rules need of it."""
 
-    __slots__ = (
-        "counts",
-        "language",
-        "lines",
-        "lower",
-        "n_line_characters",
-        "n_word_characters",
-        "n_words",
-        "text",
-        "words",
-    )
-
     def __init__(self, text: str, language: str | None) -> None:
         self.text = text[:_MAX_CHARACTERS]
         self.lower = self.text.lower()
@@ -46,8 +34,14 @@ class _Text:
         """Whether words are separated by spaces: not in Chinese, Japanese, Thai, Khmer, Lao and Burmese."""
         return self.language not in _WITHOUT_SPACES
 
+    def share_of_lines(self, is_counted: Callable[[str], bool]) -> float:
+        return sum(map(is_counted, self.lines)) / len(self.lines) if self.lines else 0.0
+
 
 _WITHOUT_SPACES = frozenset(("zh", "ja", "th", "km", "lo", "my"))
+
+
+Fails = Callable[[_Text], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,21 @@ class QualityRule:
     name: str
     source: str
     description: str
-    fails: Callable[[_Text], bool] = field(repr=False)
+    fails: Fails = field(repr=False)
+
+
+#: In the order of the rules below.
+RULES: list[QualityRule] = []
+
+
+def _rule(source: str, description: str) -> Callable[[Fails], Fails]:
+    """Add a rule that is called as its function."""
+
+    def add(fails: Fails) -> Fails:
+        RULES.append(QualityRule(fails.__name__, source, description, fails))
+        return fails
+
+    return add
 
 
 def failed_rules(text: str, language: str | None = None) -> tuple[str, ...]:
@@ -68,12 +76,7 @@ def failed_rules(text: str, language: str | None = None) -> tuple[str, ...]:
 
 # Length and words
 
-_MIN_WORDS, _MAX_WORDS = 50, 100_000
-_MIN_MEAN_LENGTH, _MAX_MEAN_LENGTH = 3, 10
-_MAX_SYMBOLS = 0.1
-_MIN_ALPHABETIC = 0.8
-_MIN_STOP_WORDS = 2
-_MAX_WORD_CHARACTERS = 1_000
+_MIN_WORDS = 50
 
 # Gopher has the English ones; the others are of the same kind: articles, conjunctions, prepositions, auxiliaries.
 _STOP_WORDS = {
@@ -102,55 +105,53 @@ _STOP_WORDS = {
 }
 
 
-def _has_few_words(text: _Text) -> bool:
+@_rule("Gopher", "fewer than 50 words")
+def few_words(text: _Text) -> bool:
     return len(text.words) < _MIN_WORDS if text.has_spaces else text.n_word_characters < 2 * _MIN_WORDS
 
 
-def _has_many_words(text: _Text) -> bool:
-    return text.n_words > _MAX_WORDS
+@_rule("Gopher", "more than 100,000 words")
+def many_words(text: _Text) -> bool:
+    return text.n_words > 100_000
 
 
-def _has_unusual_words(text: _Text) -> bool:
+@_rule("Gopher", "words of less than 3 or more than 10 characters on average")
+def word_length(text: _Text) -> bool:
     if not text.words or not text.has_spaces:
         return False
-    return not _MIN_MEAN_LENGTH <= text.n_word_characters / len(text.words) <= _MAX_MEAN_LENGTH
+    return not 3 <= text.n_word_characters / len(text.words) <= 10
 
 
-def _has_long_words(text: _Text) -> bool:
-    return text.has_spaces and max(map(len, text.counts), default=0) > _MAX_WORD_CHARACTERS
+@_rule("C4", "a word of more than 1,000 characters")
+def long_word(text: _Text) -> bool:
+    return text.has_spaces and max(map(len, text.counts), default=0) > 1_000
 
 
-def _has_many_symbols(text: _Text) -> bool:
+@_rule("Gopher", "more than one # or one ellipsis for ten words")
+def symbols(text: _Text) -> bool:
     n_ellipses = text.text.count("...") + text.text.count("…")
-    return max(text.text.count("#"), n_ellipses) > _MAX_SYMBOLS * len(text.words)
+    return max(text.text.count("#"), n_ellipses) > 0.1 * len(text.words)
 
 
-def _has_few_alphabetic_words(text: _Text) -> bool:
+@_rule("Gopher", "less than 80 % of the words have a letter")
+def alphabetic_words(text: _Text) -> bool:
     # A character has a case or is a letter without one.
     n_others = sum(
-        count for word, count in text.counts.items() if word.lower() == word.upper() and not _has_letter(word)
+        count for word, count in text.counts.items() if word.lower() == word.upper() and not any(map(str.isalpha, word))
     )
-    return n_others > (1 - _MIN_ALPHABETIC) * len(text.words)
+    return n_others > (1 - 0.8) * len(text.words)
 
 
-def _has_letter(word: str) -> bool:
-    return any(map(str.isalpha, word))
-
-
-def _has_no_stop_words(text: _Text) -> bool:
-    stop_words = _STOP_WORDS.get(text.language or "")
-    if stop_words is None:
-        return False
-    return len(stop_words.intersection(map(str.lower, text.counts))) < _MIN_STOP_WORDS
+@_rule("Gopher", "fewer than two different stop words of its language")
+def stop_words(text: _Text) -> bool:
+    expected = _STOP_WORDS.get(text.language or "")
+    return expected is not None and len(expected.intersection(map(str.lower, text.counts))) < 2
 
 
 # Lines
 
 _BULLETS = ("-", "*", "•", "‣", "▪", "●", "◦", "\N{EN DASH}")
 _ELLIPSES = ("...", "…")
-_MAX_BULLET_LINES = 0.9
-_MAX_ELLIPSIS_LINES = 0.3
-_MAX_UNFINISHED_LINES = 0.7
 #: With quotation marks and brackets that may follow the end of a sentence; also of other scripts.
 _ENDS_OF_SENTENCES = tuple(
     ".!?…:;\"'”»)」』。؟।\N{RIGHT SINGLE QUOTATION MARK}\N{FULLWIDTH EXCLAMATION MARK}\N{FULLWIDTH QUESTION MARK}"
@@ -158,45 +159,40 @@ _ENDS_OF_SENTENCES = tuple(
 )
 
 
-def _share_of_lines(text: _Text, is_counted: Callable[[str], bool]) -> float:
-    return sum(map(is_counted, text.lines)) / len(text.lines) if text.lines else 0.0
+@_rule("Gopher", "more than 90 % of the lines start with a bullet")
+def bullets(text: _Text) -> bool:
+    return text.share_of_lines(lambda line: line.startswith(_BULLETS)) > 0.9
 
 
-def _has_many_bullets(text: _Text) -> bool:
-    return _share_of_lines(text, lambda line: line.startswith(_BULLETS)) > _MAX_BULLET_LINES
+@_rule("Gopher", "more than 30 % of the lines end with an ellipsis")
+def ellipses(text: _Text) -> bool:
+    return text.share_of_lines(lambda line: line.endswith(_ELLIPSES)) > 0.3
 
 
-def _has_many_ellipses(text: _Text) -> bool:
-    return _share_of_lines(text, lambda line: line.endswith(_ELLIPSES)) > _MAX_ELLIPSIS_LINES
-
-
-def _has_unfinished_lines(text: _Text) -> bool:
-    return _share_of_lines(text, lambda line: not line.endswith(_ENDS_OF_SENTENCES)) > _MAX_UNFINISHED_LINES
+@_rule("C4", "more than 70 % of the lines end without punctuation")
+def unfinished_lines(text: _Text) -> bool:
+    return text.share_of_lines(lambda line: not line.endswith(_ENDS_OF_SENTENCES)) > 0.7
 
 
 # Repetition
 
-_MAX_DUPLICATE_LINES = 0.3
-_MAX_DUPLICATE_LINE_CHARACTERS = 0.2
 #: Share of the characters that the most frequent sequence of 2, 3 and 4 words may have.
 _MAX_TOP_SEQUENCE = {2: 0.2, 3: 0.18, 4: 0.16}
-_MAX_DUPLICATE_SEQUENCES = 0.15
 _SEQUENCE_WORDS = 5
 
 
-def _has_copied_lines(text: _Text) -> bool:
+@_rule("Gopher", "30 % of the lines or 20 % of their characters are copies")
+def duplicate_lines(text: _Text) -> bool:
     if len(text.lines) < 2:
         return False
     unique = set(text.lines)
     n_duplicates = len(text.lines) - len(unique)
     n_characters = text.n_line_characters - sum(map(len, unique))
-    return (
-        n_duplicates > _MAX_DUPLICATE_LINES * len(text.lines)
-        or n_characters > _MAX_DUPLICATE_LINE_CHARACTERS * text.n_line_characters
-    )
+    return n_duplicates > 0.3 * len(text.lines) or n_characters > 0.2 * text.n_line_characters
 
 
-def _has_a_frequent_phrase(text: _Text) -> bool:
+@_rule("Gopher", "2, 3 or 4 words have 20, 18 or 16 % of the characters")
+def top_phrase(text: _Text) -> bool:
     most_of_a_word = max((count * len(word) for word, count in text.counts.items()), default=0)
     for n_words, most in _MAX_TOP_SEQUENCE.items():
         # A phrase is no more frequent than any of its words.
@@ -210,10 +206,11 @@ def _has_a_frequent_phrase(text: _Text) -> bool:
     return False
 
 
-def _has_copied_phrases(text: _Text) -> bool:
+@_rule("Gopher", "15 % of the characters are in repeated 5 words")
+def duplicate_phrases(text: _Text) -> bool:
     """Whether many characters are in sequences of words that occurred before. Each character counts once."""
     words = text.words
-    most = _MAX_DUPLICATE_SEQUENCES * text.n_word_characters
+    most = 0.15 * text.n_word_characters
     sequences = list(zip(*(words[offset:] for offset in range(_SEQUENCE_WORDS)), strict=False))
     n_copies = len(sequences) - len(set(sequences))
     if n_copies == 0 or n_copies * _SEQUENCE_WORDS * max(map(len, text.counts)) <= most:
@@ -236,21 +233,25 @@ _REQUESTS = ("enable", "disabled", "turn on", "require", "support")
 _MAX_MESSAGE_CHARACTERS = 200
 
 
-def _has_placeholder_text(text: _Text) -> bool:
+@_rule("C4", "contains lorem ipsum")
+def placeholder(text: _Text) -> bool:
     return "lorem ipsum" in text.lower
 
 
-def _has_braces(text: _Text) -> bool:
+@_rule("C4", "contains a curly bracket")
+def braces(text: _Text) -> bool:
     return "{" in text.text
 
 
-def _asks_for_javascript(text: _Text) -> bool:
+@_rule("C4", "a line asks to enable JavaScript")
+def javascript(text: _Text) -> bool:
     return "javascript" in text.lower and any(
         "javascript" in line and any(word in line for word in _REQUESTS) for line in _short_lines(text)
     )
 
 
-def _has_policy_notices(text: _Text) -> bool:
+@_rule("C4", "a line is a notice on cookies, privacy or terms of use")
+def policy(text: _Text) -> bool:
     return any(notice in text.lower for notice in _POLICIES) and any(
         notice in line for line in _short_lines(text) for notice in _POLICIES
     )
@@ -258,30 +259,3 @@ def _has_policy_notices(text: _Text) -> bool:
 
 def _short_lines(text: _Text) -> list[str]:
     return [line for line in text.lower.split("\n") if len(line) <= _MAX_MESSAGE_CHARACTERS]
-
-
-RULES: tuple[QualityRule, ...] = (
-    QualityRule("few_words", "Gopher", "fewer than 50 words", _has_few_words),
-    QualityRule("many_words", "Gopher", "more than 100,000 words", _has_many_words),
-    QualityRule(
-        "word_length", "Gopher", "words of less than 3 or more than 10 characters on average", _has_unusual_words
-    ),
-    QualityRule("long_word", "C4", "a word of more than 1,000 characters", _has_long_words),
-    QualityRule("symbols", "Gopher", "more than one # or one ellipsis for ten words", _has_many_symbols),
-    QualityRule("alphabetic_words", "Gopher", "less than 80 % of the words have a letter", _has_few_alphabetic_words),
-    QualityRule("stop_words", "Gopher", "fewer than two different stop words of its language", _has_no_stop_words),
-    QualityRule("bullets", "Gopher", "more than 90 % of the lines start with a bullet", _has_many_bullets),
-    QualityRule("ellipses", "Gopher", "more than 30 % of the lines end with an ellipsis", _has_many_ellipses),
-    QualityRule("unfinished_lines", "C4", "more than 70 % of the lines end without punctuation", _has_unfinished_lines),
-    QualityRule(
-        "duplicate_lines", "Gopher", "30 % of the lines or 20 % of their characters are copies", _has_copied_lines
-    ),
-    QualityRule(
-        "top_phrase", "Gopher", "2, 3 or 4 words have 20, 18 or 16 % of the characters", _has_a_frequent_phrase
-    ),
-    QualityRule("duplicate_phrases", "Gopher", "15 % of the characters are in repeated 5 words", _has_copied_phrases),
-    QualityRule("placeholder", "C4", "contains lorem ipsum", _has_placeholder_text),
-    QualityRule("braces", "C4", "contains a curly bracket", _has_braces),
-    QualityRule("javascript", "C4", "a line asks to enable JavaScript", _asks_for_javascript),
-    QualityRule("policy", "C4", "a line is a notice on cookies, privacy or terms of use", _has_policy_notices),
-)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from scenthound import native
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.live_crawl import LiveCrawl
 from scenthound.crawler.live_web import LiveWeb
@@ -21,7 +20,7 @@ from scenthound.crawler.shard import ShardMap
 from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import InvalidInput, InvalidTopic, UsageError, printable
 from scenthound.files import DAMAGE, opened
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
 from scenthound.model import Progress, Topic
 from scenthound.relevance.base import RELEVANCE, Relevance, accepts_training, on_topic_from, trains
 from scenthound.simulator.scores import TopicWords
@@ -30,12 +29,7 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import DIGEST_CHARACTERS, read_training, training_digest
 from scenthound.strategies.base import STRATEGIES, Strategy
 from scenthound.text.tokenizer import WordScanner
-from scenthound.web.parser_process import GuardedParser
-
-#: The default relevance models of versions before 0.8: without training pages, and with them.
-EARLIER_MODELS = "cosine", "svm"
-#: A page that was parsed once can be parsed again, however busy the machine is.
-READ_BACK_TIMEOUT_S = 60.0
+from scenthound.web.parse import PageParser
 
 
 def open_recording(path: str | Path) -> RecordedWeb:
@@ -102,29 +96,23 @@ def check_trains(model: str, strategy: str) -> None:
 
 def check_inputs(settings: CrawlSettings) -> None:
     """InvalidInput if something that the crawl reads has changed since it started."""
-    if settings.web is not None:
-        web_digest = settings.web_fingerprint
-        _check_unchanged(
-            "The recorded web", Path(settings.web), web_digest, lambda path: open_recording(path).fingerprint
-        )
-    if settings.train_from is not None:
-        _check_unchanged("The training pages", Path(settings.train_from), settings.train_digest, training_digest)
-    if (file := strategy_file(settings.strategy)) is not None:
-        _check_unchanged("The file of the strategy", file, settings.strategy_digest, file_digest)
-    if settings.cookie_file is not None:
-        _check_unchanged("The cookie file", Path(settings.cookie_file), settings.cookie_digest, file_digest)
-
-
-def _check_unchanged(what: str, path: Path, digest: str | None, digest_of: Callable[[Path], str]) -> None:
-    if digest is None:
-        return
-    if not path.exists():
-        raise InvalidInput(f"{what} of this crawl, {printable(path)}, is missing: restore it.")
-    if digest_of(path) != digest:
-        raise InvalidInput(
-            f"{what} of this crawl, {printable(path)}, changed after it started: restore the original, or start a new "
-            "crawl."
-        )
+    inputs: tuple[tuple[str, str | Path | None, str | None, Callable[[Path], str]], ...] = (
+        ("The recorded web", settings.web, settings.web_fingerprint, lambda path: open_recording(path).fingerprint),
+        ("The training pages", settings.train_from, settings.train_digest, training_digest),
+        ("The file of the strategy", strategy_file(settings.strategy), settings.strategy_digest, file_digest),
+        ("The cookie file", settings.cookie_file, settings.cookie_digest, file_digest),
+    )
+    for what, given, digest, digest_of in inputs:
+        if given is None or digest is None:
+            continue
+        path = Path(given)
+        if not path.exists():
+            raise InvalidInput(f"{what} of this crawl, {printable(path)}, is missing: restore it.")
+        if digest_of(path) != digest:
+            raise InvalidInput(
+                f"{what} of this crawl, {printable(path)}, changed after it started: restore the original, or start a "
+                "new crawl."
+            )
 
 
 class CrawlParts:
@@ -136,15 +124,12 @@ class CrawlParts:
         self._scanner = scanner = scanner_of(store, recorded)
         self._strategy = strategy = STRATEGIES.make(settings.strategy)
         relevance = relevance_of(settings, scanner)
-        table = new_url_table()
+        table = UrlTable()
         table.load(store.url_texts())
-        self._parser = GuardedParser(scanner, agent=settings.agent, table=table)
-        # Its own parser: pages are read back at once, whatever waits to be parsed on the event loop.
-        self._stored_parser = GuardedParser(scanner, agent=settings.agent, timeout_s=READ_BACK_TIMEOUT_S)
         visits = VisitNumbers()
         scope = ScopeFilter(settings.scope)
         self._stored = stored = StoredPages(
-            store, self._stored_parser, visits, settings, scope=scope, recorded=recorded
+            store, PageParser(scanner, settings.agent), visits, settings, scope=scope, recorded=recorded
         )
         words = TopicWords.of(settings.topic, scanner)
         web = LiveWeb(
@@ -158,7 +143,7 @@ class CrawlParts:
         )
         page_filter = PageFilter(near_duplicates=settings.near_duplicates, soft_404s=settings.soft_404s)
         self._reader = Reader(
-            self._parser,
+            PageParser(scanner, settings.agent, table),
             PageScorer(relevance, strategy, _model_id(settings)),
             page_filter,
             settings,
@@ -180,15 +165,6 @@ class CrawlParts:
         `first` on, and from start pages that other shards have visited."""
         arrived = self.crawl.arrived_starts
         self._reader.relearn(self.crawl.engine.web.visits, self._stored, progress, first, arrived)
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether the extension reads the pages."""
-        return native.is_available()
-
-    def close(self) -> None:
-        self._parser.close()
-        self._stored_parser.close()
 
 
 def _model_id(settings: CrawlSettings) -> str:
@@ -223,12 +199,8 @@ def chosen_model(relevance: str | None, strategy: str, *, is_trained: bool) -> s
 
 
 def relevance_model_of(settings: CrawlSettings) -> str:
-    """The relevance model of a crawl. Settings written by versions before 0.8 may name none."""
-    if settings.relevance is not None:
-        return settings.relevance
-    own = STRATEGIES.make(settings.strategy).relevance_model
-    untrained, trained = EARLIER_MODELS
-    return own if own != Strategy.relevance_model else untrained if settings.train_from is None else trained
+    """The relevance model of a crawl; of settings that name none, that of the strategy."""
+    return settings.relevance or STRATEGIES.make(settings.strategy).relevance_model
 
 
 def relevance_of(settings: CrawlSettings, words: WordScanner) -> Relevance:
@@ -241,8 +213,3 @@ def made_relevance(name: str, topic: Topic, train_from: str | None, words: WordS
     if not accepts_training(model) or train_from is None:
         return model.for_topic(topic, words)
     return model.for_topic(topic, words, read_training(Path(train_from), words))
-
-
-def check(settings: CrawlSettings) -> None:
-    """Raise the error of settings that cannot work, before a folder is made for them."""
-    relevance_of(settings, WordScanner())

@@ -8,12 +8,11 @@ Rules
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from scenthound.crawler.expected_change import ChangeHistory, change_probability, change_rate, host_rates
-from scenthound.crawler.page_checks import StoredPage
 from scenthound.model import Progress, silent
-from scenthound.store.crawl_records import ArchiveLocation, CheckOutcome, CheckRecord, VisitRecord
+from scenthound.store.crawl_records import ArchiveLocation, CheckOutcome, CheckRecord
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.web.conditions import last_modified_s
 from scenthound.web.urls import host_of
@@ -26,11 +25,17 @@ PAGES_PER_REPORT = 100
 
 @dataclass(slots=True)
 class KnownPage:
-    """A page, with the outcome of its checks so far. `known_s` is when it was last known whether the page had changed,
-    and `checked_in` the refresh that checked it last, or 0."""
+    """A page of the crawl as it is known. `url` is that of its visit, and `found_url` that of its latest version, whose
+    response is at `location`; `last` is the response to the latest request there. `seen_s` is when it was last known
+    whether the page had changed, and `checked_in` the refresh that checked it last, or 0."""
 
-    page: StoredPage
-    known_s: float
+    visit: int
+    url: str
+    found_url: str
+    relevance: float
+    location: ArchiveLocation
+    last: ArchiveLocation
+    seen_s: float
     history: ChangeHistory = field(default_factory=ChangeHistory)
     is_gone: bool = False
     checked_in: int = 0
@@ -47,31 +52,23 @@ def known_pages(crawl: StoredCrawl, progress: Progress = silent) -> list[KnownPa
     def response_at(location: ArchiveLocation) -> ArchiveLocation:
         return responses.get((location.file, location.offset), location)
 
-    known = {
-        row.visit: KnownPage(_stored_page(row, response_at(row.location), urls[row.visit]), float(first_s[row.visit]))
-        for row in crawl.visits()
-        if row.location is not None and row.visit < n_visits
-    }
-    last: dict[int, CheckRecord] = {}
+    known: dict[int, KnownPage] = {}
+    for row in crawl.visits():
+        if row.location is not None and row.visit < n_visits:
+            location, seen_s = response_at(row.location), float(first_s[row.visit])
+            page = KnownPage(row.visit, urls[row.visit], row.url, row.relevance, location, location, seen_s)
+            known[row.visit] = page
     for check in crawl.checks():
         if check.visit in known:
-            _add_check(known[check.visit], check)
+            page = known[check.visit]
+            _add_check(page, check)
             if check.outcome in SEEN:
-                last[check.visit] = check
-    for visit, check in last.items():
-        page = known[visit].page
-        known[visit].page = replace(
-            page, last=page.location if check.location is None else response_at(check.location), seen_s=check.time_s
-        )
-    for number, (visit, each) in enumerate(known.items()):
+                page.last = page.location if check.location is None else response_at(check.location)
+    for number, (visit, page) in enumerate(known.items()):
         if number % PAGES_PER_REPORT == 0:
             progress(number / len(known), f"{number:,} of {len(known):,} pages read")
-        _add_last_change(crawl, each, float(first_s[visit]))
+        _add_last_change(crawl, page, float(first_s[visit]))
     return list(known.values())
-
-
-def _stored_page(row: VisitRecord, location: ArchiveLocation, url: str) -> StoredPage:
-    return StoredPage(row.visit, url, row.url, row.relevance, location, location, row.time_s)
 
 
 def _add_check(known: KnownPage, check: CheckRecord) -> None:
@@ -80,27 +77,27 @@ def _add_check(known: KnownPage, check: CheckRecord) -> None:
         known.is_gone = True
     elif check.outcome in SEEN:
         known.is_gone = False
-        known.history.add_check(check.time_s - known.known_s, changed=check.outcome is CheckOutcome.CHANGED)
-        known.known_s = check.time_s
+        known.history.add_check(check.time_s - known.seen_s, changed=check.outcome is CheckOutcome.CHANGED)
+        known.seen_s = check.time_s
 
 
 def _add_last_change(crawl: StoredCrawl, known: KnownPage, first_s: float) -> None:
     """The last change before the first visit, if the page has not changed since."""
     if not known.history.changed_s:
-        modified_s = last_modified_s(crawl.archive.record(known.page.location).head)
+        modified_s = last_modified_s(crawl.archive.record(known.location).head)
         if modified_s is not None:
             known.history.add_last_change(first_s - modified_s)
 
 
-def in_order(known: Sequence[KnownPage], now_s: float) -> list[StoredPage]:
+def in_order(known: Sequence[KnownPage], now_s: float) -> list[KnownPage]:
     """The pages in the order in which they are checked."""
-    hosts = [host_of(each.page.url) for each in known]
+    hosts = [host_of(each.url) for each in known]
     rates = host_rates([each.history for each in known], hosts)
 
     def key(number: int) -> tuple[bool, float, float, int]:
         each = known[number]
         rate = change_rate(each.history, rates[hosts[number]])
-        probability = change_probability(rate, now_s - each.known_s)
-        return each.is_gone, -probability, -each.page.relevance, each.page.visit
+        probability = change_probability(rate, now_s - each.seen_s)
+        return each.is_gone, -probability, -each.relevance, each.visit
 
-    return [known[number].page for number in sorted(range(len(known)), key=key)]
+    return [known[number] for number in sorted(range(len(known)), key=key)]

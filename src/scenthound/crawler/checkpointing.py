@@ -1,8 +1,7 @@
 """When checkpoints are written, and how: by a child process, while the crawl goes on.
 
 A forked process has a copy of the crawl's memory as it was at that moment, so the crawl is paused for the time that
-`fork` takes, some milliseconds per hundred megabytes. Where there is no `fork`, checkpoints are written between two
-turns.
+`fork` takes, some milliseconds per hundred megabytes.
 
 Rules
 - A checkpoint is taken right after the journal was handed to a commit, so it has the same position as a commit. It
@@ -17,7 +16,6 @@ Rules
 import gc
 import os
 import signal
-import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -41,27 +39,27 @@ class Checkpointer:
         self._crawl = crawl
         self._checkpoints = checkpoints
         self._child: int | None = None
-        self._n_events = crawl.n_events  #: at the last checkpoint
+        self._n_events = crawl.journal.n_events  #: at the last checkpoint
         self._cpu_s = time.process_time()
         self._cost_s = 0.0
 
     def begin_if_due(self) -> None:
         """Call after the journal was handed to a commit."""
         self._reap()
-        n_events = self._crawl.n_events
+        n_events = self._crawl.journal.n_events
         is_due = n_events - self._n_events >= max(MIN_EVENTS, EVENTS_SHARE * n_events)
         if self._child is None and is_due and self._cost_s <= MAX_TIME_SHARE * (time.process_time() - self._cpu_s):
             self._n_events, self._cpu_s = n_events, time.process_time()
-            if hasattr(os, "fork"):
-                self._child = self._start_child()
-            else:
-                self._write()
+            self._child = self._start_child()
 
     def write_last(self) -> None:
         """Write a checkpoint of the whole crawl, when everything is on disk."""
         self._reap(wait=True)
-        if self._crawl.n_events > self._n_events:
-            self._write()
+        if self._crawl.journal.n_events > self._n_events:
+            # TypeError: a plug-in has a state that no file can store. Its crawl is resumed from the journal.
+            with suppress(OSError, TypeError):
+                self._checkpoints.write(self._crawl.state())
+                self._n_events = self._crawl.journal.n_events
 
     def close(self) -> None:
         """Wait for the child."""
@@ -90,14 +88,8 @@ class Checkpointer:
         finally:
             os._exit(status)
 
-    def _write(self) -> None:
-        # TypeError: a plug-in has a state that no file can store. Its crawl is resumed from the journal.
-        with suppress(OSError, TypeError):
-            self._checkpoints.write(self._crawl.state())
-            self._n_events = self._crawl.n_events
-
     def _reap(self, *, wait: bool = False) -> None:
-        if self._child is None or sys.platform == "win32":
+        if self._child is None:
             return
         try:
             ended, _, usage = os.wait4(self._child, 0 if wait else os.WNOHANG)
@@ -112,9 +104,6 @@ class Checkpointer:
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
     """The child inherits the blocked signals, so that it never runs handlers of the crawl."""
-    if sys.platform == "win32":
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         yield

@@ -22,11 +22,10 @@ class EpochClock:
     """The system clock at the start, then a monotonic one. It starts at `not_before_s` or later."""
 
     def __init__(self, not_before_s: float = 0.0) -> None:
-        #: How far it is ahead of the system's uptime.
-        self.ahead_s = max(time.time(), not_before_s) - time.monotonic()
+        self._ahead_s = max(time.time(), not_before_s) - time.monotonic()
 
     def __call__(self) -> float:
-        return time.monotonic() + self.ahead_s
+        return time.monotonic() + self._ahead_s
 
 
 def crawl_clock(folder: Path, last_s: float, note: Callable[[str], None]) -> EpochClock:

@@ -7,20 +7,24 @@ Rules
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from scenthound.command_line import Option, command_line, unless
+from scenthound.command_line import Option as CommandOption
+from scenthound.command_line import command_line, unless
+from scenthound.crawler.options import DEFAULT_PATIENCE, CrawlArguments
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.model import Topic
+from scenthound.options import declared, options_of
 from scenthound.strategies.base import Strategy
 
 TOPIC_FILE = "topic.jsonl"
 HOSTS_FILE = "hosts"
 #: Settings that only programs can set.
-_WITHOUT_OPTION = ("tries", "also_allowed", "ca_file", "only_hosts", "random_as_simulated")
+_WITHOUT_OPTION = ("tries", "also_allowed", "ca_file", "only_hosts")
 _POLITENESS_OPTIONS = ("delay_s", "pages_per_host", "pages_per_domain")
 _LIMIT_OPTIONS = ("total_s", "headers_s", "connect_s", "body_bytes")
 
@@ -28,7 +32,7 @@ _LIMIT_OPTIONS = ("total_s", "headers_s", "connect_s", "body_bytes")
 @dataclass(frozen=True, slots=True)
 class ReproduceCommand:
     """`line` is empty if no command line can say it. `files` are names and contents of files that it reads; `unsaid`
-    are settings without an option, as names and values."""
+    are settings without an option, and credentials, as names and values."""
 
     line: str
     files: tuple[tuple[str, str], ...] = ()
@@ -48,81 +52,53 @@ def reproduce_command(
     if settings.hosts:
         files.append((HOSTS_FILE, "".join(f"{address} {host}\n" for host, address in settings.hosts.items())))
     words = ["scenthound", "crawl", *([str(files_in / TOPIC_FILE)] if needs_file else [])]
-    options = [*_topic_options(settings, needs_file), *_other_options(settings, conditions)]
-    options += [("--hosts", str(files_in / HOSTS_FILE) if settings.hosts else None), ("--out", out)]
+    values = dict(_values(settings))
+    default = dict(_values(CrawlSettings(topic, settings.seeds)))
+    said = _said_otherwise(settings, conditions, needs_file)
+    said |= {"hosts": str(files_in / HOSTS_FILE) if settings.hosts else None, "out": out}
+    options: list[CommandOption] = [("--keywords", None if needs_file else topic.keywords)]
+    for name, each in declared(CrawlArguments).items():
+        value = said[name] if name in said else unless(values.get(name), default.get(name))
+        # A flag that can be switched off has two forms.
+        on, _, off = each.flag.partition("/")
+        if not each.is_python_only:
+            written = f"{value:g}" if isinstance(value, float) else value
+            options.append((off, True) if value is False and off else (on, written))
     return ReproduceCommand(command_line(words, options), tuple(files), tuple(_unsaid(settings)))
 
 
-def _topic_options(settings: CrawlSettings, needs_file: bool) -> list[Option]:
+def _values(settings: CrawlSettings) -> Iterator[tuple[str, object]]:
+    """The options that settings have as they are given."""
+    return ((each.name, value) for each, value in options_of(CrawlArguments, settings))
+
+
+def _said_otherwise(settings: CrawlSettings, conditions: StopConditions, needs_file: bool) -> dict[str, object]:
+    """Options that are not said if they differ from the default, but by rules of their own."""
     topic = settings.topic
-    topic_id = None if needs_file else unless(topic.id, topic.keywords[0] if topic.keywords else None)
-    return [
-        ("--topic", topic_id),
-        ("--keywords", None if needs_file else topic.keywords),
-        ("--seed", None if needs_file and settings.seeds == topic.seeds else settings.seeds),
-        ("--contact", settings.contact or None),
-    ]
-
-
-def _other_options(settings: CrawlSettings, conditions: StopConditions) -> list[Option]:
-    default = CrawlSettings(settings.topic, settings.seeds)
-    politeness, limits = settings.politeness, settings.limits
-    return [
-        ("--pages", conditions.page_budget or settings.page_budget),
-        ("--min-harvest", conditions.harvest_floor or None),
-        ("--until-recall", conditions.until_recall or None),
-        ("--strategy", unless(settings.strategy, default.strategy)),
-        ("--relevance", unless(settings.relevance, Strategy.relevance_model)),
-        ("--train-from", settings.train_from),
-        ("--patience", _patience(settings, default)),
-        ("--strict-order", settings.strict_order),
-        ("--random-seed", unless(settings.random_seed, 0) if isinstance(settings.random_seed, int) else None),
-        ("--web", settings.web),
-        ("--offline", settings.offline),
-        ("--allow-domain", settings.scope.allow_domains),
-        ("--deny-domain", settings.scope.deny_domains),
-        ("--include", settings.scope.include),
-        ("--exclude", settings.scope.exclude),
-        ("--max-depth", settings.scope.max_depth),
-        ("--user-agent", unless(settings.agent, default.agent)),
-        ("--delay", _number(unless(politeness.delay_s, default.politeness.delay_s))),
-        ("--pages-per-host", politeness.pages_per_host),
-        ("--pages-per-domain", politeness.pages_per_domain),
-        ("--follow-nofollow", not settings.respect_nofollow),
-        ("--connections", unless(settings.connections, default.connections)),
-        ("--timeout", _number(unless(limits.total_s, default.limits.total_s))),
-        ("--page-bytes", unless(limits.body_bytes, default.limits.body_bytes)),
-        ("--redirects", unless(settings.redirects, default.redirects)),
-        ("--sitemaps", settings.sitemaps and settings.strict_order),
-        ("--no-sitemaps", not settings.sitemaps and not settings.strict_order),
+    has_default_sitemaps = settings.sitemaps != settings.strict_order
+    return {
+        "topic_id": None if needs_file else unless(topic.id, topic.keywords[0] if topic.keywords else None),
+        "seeds": None if needs_file and settings.seeds == topic.seeds else settings.seeds,
+        "pages": conditions.page_budget or settings.page_budget,
+        "min_harvest": conditions.harvest_floor or None,
+        "until_recall": conditions.until_recall or None,
+        "relevance": unless(settings.relevance, Strategy.relevance_model),
+        # It has no effect in strict order.
+        "patience": None if settings.strict_order else unless(settings.patience, DEFAULT_PATIENCE),
+        "random_seed": unless(settings.random_seed, 0),
+        "sitemaps": None if has_default_sitemaps else settings.sitemaps,
         # Its default is that of the machine.
-        ("--render", settings.render.value),
-        ("--proxy", None if "@" in (settings.proxy or "") else settings.proxy),
-        ("--proxy-from-environment", settings.proxy_from_environment),
-        ("--cookie-file", settings.cookie_file),
-        ("--allow-private", settings.allow_private),
-        ("--no-traps", not settings.traps),
-        ("--no-throttle", not settings.throttle),
-        ("--keep-duplicates", not settings.near_duplicates),
-        ("--keep-soft-404s", not settings.soft_404s),
-    ]
-
-
-def _patience(settings: CrawlSettings, default: CrawlSettings) -> object:
-    """None in strict order, where it has no effect."""
-    return None if settings.strict_order else _number(unless(settings.patience, default.patience))
-
-
-def _number(value: object) -> object:
-    return f"{value:g}" if isinstance(value, float) else value
+        "render": settings.render.value,
+        "proxy": None if "@" in (settings.proxy or "") else settings.proxy,
+        "header": None,
+        "shards": None,
+    }
 
 
 def _unsaid(settings: CrawlSettings) -> list[str]:
     default = CrawlSettings(settings.topic, settings.seeds)
     changed = [name for name in _WITHOUT_OPTION if getattr(settings, name) != getattr(default, name)]
     unsaid = [f"{name}={printable(getattr(settings, name), 100)}" for name in changed]
-    if not isinstance(settings.random_seed, int):
-        unsaid.append(f"random_seed={printable(settings.random_seed, 100)!r}")
     masked = settings.masked()
     if "@" in (settings.proxy or ""):
         unsaid.append(f"proxy={masked.proxy}")

@@ -72,27 +72,6 @@ class Control:
         write_atomic(folder / CONTROL_FILE, orjson.dumps(asdict(self)) + b"\n", follow_link=False)
 
 
-class ControlReader:
-    """Reads the file when it has changed; a poll costs a few microseconds."""
-
-    def __init__(self, folder: Path, run: int) -> None:
-        self._folder = folder
-        self._run = run
-        self._seen: tuple[int, int] | None = None
-
-    def poll(self) -> Control | None:
-        """The wanted state of this run, if it was written since the last poll."""
-        try:
-            stat = (self._folder / CONTROL_FILE).stat()
-        except OSError:
-            return None
-        if (stat.st_mtime_ns, stat.st_ino) == self._seen:
-            return None
-        self._seen = stat.st_mtime_ns, stat.st_ino
-        control = Control.read(self._folder)
-        return control if control is not None and control.run == self._run else None
-
-
 #: Used where the crawl's own relevance model cannot be trained.
 TRAINABLE_MODEL = "svm"
 
@@ -128,66 +107,62 @@ def record_relevance_model(
     store.add(RelevanceRecord(first_visit, now_s, name, conditions.relevance_model, len(positive), len(negative)))
 
 
+@dataclass
 class Controller:
-    """Polls for commands and carries them out, on the event loop of the run."""
+    """Polls for commands and carries them out, on the event loop of the run. A poll costs a few microseconds."""
 
-    def __init__(
-        self,
-        run: LiveRun,
-        parts: CrawlParts,
-        settings: CrawlSettings,
-        store: CrawlStore,
-        *,
-        reader: ControlReader,
-        samples: SampleRecorder,
-        clock: Callable[[], float],
-    ) -> None:
-        self._run = run
-        self._parts = parts
-        self._settings = settings
-        self._store = store
-        self._reader = reader
-        self._samples = samples
-        self._clock = clock
-        self._last = Control(0)
+    run: LiveRun
+    parts: CrawlParts
+    settings: CrawlSettings
+    store: CrawlStore
+    samples: SampleRecorder
+    clock: Callable[[], float]
+    _last: Control = Control(0)
+    #: When the file was changed last, and its number.
+    _seen: tuple[int, int] | None = None
 
     def poll(self) -> None:
-        control = self._reader.poll()
-        if control is None:
+        try:
+            stat = (self.store.folder / CONTROL_FILE).stat()
+        except OSError:
+            return
+        seen, self._seen = self._seen, (stat.st_mtime_ns, stat.st_ino)
+        control = None if seen == self._seen else Control.read(self.store.folder)
+        if control is None or control.run != self.samples.run:
             return
         before, self._last = self._last, control
         try:
             self._apply(control, before)
-            self._samples.problem = ""
+            self.samples.problem = ""
         except ScenthoundError as reason:
-            self._samples.problem = str(reason)
+            self.samples.problem = str(reason)
         except OSError as reason:
-            self._samples.problem = cannot_write(self._store.folder, reason)
+            self.samples.problem = cannot_write(self.store.folder, reason)
 
     def _apply(self, control: Control, before: Control) -> None:
         """Stop and pause first: a command that fails must not prevent them."""
         if control.stop and not before.stop:
-            self._run.stop()
+            self.run.stop()
         if control.paused != before.paused:
-            (self._run.pause if control.paused else self._run.resume)()
+            (self.run.pause if control.paused else self.run.resume)()
         if control.page_budget is not None and control.page_budget != before.page_budget:
             check_count("pages", control.page_budget)
-            StopConditions.read(self._store.folder).updated(page_budget=control.page_budget).write(self._store.folder)
-            self._store.log_file(self._store.folder / RUN_FILE)
-            self._run.set_page_budget(control.page_budget)
+            StopConditions.read(self.store.folder).updated(page_budget=control.page_budget).write(self.store.folder)
+            self.store.log_file(self.store.folder / RUN_FILE)
+            self.run.set_page_budget(control.page_budget)
         if control.relevance_model is not None and control.relevance_model != before.relevance_model:
             self._use_relevance_model(control.relevance_model)
 
     def _use_relevance_model(self, relevance_model: str) -> None:
-        folder = self._store.folder
+        folder = self.store.folder
         _check_inside(folder, relevance_model)
         digest = training_digest(folder / relevance_model)
         conditions = StopConditions.read(folder).updated(relevance_model=relevance_model, relevance_digest=digest)
-        settings = with_relevance_model(self._settings, folder, conditions)
-        self._parts.set_relevance_model(settings)
-        record_relevance_model(self._store, settings, conditions, self._parts.crawl.engine.n_visits, self._clock())
+        settings = with_relevance_model(self.settings, folder, conditions)
+        self.parts.set_relevance_model(settings)
+        record_relevance_model(self.store, settings, conditions, self.parts.crawl.engine.n_visits, self.clock())
         conditions.write(folder)
-        self._store.log_file(folder / RUN_FILE)
+        self.store.log_file(folder / RUN_FILE)
 
 
 def pause(folder: Path) -> str:

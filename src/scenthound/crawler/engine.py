@@ -12,20 +12,20 @@ Rules
 - In a shard (`shard`), what an event has for other shards is taken after the event (`take_outgoing`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from random import Random
 
-from scenthound.crawler.journal import Granted, Journal, ParcelArrived, Resumed
+from scenthound.crawler.journal import Granted, Journal, ParcelArrived, Resumed, Turn
 from scenthound.crawler.live_web import LiveWeb
 from scenthound.crawler.page_set import PageSet
 from scenthound.crawler.scheduler import Scheduler
 from scenthound.crawler.scope import ScopeFilter
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import Outgoing, Parcel, ShardMap
-from scenthound.crawler.sitemap_links import SitemapLinks, with_sitemap_links
+from scenthound.crawler.sitemap_links import with_sitemap_links
 from scenthound.crawler.tasks import (
     REQUESTS,
     AddressesResolved,
@@ -44,7 +44,7 @@ from scenthound.crawler.tasks import (
 from scenthound.crawler.throttle import Turns
 from scenthound.errors import PluginError
 from scenthound.frontier.base import ReadyHosts
-from scenthound.frontier.politeness import HostCounts, Politeness
+from scenthound.frontier.politeness import HostCounts
 from scenthound.model import IntArray, Visit
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
@@ -65,14 +65,15 @@ class RequestedUrls:
     def __init__(self) -> None:
         self._owner: dict[str, Job] = {}
         self._waiting: dict[str, list[Job]] = {}
-        self._earlier_failures: dict[str, Failed] = {}
+        #: How earlier jobs for URLs failed.
+        self.earlier_failures: dict[str, Failed] = {}
 
     def state(self, saved: SavedJobs) -> State:
         """A checkpoint for `restore`."""
         return {
             "owners": saved.numbers(self._owner.values()),
             "waiting": [list(self._waiting), [saved.numbers(jobs) for jobs in self._waiting.values()]],
-            "earlier_failures": [[url, asdict(failure)] for url, failure in self._earlier_failures.items()],
+            "earlier_failures": [[url, asdict(failure)] for url, failure in self.earlier_failures.items()],
         }
 
     def restore(self, state: State, saved: SavedJobs) -> None:
@@ -80,13 +81,9 @@ class RequestedUrls:
         self._owner = {job.url: job for job in saved.jobs(state["owners"])}
         self._waiting = {url: saved.jobs(numbers) for url, numbers in zip(*state["waiting"], strict=True)}
         failures = state["earlier_failures"]
-        self._earlier_failures = {
+        self.earlier_failures = {
             url: Failed(**{**each, "reason": SkipReason(each["reason"])}) for url, each in failures
         }
-
-    def earlier_failure(self, url: str) -> Failed | None:
-        """How an earlier job for the URL failed, if it did."""
-        return self._earlier_failures.get(url)
 
     def claim(self, job: Job) -> bool:
         """Let the job request its URL; False if it has to wait for another job."""
@@ -108,9 +105,9 @@ class RequestedUrls:
         """Remember a failure if other jobs may come to the same URL. Too many redirects are no failure of the URL."""
         if failure.reason is SkipReason.REDIRECT_LOOP or not (job.passed or job.n_followers):
             return
-        if len(self._earlier_failures) >= MAX_EARLIER_FAILURES:
-            del self._earlier_failures[next(iter(self._earlier_failures))]
-        self._earlier_failures[job.url] = failure
+        if len(self.earlier_failures) >= MAX_EARLIER_FAILURES:
+            del self.earlier_failures[next(iter(self.earlier_failures))]
+        self.earlier_failures[job.url] = failure
 
 
 #: Jobs per connection that may wait for their hosts: enough to keep connections busy during robots.txt requests.
@@ -132,7 +129,7 @@ class Visited:
 class Engine:
     """`is_recorded` returns whether a URL is read from a recorded web; `journal` receives all inputs, if it is set."""
 
-    _SAVED = "_has_more_to_ask", "_n_requested", "_n_open", "_hops", "_max_requested"
+    _SAVED = "_has_more_to_ask", "n_requested", "_n_open", "_hops", "_max_requested"
 
     def __init__(
         self,
@@ -153,13 +150,16 @@ class Engine:
                 strategy.split(shards.is_home)
         self.journal: Journal | None = None
         self._is_recorded = is_recorded
-        self._scheduler = Scheduler(settings, scope, Hosts(web.table), self._fail, web.robots, shards=shards)
+        self.hosts = Hosts(web.table)
+        self._scheduler = Scheduler(settings, scope, self.hosts, self._fail, web.robots, shards=shards)
+        self.politeness, self.sitemaps = self._scheduler.politeness, self._scheduler.sitemaps
         #: Whether the last turn ended at `MAX_REQUESTED`, not because nothing was left.
         self._has_more_to_ask = False
         self._skipped: list[SkippedRecord] = []
-        self._n_requested = 0
-        #: Jobs for the next turn: they were redirected, or waited for another job.
-        self._to_send: list[Job] = []
+        #: Pages that the strategy returned so far.
+        self.n_requested = 0
+        #: Jobs for the next turn: they were redirected, waited for another job, or are requested again (`begin_anew`).
+        self.to_send: list[Job] = []
         self._requested = RequestedUrls()
         #: Pages requested, and neither visited nor skipped yet.
         self._n_open = 0
@@ -193,22 +193,9 @@ class Engine:
         return self._scheduler.n_pages_issued
 
     @property
-    def n_requested(self) -> int:
-        """Pages that the strategy returned so far."""
-        return self._n_requested
-
-    @property
     def n_waiting(self) -> int:
         """Requested pages that are not in flight and will not wait for long."""
         return max(0, self._n_open - self._scheduler.n_pages_issued - self._scheduler.n_waiting_long)
-
-    @property
-    def politeness(self) -> Politeness:
-        return self._scheduler.politeness
-
-    @property
-    def hosts(self) -> Hosts:
-        return self._scheduler.hosts
 
     def host_counts(self, now_s: float) -> HostCounts:
         """The states of the hosts of this crawl, or shard."""
@@ -222,10 +209,6 @@ class Engine:
         self._n_hosts_seen = max(self._n_hosts_seen, min(known, len(names)))
         return counts._replace(ready=max(0, counts.ready - self._n_foreign_hosts))
 
-    @property
-    def sitemaps(self) -> SitemapLinks:
-        return self._scheduler.sitemaps
-
     def allows(self, url: str, now_s: float) -> bool | None:
         """Whether robots.txt allows a canonical URL; None if that is not known yet. Changes nothing."""
         return self._scheduler.allows(url, now_s)
@@ -234,21 +217,13 @@ class Engine:
         """A task without a result."""
         return self._scheduler.outstanding[number][0] if number in self._scheduler.outstanding else None
 
-    def score_of(self, number: int) -> float | None:
-        """The score of the page that a task without a result requests, when the strategy returned it."""
-        return self._scheduler.outstanding[number][1].score if number in self._scheduler.outstanding else None
-
-    def outstanding(self) -> list[Task]:
-        """The tasks without a result, in order."""
-        return [task for task, _ in self._scheduler.outstanding.values()]
-
     def is_idle(self) -> bool:
-        return not (self._scheduler.outstanding or len(self._scheduler.waiting) or self._to_send)
+        return not (self._scheduler.outstanding or self._scheduler.waiting or self.to_send)
 
     @property
     def wants_turn(self) -> bool:
         """Whether another turn would give tasks at once."""
-        return self._has_more_to_ask or bool(self._to_send) or self._scheduler.has_new_jobs
+        return self._has_more_to_ask or bool(self.to_send) or self._scheduler.has_new_jobs
 
     def take_skipped(self) -> list[SkippedRecord]:
         """The pages skipped since the last call."""
@@ -269,7 +244,7 @@ class Engine:
             "web": self.web.state(),
             "scheduler": self._scheduler.state(saved),
             "requested": self._requested.state(saved),
-            "to_send": saved.numbers(self._to_send),
+            "to_send": saved.numbers(self.to_send),
             "settled": self._settled.state(),
             **saved_attributes(self, self._SAVED),
             "jobs": saved.state(),  # Last: all of them have their numbers now.
@@ -281,7 +256,7 @@ class Engine:
         self.web.restore(state["web"])
         self._scheduler.restore(state["scheduler"], saved)
         self._requested.restore(state["requested"], saved)
-        self._to_send = saved.jobs(state["to_send"])
+        self.to_send = saved.jobs(state["to_send"])
         self._settled.restore(state["settled"])
         restore_attributes(self, self._SAVED, state)
         with self._strategy_fails_in("restore"):
@@ -306,9 +281,9 @@ class Engine:
         """Continue with nothing in flight, after visits were taken over. Pages that were requested, and neither visited
         nor skipped since, are requested again."""
         self._settled.update(skipped)
-        jobs = {job.page: job for job in (*self._scheduler.take_page_jobs(now_s, n_robots), *self._to_send)}
+        jobs = {job.page: job for job in (*self._scheduler.take_page_jobs(now_s, n_robots), *self.to_send)}
         self._requested = RequestedUrls()
-        self._to_send = []
+        self.to_send = []
         self._n_open = 0
         for page, job in jobs.items():
             if page in self._settled and page not in self.web.visits:
@@ -318,17 +293,16 @@ class Engine:
                 url = self.web.table.url(page)
                 again = Job(Kind.PAGE, url, self.hosts.of_url(url), page, regret=job.regret, score=job.score)
                 again.rank, again.queue_size = job.rank, job.queue_size
-                self._to_send.append(again)
+                self.to_send.append(again)
                 self._n_open += 1
 
     def resume(self, event: Resumed) -> None:
         """Continue after a stop."""
         if self.journal is not None:
-            self.journal.resumed(event)
-        self.politeness.shift_waits(event.clock_step_s)
-        self.politeness.resume(event.now_s, event.unrecorded)
+            self.journal.add(event)
+        self.politeness.resume(event.now_s)
         if self.shards is None:
-            self.repeated = self._tasks_to_repeat(event.now_s, event.received_s)
+            self.repeated = self._tasks_to_repeat(event.now_s)
         else:
             # Addresses are shared with other shards, and tokens of them have to be assigned first.
             self._scheduler.requeue(event.now_s)
@@ -351,16 +325,16 @@ class Engine:
         for answer in parcel.answers:
             self._scheduler.answered(answer)
         if self.journal is not None:
-            self.journal.arrived(event)
+            self.journal.add(event)
 
     def grant(self, event: Granted) -> None:
-        """Request so many pages in all, and use so many of the connections that shards share."""
+        """Request this many pages in all, and use this many of the connections that shards share."""
         self._scheduler.now_s = event.now_s
         self._max_requested = event.n_requests
         for address, tokens in event.tokens.items():
             self.politeness.set_tokens(address, tokens, event.now_s)
         if self.journal is not None:
-            self.journal.granted(event)
+            self.journal.add(event)
 
     def take_outgoing(self) -> Outgoing:
         """What other shards are to know since the last call."""
@@ -371,16 +345,14 @@ class Engine:
         self._hops_on, scheduler.robots_requests, scheduler.robots_answers = {}, [], []
         return outgoing
 
-    def _tasks_to_repeat(self, now_s: float, received_s: Mapping[int, float]) -> list[tuple[Task, float]]:
-        """The tasks without a result, and when each is to be repeated: a crawl delay after the last request to its
-        host, or after now if that is not known, and one request at a time per IP address, which other hosts do not use
-        before the last of them."""
+    def _tasks_to_repeat(self, now_s: float) -> list[tuple[Task, float]]:
+        """The tasks without a result, and when each is to be repeated: after a crawl delay of its host, and one request
+        at a time per IP address, which other hosts do not use before the last of them."""
         repeated = []
         for task, job in self._scheduler.outstanding.values():
             due_s = now_s
             if task.kind in REQUESTS:
-                delay_s = self.politeness.current_delay_s(job.host)
-                due_s = max(now_s, received_s.get(task.number, now_s) + delay_s)
+                due_s = now_s + self.politeness.current_delay_s(job.host)
             repeated.append((due_s, task, job.host))
         repeated.sort(key=lambda each: (each[0], each[1].number))
         return [
@@ -396,12 +368,12 @@ class Engine:
         """The next tasks, and the pages that the strategy returned; None if it was not called."""
         tasks = self._scheduler.begin_turn(now_s, page_budget - self.n_visits - self._scheduler.n_pages_issued)
         self._scheduler.issue_waiting(room)
-        to_send, self._to_send = self._to_send, []
+        to_send, self.to_send = self.to_send, []
         for job in to_send:
             self._send(job, self.web.is_visited(job.url))
         requested = self._ask_strategy(room, page_budget)
         if self.journal is not None:
-            self.journal.turn(now_s, room, page_budget, requested)
+            self.journal.add(Turn(now_s, room, page_budget, requested))
         return tasks, requested
 
     def complete(self, now_s: float, number: int, result: TaskResult) -> Visited | None:
@@ -441,7 +413,7 @@ class Engine:
         followers = self._requested.release(job.url) if job.kind is Kind.PAGE else []
         for each in (job, *followers):
             if self._scheduler.redirect(each, redirect) and each.kind is Kind.PAGE:
-                self._to_send.append(each)
+                self.to_send.append(each)
 
     def _ask_strategy(self, room: int, page_budget: int) -> list[int] | None:
         requested: list[int] | None = None
@@ -482,7 +454,7 @@ class Engine:
         in_budget = page_budget - self.n_visits - n_issued_pages - queue_size
         wanted = min(room - self._scheduler.n_issued, in_budget, max_waiting)
         if self.shards is not None:
-            wanted = min(wanted, self._max_requested - self._n_requested)
+            wanted = min(wanted, self._max_requested - self.n_requested)
         if self.settings.strict_order:
             return 0 if self._n_open else min(wanted, 1)
         return wanted
@@ -493,11 +465,11 @@ class Engine:
                 self.strategy.drop(page)
             return
         url = self.web.table.url(page)
-        job = Job(Kind.PAGE, url, self._scheduler.hosts.of_url(url), page, regret=regret, score=score)
-        job.rank, job.queue_size = self._n_requested, len(self.strategy)
+        job = Job(Kind.PAGE, url, self.hosts.of_url(url), page, regret=regret, score=score)
+        job.rank, job.queue_size = self.n_requested, len(self.strategy)
         if self._hops:
             job.n_hops = self._hops.pop(page, 0)
-        self._n_requested += 1
+        self.n_requested += 1
         self._n_open += 1
         self._send(job, self.web.is_visited_elsewhere(page))
 
@@ -505,7 +477,7 @@ class Engine:
         """Schedule a job with a new URL, or let it wait for another job with the same URL."""
         if is_visited:
             self._drop(job, Failed(SkipReason.REPEATED))
-        elif (failure := self._requested.earlier_failure(job.url)) is not None:
+        elif (failure := self._requested.earlier_failures.get(job.url)) is not None:
             self._drop(job, failure)
         elif self._requested.claim(job):
             if self._is_recorded(job.url):
@@ -526,7 +498,7 @@ class Engine:
         redirected_to = None if _is_as_requested(job, fetched) else fetched.url
         numbers, links = self.web.visit(job.page, redirected_to, fetched.links, (fetched.predicted, fetched.anchors))
         self._n_open -= 1
-        self._to_send += self._requested.release(job.url)
+        self.to_send += self._requested.release(job.url)
         self._scheduler.visited(job, fetched.relevance)
         with self._strategy_fails_in("tell"):
             self.strategy.tell(Visit(job.page, fetched.relevance, links))
@@ -535,7 +507,7 @@ class Engine:
     def _fail(self, job: Job, failure: Failed) -> None:
         """A job fails for good."""
         self._requested.note_failure(job, failure)
-        self._to_send += self._requested.release(job.url)
+        self.to_send += self._requested.release(job.url)
         self._drop(job, failure)
 
     def _drop(self, job: Job, failure: Failed) -> None:

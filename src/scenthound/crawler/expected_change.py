@@ -57,7 +57,7 @@ class ChangeHistory:
     age_s: float = 0.0
 
     def add_check(self, interval_s: float, *, changed: bool) -> None:
-        """A check, so long after the one before."""
+        """A check, this long after the one before."""
         interval_s = max(interval_s, MIN_INTERVAL_S)
         if changed:
             self.changed_s.append(interval_s)
@@ -66,7 +66,7 @@ class ChangeHistory:
             self.unchanged_s += interval_s
 
     def add_last_change(self, age_s: float) -> None:
-        """The page was last changed so long before its first visit."""
+        """The page was last changed this long before its first visit."""
         self.n_events += 1
         self.age_s += max(age_s, MIN_INTERVAL_S)
 

@@ -56,21 +56,18 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedReason:
-    """What speaks for a page by the rules of the strategy, and how much of its score above that of an average queued
-    page is due to it."""
+class Evidence:
+    """What spoke for a page before its visit, or speaks for it now if it is queued: the mean relevance of the visited
+    pages that link to it, compared with that of all visited pages."""
 
-    text: str
-    contribution: float
+    n_parents: int
+    relevance: float
+    relevance_of_all: float
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is known of one URL. `parents` are the first in order of discovery, `n_parents` counts all.
-
-    `reasons` say why the strategy ranked it high, the strongest first: before the visit, or now if it is queued. They
-    need a replay of the crawl (`explain_ranking`).
-    """
+    """What is known of one URL. `parents` are the first in order of discovery, `n_parents` counts all."""
 
     url: str
     outcome: Outcome
@@ -82,11 +79,10 @@ class Explanation:
     skipped: SkippedRecord | None = None
     parents: tuple[Parent, ...] = ()
     n_parents: int = 0
+    evidence: Evidence | None = None  #: None for seeds, and for pages without links from pages visited before
     nearest: str | None = None  #: the most similar known URL, if this one is unknown
     reason: SkipReason | None = None  #: why it is out of scope, and the option that excludes it
     excluded_by: str = ""
-    reasons: tuple[ExplainedReason, ...] = ()
-    no_reasons: str = ""  #: why they are unknown, if the strategy gives any
 
 
 def explain(folder: str | Path, url: str) -> Explanation:
@@ -99,7 +95,7 @@ def explain_visit(crawl: StoredCrawl, visit: int) -> Explanation:
     """Explain a visit by its number, without a scan of all URLs."""
     row = next(crawl.visits(visit), None)
     if row is None:
-        raise UsageError(f"There is no visit {visit:,}: the crawl has {crawl.counts().visits:,}, counted from 0.")
+        raise UsageError(f"There is no visit {visit:,}: the crawl has {crawl.n_visits():,}, counted from 0.")
     found = Explanation(row.url, Outcome.VISITED, visit=row, rendering=crawl.rendering_of(row))
     return _Explainer(crawl).with_parents(found, row.page)
 
@@ -166,7 +162,15 @@ class _Explainer:
         visits = self._crawl.parents_of(page).tolist()
         url = self._crawl.url_of(page)
         parents = tuple(self._parent(visit, page, url) for visit in visits[:MAX_PARENTS])
-        return replace(found, requested_url=url, is_seed=url in self._seeds, parents=parents, n_parents=len(visits))
+        found = replace(found, requested_url=url, is_seed=url in self._seeds, parents=parents, n_parents=len(visits))
+        return found if found.is_seed else replace(found, evidence=self._evidence(visits, found.visit))
+
+    def _evidence(self, parents: list[int], visit: VisitRecord | None) -> Evidence | None:
+        [relevance] = self._crawl.numbers(("relevance",), self._crawl.n_visits() if visit is None else visit.visit)
+        before = [parent for parent in parents if parent < len(relevance)]
+        if not before:
+            return None
+        return Evidence(len(before), float(relevance[before].mean()), float(relevance.mean()))
 
     def _parent(self, visit: int, page: int, url: str) -> Parent:
         row = next(self._crawl.visits(visit))
@@ -175,10 +179,18 @@ class _Explainer:
             url=row.url,
             visit=visit,
             relevance=row.relevance,
-            anchor=anchor_of(self._crawl, row, url),
+            anchor=self._anchor(row, url),
             context_relevance=None if row.predicted is None else float(row.predicted[position]),
             anchor_relevance=None if row.anchors is None else float(row.anchors[position]),
         )
+
+    def _anchor(self, parent: VisitRecord, url: str) -> str | None:
+        if parent.location is None:
+            return None
+        respects_nofollow = self._crawl.about.settings.get("respect_nofollow", True)
+        anchors = anchors_of(self._crawl.archive.record(parent.location).html, parent.url)
+        followed = (each for each in anchors if not (respects_nofollow and each.nofollow))
+        return next((each.text for each in followed if each.url == url), None)
 
     def _nearest(self, url: str) -> str | None:
         """The most similar of the URLs with the longest common prefix: comparing millions would take a minute."""
@@ -187,16 +199,6 @@ class _Explainer:
         n_common = bisect_left(range(1, len(url) + 1), True, key=lambda n: not any(map(_has_prefix(url[:n]), urls)))
         candidates = islice(filter(_has_prefix(url[:n_common]), urls), MAX_COMPARED)
         return max(candidates, key=lambda known: SequenceMatcher(None, known, url).ratio(), default=None)
-
-
-def anchor_of(crawl: StoredCrawl, parent: VisitRecord, url: str) -> str | None:
-    """The text of the first link of a visited page to a URL; None if the page itself has no such link."""
-    if parent.location is None:
-        return None
-    respects_nofollow = crawl.about.settings.get("respect_nofollow", True)
-    anchors = anchors_of(crawl.archive.record(parent.location).html, parent.url)
-    followed = (each for each in anchors if not (respects_nofollow and each.nofollow))
-    return next((each.text for each in followed if each.url == url), None)
 
 
 def _candidates(typed: str) -> list[str]:

@@ -24,24 +24,18 @@ class _Host:
     timer: asyncio.TimerHandle | None = None
 
 
+@dataclass(slots=True)
 class HostGate:
     """`delay_of` is the delay of a host after a request; requests to one IP address start `address_delay_s` apart. The
     time of the loop is not exact enough as `clock`: uvloop reads it once for many callbacks."""
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        clock: Callable[[], float],
-        delay_of: Callable[[str], float],
-        address_delay_s: float,
-    ) -> None:
-        self._loop = loop
-        self._clock = clock
-        self._delay_of = delay_of
-        self._address_delay_s = address_delay_s
-        self._hosts: dict[str, _Host] = {}
-        self._max_hosts = MAX_HOSTS
-        self._address_free_at_s: dict[str, float] = {}
+    loop: asyncio.AbstractEventLoop
+    clock: Callable[[], float]
+    delay_of: Callable[[str], float]
+    address_delay_s: float
+    _hosts: dict[str, _Host] = field(default_factory=dict)
+    _max_hosts: int = MAX_HOSTS
+    _address_free_at_s: dict[str, float] = field(default_factory=dict)
 
     def request(self, host: str, address: str, start: Start) -> None:
         """Call `start` when a request may be sent, perhaps before this returns. `done` must follow."""
@@ -58,31 +52,31 @@ class HostGate:
         state.waiting = deque(each for each in state.waiting if each[1] is not start)
 
     def hold(self, host: str, seconds: float) -> None:
-        """Send no request to a host for so long, from now on."""
+        """Send no request to a host for this long, from now on."""
         state = self._hosts.setdefault(host, _Host())
-        state.free_at_s = max(state.free_at_s, self._clock() + seconds)
+        state.free_at_s = max(state.free_at_s, self.clock() + seconds)
 
     def done(self, host: str, *, is_sent: bool = True, hold_s: float = 0.0) -> None:
         """The request has ended, or was not sent. The next one has to wait for the delay, or for longer."""
         state = self._hosts[host]
         state.is_busy = False
         if is_sent:
-            state.free_at_s = self._clock() + max(hold_s, self._delay_of(host))
+            state.free_at_s = self.clock() + max(hold_s, self.delay_of(host))
         self._advance(host, state)
 
     def _advance(self, host: str, state: _Host) -> None:
         if state.is_busy or not state.waiting or state.timer is not None:
             return
-        now_s = self._clock()
+        now_s = self.clock()
         address, start = state.waiting[0]
         wait_s = max(state.free_at_s, self._address_free_at_s.get(address, 0.0)) - now_s
         if wait_s > 0:
-            state.timer = self._loop.call_later(wait_s, self._on_time, host, state)
+            state.timer = self.loop.call_later(wait_s, self._on_time, host, state)
             return
         state.waiting.popleft()
         state.is_busy = True
-        if self._address_delay_s > 0:
-            self._address_free_at_s[address] = now_s + self._address_delay_s
+        if self.address_delay_s > 0:
+            self._address_free_at_s[address] = now_s + self.address_delay_s
         start()
 
     def _on_time(self, host: str, state: _Host) -> None:
@@ -90,7 +84,7 @@ class HostGate:
         self._advance(host, state)
 
     def _forget(self) -> None:
-        now_s = self._clock()
+        now_s = self.clock()
         self._hosts = {
             host: state
             for host, state in self._hosts.items()

@@ -5,7 +5,7 @@ too, both in the order of the journal. So do the parcels that other shards have 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 from zlib import crc32
 
@@ -21,13 +21,8 @@ from scenthound.crawler.tasks import (
     Task,
     TaskResult,
 )
-from scenthound.frontier.politeness import UnrecordedRequests
 from scenthound.reasons import SkipReason
 
-TURN = "t"
-RESUMED = "u"
-ARRIVED = "p"
-GRANTED = "k"
 _RESULTS: dict[str, type[Any]] = {
     "a": AddressesResolved,
     "b": RobotsFetched,
@@ -56,16 +51,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The crawl was resumed after a stop. `unrecorded` is None if it was unknown which requests were sent last.
-
-    `received_s` is when the hosts of tasks without a result had received their last request at the latest, by the
-    numbers of these tasks; `now_s` for the others. `clock_step_s` is what the crawl's clock gained since the last
-    event, other than by time that passed."""
+    """The crawl was resumed after a stop."""
 
     now_s: float
-    unrecorded: UnrecordedRequests | None = None
-    received_s: Mapping[int, float] = field(default_factory=dict)
-    clock_step_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +78,8 @@ class ParcelArrived:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """This shard may request so many pages in all, and has so many tokens of these addresses (`frontier.politeness`);
-    those of others stay as they are."""
+    """This shard may request this many pages in all, and has this many tokens of these addresses
+    (`frontier.politeness`); those of others stay as they are."""
 
     now_s: float
     n_requests: int
@@ -99,6 +87,8 @@ class Granted:
 
 
 Event = Turn | TaskCompleted | Resumed | ParcelArrived | Granted
+_EVENTS: dict[str, type[Any]] = {"t": Turn, "u": Resumed, "p": ParcelArrived, "k": Granted}
+_EVENT_LETTERS = {kind: letter for letter, kind in _EVENTS.items()}
 
 
 class Journal:
@@ -106,28 +96,18 @@ class Journal:
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
-        self.n_events = 0  #: since this object was made
+        self.n_events = 0  #: of the crawl, up to the last call of `take`
 
-    def turn(self, now_s: float, room: int, page_budget: int, requested: list[int] | None) -> None:
-        self._lines.append(orjson.dumps([TURN, now_s, room, page_budget, requested]))
+    def add(self, event: Turn | Resumed | ParcelArrived | Granted) -> None:
+        """Any event but the result of a task."""
+        values = [getattr(event, each.name) for each in fields(event)]
+        self._lines.append(orjson.dumps([_EVENT_LETTERS[type(event)], *values]))
 
     def result(self, now_s: float, task: Task, result: TaskResult) -> None:
         kind = type(result)
         values = [getattr(result, name) for name in _FIELDS[kind]]
         line = [_LETTERS[kind], now_s, task.number, checksum_of(task), result.elapsed_s, *values]
         self._lines.append(orjson.dumps(line))
-
-    def resumed(self, event: Resumed) -> None:
-        hosts, to_new_hosts = (None, True) if event.unrecorded is None else event.unrecorded
-        received_s = list(event.received_s.items())
-        line = [RESUMED, event.now_s, hosts, to_new_hosts, received_s, event.clock_step_s]
-        self._lines.append(orjson.dumps(line))
-
-    def arrived(self, event: ParcelArrived) -> None:
-        self._lines.append(orjson.dumps([ARRIVED, event.now_s, event.source, event.commit]))
-
-    def granted(self, event: Granted) -> None:
-        self._lines.append(orjson.dumps([GRANTED, event.now_s, event.n_requests, dict(event.tokens)]))
 
     def take(self) -> bytes:
         """The lines since the last call."""
@@ -139,18 +119,9 @@ class Journal:
 def read_journal(written: bytes) -> Iterator[Event]:
     for line in written.splitlines():
         letter, now_s, *rest = orjson.loads(line)
-        if letter == TURN:
-            yield Turn(now_s, *rest)
-        elif letter == ARRIVED:
-            yield ParcelArrived(now_s, *rest)
-        elif letter == GRANTED:
-            yield Granted(now_s, *rest)
-        elif letter == RESUMED:
-            # Lines of older journals end earlier.
-            missing: list[Any] = [None, True, (), 0.0][len(rest) :]
-            hosts, to_new_hosts, received_s, clock_step_s = rest + missing
-            unrecorded = None if hosts is None else UnrecordedRequests(tuple(hosts), to_new_hosts)
-            yield Resumed(now_s, unrecorded, dict(received_s), clock_step_s)
+        if (kind := _EVENTS.get(letter)) is not None:
+            # Lines of version 0.8 about a stop go on: only some hosts had to wait.
+            yield kind(now_s, *([] if kind is Resumed else rest))
         else:
             number, checksum, elapsed_s, *values = rest
             yield TaskCompleted(now_s, number, checksum, _result(_RESULTS[letter], values, elapsed_s), elapsed_s)

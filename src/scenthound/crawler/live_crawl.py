@@ -10,24 +10,24 @@ Rules
   links.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import inf, isfinite
 from threading import Lock
-from typing import NamedTuple
+from typing import Any
 
 from scenthound.crawler.engine import Engine, Visited
 from scenthound.crawler.journal import Granted, Journal, ParcelArrived
-from scenthound.crawler.log import log_skipped, log_visit
+from scenthound.crawler.log import log_page
 from scenthound.crawler.reader import PageFilter, Reader
 from scenthound.crawler.recall import CrawlRecall
-from scenthound.crawler.rendering import Rendering, RenderMemory
+from scenthound.crawler.rendering import RenderCounts, Rendering, RenderMemory
 from scenthound.crawler.robots_cache import robots_url
 from scenthound.crawler.shard import Outgoing, Parcel, parcels_of
 from scenthound.crawler.tasks import AddressesResolved, Failed, Hosts, Kind, RobotsFetched, Task, TaskResult
+from scenthound.frontier.departures import no_departures
 from scenthound.frontier.politeness import Politeness
-from scenthound.frontier.shard_frontier import no_departures
 from scenthound.model import IntArray
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
@@ -40,6 +40,7 @@ from scenthound.store.crawl_records import (
     RenderedRecord,
     RobotsRecord,
     SentRecord,
+    SkippedRecord,
     VisitRecord,
     share_given_up,
 )
@@ -176,16 +177,17 @@ class Harvest:
         return self._regret_sum / self._n_regrets if self._n_regrets and self._scores_have_ratio else None
 
 
-class CompletedTask(NamedTuple):
+@dataclass(slots=True)
+class CompletedTask:
     """A task with its result, the facts of its page, its response, the visit that the engine made of it, and the page
     as it was rendered."""
 
     time_s: float
     task: Task
     result: TaskResult
-    facts: PageFacts | None
-    response: Response | None
-    visited: Visited | None
+    facts: PageFacts | None = None
+    response: Response | None = None
+    visited: Visited | None = None
     rendering: Rendering | None = None
 
 
@@ -224,23 +226,18 @@ class CrawlWriter:
 
     def _archive(self, completed: CompletedTask, response: Response) -> ArchiveLocation:
         """The location of what was read."""
-        location = self._store.archive_response(response, completed.time_s)
-        if completed.rendering is None or completed.visited is None:
-            return location
-        return archive_rendering(
-            self._store,
-            response,
-            location,
-            completed.rendering,
-            visit=completed.visited.n_visit,
-            time_s=completed.time_s,
-        )
+        visit = -1 if completed.visited is None else completed.visited.n_visit
+        rendering = None if completed.visited is None else completed.rendering
+        return archive(self._store, response, completed.time_s, rendering, visit)
 
 
-def archive_rendering(
-    store: CrawlStore, response: Response, location: ArchiveLocation, rendering: Rendering, *, visit: int, time_s: float
+def archive(
+    store: CrawlStore, response: Response, time_s: float, rendering: Rendering | None, visit: int
 ) -> ArchiveLocation:
-    """Archive a rendered page after its response, which is at `location`; its own location."""
+    """Archive a response and, after it, the page that a browser made of it, if it did; the location of the page."""
+    location = store.archive_response(response, time_s)
+    if rendering is None:
+        return location
     gain = rendering.gain
     store.add(RenderedRecord(visit, time_s, location, gain.words_before, gain.words, gain.links_before, gain.links))
     return store.archive_rendered(response, rendering.html, time_s, location)
@@ -271,34 +268,106 @@ def _visit_record(visited: Visited, facts: PageFacts, time_s: float, location: A
     )
 
 
-class LiveCrawl:
+class RunnableCrawl:
+    """What a run needs: a crawl, or a refresh of one, whose pages are counted as visits."""
+
+    #: None for a refresh.
+    recall: CrawlRecall | None = None
+
+    def __init__(self, engine: Engine, reader: Reader, page_filter: PageFilter, store: CrawlStore) -> None:
+        self.engine = engine
+        self.reader = reader
+        self.harvest = Harvest()
+        self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
+        self.reasons: Counter[SkipReason] = Counter()
+        self.n_out_of_scope = 0  #: links of visited pages that were left out
+        self.n_acknowledged = 0  #: visits on disk
+        self.render_memory = RenderMemory()
+        self.renders = RenderCounts()
+        self._filter = page_filter
+        self._store = store
+        #: Commits that are to be written, with the numbers of visits and what else is known then.
+        self._commits: deque[tuple[Commit, int, Any]] = deque()
+        self._writing = Lock()
+
+    def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
+        """The next tasks."""
+        tasks = self.engine.turn(now_s, room, page_budget)
+        self._after_event()
+        return tasks
+
+    def complete(
+        self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_completed: Callable[[], None]
+    ) -> None:
+        """Read a response and pass its result to the engine, now or when its page is parsed. `raw` is None for recorded
+        pages."""
+        response = raw if isinstance(raw, Response) else None
+
+        def on_read(result: TaskResult, facts: PageFacts | None = None, rendering: Rendering | None = None) -> None:
+            self._complete(CompletedTask(clock(), task, result, facts, response, rendering=rendering))
+            on_completed()
+
+        if raw is None:
+            on_read(*self.reader.read_recorded(task))
+        elif isinstance(raw, Resolved):
+            on_read(AddressesResolved(raw.addresses))
+        else:
+            self.reader.read(task, raw, clock(), on_read)
+
+    def _complete(self, completed: CompletedTask) -> None:
+        """Pass a result to the engine, and store what comes of it."""
+        raise NotImplementedError
+
+    def _after_event(self) -> None:
+        """Store skipped pages."""
+        for skipped in self.engine.take_skipped():
+            self._store_skipped(skipped)
+
+    def _store_skipped(self, skipped: SkippedRecord) -> None:
+        raise NotImplementedError
+
+    def note_failure(self, task: Task, failure: Failed) -> None:
+        if failure.fingerprint is not None:
+            self._filter.note_error_page(task, failure.fingerprint)
+
+    def begin_commit(self) -> None:
+        """Collect everything up to now for the next write."""
+        raise NotImplementedError
+
+    def write_commits(self) -> None:
+        """Write the collected commits to disk, in their order; from any thread."""
+        with self._writing:
+            while self._commits:
+                commit, n_visits, known = self._commits.popleft()
+                self._store.write(commit)
+                self.n_acknowledged = n_visits
+                self._on_written(commit, known)
+
+    def _on_written(self, commit: Commit, known: Any) -> None:
+        """A commit is on disk."""
+        raise NotImplementedError
+
+
+class LiveCrawl(RunnableCrawl):
     """One crawl, new or resumed."""
+
+    recall: CrawlRecall
 
     def __init__(
         self, engine: Engine, reader: Reader, page_filter: PageFilter, store: CrawlStore, scanner: WordScanner
     ) -> None:
-        self.engine = engine
+        super().__init__(engine, reader, page_filter, store)
         self.harvest = Harvest(on_topic_from=engine.settings.on_topic_from)
         self.recall = CrawlRecall(engine.settings.on_topic_from, is_focused=engine.strategy.needs_relevance)
-        self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
-        self.reasons: dict[SkipReason, int] = {}
-        self.n_out_of_scope = 0  #: links of visited pages that were left out
-        self.render_memory = RenderMemory()
-        self.reader = reader
-        self._filter = page_filter
-        self._store = store
         self._scanner = scanner
-        self._journal = Journal()
-        self._commits: deque[tuple[int, Commit]] = deque()
-        self._writing = Lock()
+        #: That of the engine, once the crawl was started or brought to the state of its last commit.
+        self.journal = Journal()
         engine.web.store_visit = self.store_visit
         engine.web.store_all = self.commit
-        counts = store.counts()
+        counts = store.position()
         self._writer = CrawlWriter(store, counts.visits)
-        self.n_acknowledged = counts.visits  #: visits on disk
+        self.n_acknowledged = counts.visits
         self._n_urls_stored, self._n_stems_stored = counts.urls, counts.stems
-        self._n_events_before = 0
-        self.after_turn = False  #: whether the last event was a turn
         #: The commit of the last parcel from and for each other shard.
         self.received = store.received()
         self.sent = store.sent()
@@ -310,17 +379,11 @@ class LiveCrawl:
         #: Called when a commit with parcels is on disk, in the thread that wrote it.
         self.on_parcels: Callable[[int, Mapping[int, bytes]], None] = lambda _number, _parcels: None
 
-    @property
-    def n_events(self) -> int:
-        """The events of the crawl up to the last commit that was begun."""
-        return self._n_events_before + self._journal.n_events
-
     def state(self) -> State:
         """A checkpoint for `restore`, right after a commit was begun."""
         return {
             "position": asdict(self._store.taken),
-            "n_events": self.n_events,
-            "after_turn": self.after_turn,
+            "n_events": self.journal.n_events,
             "engine": self.engine.state(),
             "filter": self._filter.state(),
             "relevance": self.reader.scorer.state(),
@@ -336,27 +399,9 @@ class LiveCrawl:
         self.harvest.restore(state["harvest"])
         self.recall.load(self._store, state["position"]["visits"])
         self.host_statistics.restore(state["host_statistics"])
-        # Earlier versions have none.
-        if "rendering" in state:
-            self.render_memory.restore(state["rendering"])
-        self._n_events_before = state["n_events"]
-        self.after_turn = state["after_turn"]
+        self.render_memory.restore(state["rendering"])
+        self.journal.n_events = state["n_events"]
         return self.reader.scorer.restore(state["relevance"])
-
-    def note_replayed(self) -> None:
-        """An event of the journal was replayed."""
-        self._n_events_before += 1
-
-    def begin_journal(self) -> None:
-        """Record the engine's inputs from here on."""
-        self.engine.journal = self._journal
-
-    def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
-        """The next tasks."""
-        tasks = self.engine.turn(now_s, room, page_budget)
-        self.after_turn = True
-        self._after_event()
-        return tasks
 
     def receive(self, now_s: float, source: int, commit: int, content: bytes) -> bool:
         """Apply a parcel of another shard, unless it was applied before; False if an earlier one is missing."""
@@ -368,14 +413,13 @@ class LiveCrawl:
         for words in self._words_of_starts(parcel):
             self.reader.scorer.learn(words, is_start=True)
         self.engine.receive(ParcelArrived(now_s, source, commit), parcel)
-        self.after_turn = False
         self.received[source] = commit
         for answer in parcel.answers:
             if answer.failure is None:
                 # Its record has a number, like those of files that were requested here.
                 task = Task(-1, Kind.ROBOTS, robots_url(answer.origin), now_s)
                 result = RobotsFetched(answer.status, answer.body)
-                self._writer.add(CompletedTask(now_s, task, result, None, None, None))
+                self._writer.add(CompletedTask(now_s, task, result))
         self._store.add(ArrivalRecord(source, commit, content))
         self._after_event()
         return True
@@ -384,63 +428,34 @@ class LiveCrawl:
         return [self._scanner.find_words(stems) for stems in parcel.starts]
 
     def note_arrived(self, parcel: Parcel, n_visits: int) -> None:
-        """A parcel arrived after so many visits, before the crawl was resumed. Its start pages are learned later, with
-        the visited pages."""
+        """A parcel arrived after this many visits, before the crawl was resumed. Its start pages are learned later,
+        with the visited pages."""
         self.arrived_starts += [(n_visits, words) for words in self._words_of_starts(parcel)]
 
     def grant(self, now_s: float, n_requests: int, tokens: Mapping[str, int]) -> None:
-        """Let a shard request so many pages in all, and use so many connections of addresses that it shares."""
+        """Let a shard request this many pages in all, and use this many connections of addresses that it shares."""
         self.engine.grant(Granted(now_s, n_requests, tokens))
-        self.after_turn = False
 
     def _after_event(self) -> None:
-        self._store_skipped()
+        super()._after_event()
         if self.engine.shards is not None and not (outgoing := self.engine.take_outgoing()).is_empty:
             self._outgoing.append(outgoing)
 
-    def complete(
-        self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_completed: Callable[[], None]
-    ) -> None:
-        """Read a response and pass its result to the engine, now or when its page is parsed. `raw` is None for recorded
-        pages."""
-        if isinstance(raw, Resolved):
-            self._complete(clock(), task, AddressesResolved(raw.addresses), None, None)
-        elif task.kind is Kind.RECORDED:
-            self._complete(clock(), task, *self.reader.read_recorded(task), None)
-        elif raw is not None:
-            response = raw if isinstance(raw, Response) else None
-
-            def on_read(result: TaskResult, facts: PageFacts | None, rendering: Rendering | None) -> None:
-                self._complete(clock(), task, result, facts, response, rendering=rendering)
-                on_completed()
-
-            self.reader.read(task, raw, clock(), on_read)
-            return
-        on_completed()
-
-    def _complete(
-        self,
-        now_s: float,
-        task: Task,
-        result: TaskResult,
-        facts: PageFacts | None,
-        response: Response | None,
-        *,
-        rendering: Rendering | None = None,
-    ) -> None:
-        visited = self.engine.complete(now_s, task.number, result)
-        self.after_turn = False
+    def _complete(self, completed: CompletedTask) -> None:
+        task, result = completed.task, completed.result
+        completed.visited = visited = self.engine.complete(completed.time_s, task.number, result)
         self.host_statistics.note_response(task.url)
-        self._writer.add(CompletedTask(now_s, task, result, facts, response, visited, rendering))
-        if visited is not None and facts is not None:
+        self._writer.add(completed)
+        if visited is not None and completed.facts is not None:
             if visited.fetched.text is not None:
                 self.reader.note_visit(visited.job.page, visited.fetched.text.words)
                 self._send_start(visited.job.page, visited.fetched.text.words)
             self.n_out_of_scope += visited.fetched.n_out_of_scope
             self.harvest.add(visited.fetched.relevance, visited.job.score, visited.job.regret)
             self.recall.add(visited.fetched.relevance, visited.job.queue_size)
-            self._note_page(visited.job.page, visited.fetched.url, facts.fingerprint)
-            log_visit(visited.fetched.url, visited.n_visit, visited.fetched.relevance, visited.job.score)
+            self._note_page(visited.job.page, visited.fetched.url, completed.facts.fingerprint)
+            fetched, score = visited.fetched, visited.job.score
+            log_page("visited", visit=visited.n_visit, url=fetched.url, relevance=fetched.relevance, score=score)
         elif isinstance(result, Failed):
             self.note_failure(task, result)
         self._after_event()
@@ -461,26 +476,22 @@ class LiveCrawl:
         self.host_statistics.note_page(url)
         self._filter.note_page(page, fingerprint)
 
-    def note_failure(self, task: Task, failure: Failed) -> None:
-        if failure.fingerprint is not None:
-            self._filter.note_error_page(task, failure.fingerprint)
-
-    def _store_skipped(self) -> None:
-        for skipped in self.engine.take_skipped():
-            self.reasons[skipped.reason] = self.reasons.get(skipped.reason, 0) + 1
-            self._store.add(skipped)
-            log_skipped(skipped)
+    def _store_skipped(self, skipped: SkippedRecord) -> None:
+        self.reasons[skipped.reason] += 1
+        self._store.add(skipped)
+        detail = skipped.detail or None
+        log_page("skipped", url=skipped.url, reason=skipped.reason, status=skipped.status, detail=detail)
 
     def begin_commit(self) -> None:
-        """Collect everything up to now, including the journal, for the next write."""
+        """The journal is part of a commit."""
         self._writer.flush()
         table = self.engine.web.table
         self._store.add_urls(table.urls(self._n_urls_stored, len(table)))
         self._store.add_stems(self._scanner.stems_from(self._n_stems_stored))
         self._n_urls_stored, self._n_stems_stored = len(table), self._scanner.n_words
-        self._store.add_event_bytes(self._journal.take())
+        self._store.add_event_bytes(self.journal.take())
         self._add_parcels()
-        self._commits.append((self._writer.n_rows, self._store.take()))
+        self._commits.append((self._store.take(), self._writer.n_rows, None))
 
     @property
     def has_outgoing(self) -> bool:
@@ -503,17 +514,11 @@ class LiveCrawl:
             self._store.add(SentRecord(shard, number))
             self.sent[shard] = number
 
-    def write_commits(self) -> None:
-        """Write the collected commits to disk, in their order; from any thread."""
-        with self._writing:
-            while self._commits:
-                n_visits, commit = self._commits.popleft()
-                self._store.write(commit)
-                self.n_acknowledged = n_visits
-                if commit.parcels:
-                    parcels = {int(shard): content for shard, content in commit.parcels.items()}
-                    self.sent_acknowledged.update(dict.fromkeys(parcels, commit.number))
-                    self.on_parcels(commit.number, parcels)
+    def _on_written(self, commit: Commit, _known: Any) -> None:
+        if commit.rows.parcels:
+            parcels = {int(shard): content for shard, content in commit.rows.parcels.items()}
+            self.sent_acknowledged.update(dict.fromkeys(parcels, commit.number))
+            self.on_parcels(commit.number, parcels)
 
     def commit(self) -> None:
         self.begin_commit()

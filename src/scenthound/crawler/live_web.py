@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from scenthound.crawler.bounded_cache import BoundedCache
+from scenthound.bounded_cache import BoundedCache
 from scenthound.crawler.link_depths import LinkDepths
 from scenthound.crawler.tasks import PageText
 from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import Failure, LeakageError
-from scenthound.frontier.url_index import FoundUrls
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import FoundUrls, UrlTable
 from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
 from scenthound.saved_state import State
 from scenthound.simulator.scores import TopicWords
@@ -70,7 +69,7 @@ class LiveWeb:
         return {
             "visits": self.visits.pages(),
             "final_urls": list(self._final_urls),
-            "domains": self.seen.domains(),
+            "domains": list(self.seen.domains),
             "depths": None if self.depths is None else self.depths.state(),
         }
 
@@ -78,7 +77,7 @@ class LiveWeb:
         """Continue from a checkpoint."""
         self.visits.restore(state["visits"])
         self._final_urls = dict.fromkeys(state["final_urls"])
-        self.seen.set_domains(state["domains"])
+        self.seen.domains = {domain: number for number, domain in enumerate(state["domains"])}
         if self.depths is not None:
             self.depths.restore(state["depths"])
 
@@ -150,9 +149,9 @@ class LiveWeb:
 
     def visible_links(self, page: int) -> Links:
         """The links of a visited page that strategies may see now."""
-        if self.depths is not None:
-            return self._selected(page, self.depths.in_reach(self.links.get(page)[0]))
         numbers, predicted, anchors = self.links.get(page)
+        if self.depths is not None:
+            return self._selected(page, self.depths.in_reach(numbers))
         return Links(numbers, self.table.hosts(numbers), predicted, anchors)
 
     def visible_positions(self, page: int) -> tuple[IntArray, IntArray]:
@@ -199,15 +198,8 @@ class LiveSeen:
     def __init__(self, web: LiveWeb, topic: TopicWords) -> None:
         self._web = web
         self._topic = topic
-        self._domains: dict[str, int] = {}
-
-    def domains(self) -> list[str]:
-        """The domains that the strategy knows, by number."""
-        return list(self._domains)
-
-    def set_domains(self, domains: Sequence[str]) -> None:
-        """Give domains these numbers again."""
-        self._domains = {domain: number for number, domain in enumerate(domains)}
+        #: The numbers of the domains that the strategy knows.
+        self.domains: dict[str, int] = {}
 
     def url(self, page: int) -> str:
         self._check_known(page)
@@ -218,7 +210,8 @@ class LiveSeen:
         return int(self._web.table.hosts(np.array([page], np.int32))[0])
 
     def words(self, page: int) -> IntArray:
-        return self._text(page).words
+        self._check_visited(page)
+        return self._web.texts.get(page).words
 
     def link_positions(self, page: int) -> tuple[IntArray, IntArray]:
         self._check_visited(page)
@@ -230,14 +223,10 @@ class LiveSeen:
 
     def domain(self, host: int) -> int:
         domain = registrable_domain(self._web.table.host(host))
-        return self._domains.setdefault(domain, len(self._domains))
+        return self.domains.setdefault(domain, len(self.domains))
 
     def topic_words(self, *, description: bool = False) -> IntArray:
         return self._topic.description if description else self._topic.keywords
-
-    def _text(self, page: int) -> PageText:
-        self._check_visited(page)
-        return self._web.texts.get(page)
 
     def _check_known(self, page: int) -> None:
         if not self._web.is_known(page):

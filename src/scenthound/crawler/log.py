@@ -18,7 +18,7 @@ import orjson
 
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.errors import ScenthoundError, printable
-from scenthound.store.crawl_records import CrawlStatus, SkippedRecord
+from scenthound.store.crawl_records import CrawlStatus
 
 LOGGER = logging.getLogger("scenthound")
 LOGGER.addHandler(logging.NullHandler())
@@ -104,13 +104,6 @@ def status_values(status: CrawlStatus) -> dict[str, Any]:
     }
 
 
-def log_visit(url: str, visit: int, relevance: float, score: float | None) -> None:
+def log_page(outcome: str, **values: Any) -> None:
     if LOGGER.isEnabledFor(logging.DEBUG):
-        values = {"visit": visit, "url": url, "relevance": relevance, "score": score}
-        LOGGER.debug("visited: %s", values_text(values))
-
-
-def log_skipped(row: SkippedRecord) -> None:
-    if LOGGER.isEnabledFor(logging.DEBUG):
-        values = {"url": row.url, "reason": row.reason, "status": row.status, "detail": row.detail or None}
-        LOGGER.debug("skipped: %s", values_text(values))
+        LOGGER.debug("%s: %s", outcome, values_text(values))

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,12 +16,8 @@ from scenthound.web.proxies import Proxies
 
 
 def resolver_of(settings: CrawlSettings, access: Access, loop: asyncio.AbstractEventLoop) -> SystemResolver:
-    lookup = _no_address if settings.only_hosts else _lookup_beside(access.proxies)
+    lookup = (lambda _host: ()) if settings.only_hosts else _lookup_beside(access.proxies)
     return SystemResolver(loop, settings.hosts, lookup=lookup)
-
-
-def _no_address(_host: str) -> tuple[str, ...]:
-    return ()
 
 
 def _lookup_beside(proxies: Proxies) -> Lookup:
@@ -77,8 +72,6 @@ def signals_to(stop: Callable[[], None]) -> Iterator[None]:
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """That of uvloop, if it is installed."""
-    if sys.platform == "win32":
-        return None
     try:
         import uvloop
     except ImportError:

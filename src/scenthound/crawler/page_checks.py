@@ -14,21 +14,19 @@ Rules
 - A check is complete when it is committed: its archive record and its row are on disk.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from os import SEEK_END
-from threading import Lock
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
+from scenthound.crawler.check_order import KnownPage
 from scenthound.crawler.engine import Engine
-from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult, archive_rendering
+from scenthound.crawler.live_crawl import CompletedTask, RawResult, RunnableCrawl, archive
 from scenthound.crawler.reader import GONE, PAGES, PageFilter, Reader
-from scenthound.crawler.rendering import Rendering
 from scenthound.crawler.tasks import (
-    AddressesResolved,
     Failed,
     Fetched,
     Kind,
@@ -47,9 +45,8 @@ from scenthound.store.crawl_records import (
     SkippedRecord,
 )
 from scenthound.store.crawl_store import Commit, CrawlStore
-from scenthound.store.warc_format import NOT_MODIFIED, WarcRecord, digest_of
+from scenthound.store.warc_format import NOT_MODIFIED, digest_of
 from scenthound.web.conditions import conditions
-from scenthound.web.dns import Resolved
 from scenthound.web.fetch import Fetcher, NotFetched, Request, Response, header_values
 from scenthound.web.robots import header_directives
 
@@ -59,20 +56,6 @@ SKIPPED = frozenset(
 )
 _FACTS = [each.name for each in fields(PageFacts) if each.name != "status"]
 _NO_LINKS = np.zeros(0, np.int32)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPage:
-    """A page of the crawl as it is known. `url` is that of its visit, and `found_url` that of its latest version, whose
-    response is at `location`; `last` is the response to the latest request there, and `seen_s` when that was sent."""
-
-    visit: int
-    url: str
-    found_url: str
-    relevance: float
-    location: ArchiveLocation
-    last: ArchiveLocation
-    seen_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +83,20 @@ class RefreshReader(Reader):
         return False
 
 
+@dataclass(frozen=True, slots=True)
 class ConditionalFetcher:
     """Makes the requests for pages conditional; `conditions_of` has the header lines for a URL."""
 
-    def __init__(self, fetcher: Fetcher, conditions_of: Callable[[str], tuple[str, ...]]) -> None:
-        self._fetcher = fetcher
-        self._conditions_of = conditions_of
+    fetcher: Fetcher
+    conditions_of: Callable[[str], tuple[str, ...]]
 
     def start(self, request: Request, on_done: Callable[[Response | NotFetched], None]) -> None:
         # Other requests are for robots.txt.
-        headers = self._conditions_of(request.url) if request.html_only else ()
-        self._fetcher.start(replace(request, headers=headers), on_done)
+        headers = self.conditions_of(request.url) if request.html_only else ()
+        self.fetcher.start(replace(request, headers=headers), on_done)
 
     def close(self) -> None:
-        self._fetcher.close()
+        self.fetcher.close()
 
 
 class RobotsFiles:
@@ -129,15 +112,13 @@ class RobotsFiles:
         self._file.write(fetched.body)
         self._files.append((url, now_s, fetched.status, offset, len(fetched.body)))
 
-    def load(self, number: int) -> RobotsRecord | None:
-        if number >= len(self._files):
-            return None
+    def load(self, number: int) -> RobotsRecord:
         url, time_s, status, offset, length = self._files[number]
         self._file.seek(offset)
         return RobotsRecord(url, time_s, status, self._file.read(length))
 
 
-class PageChecks:
+class PageChecks(RunnableCrawl):
     """The checks of one run. The numbers of `pages` are those of the engine."""
 
     def __init__(
@@ -146,36 +127,25 @@ class PageChecks:
         reader: RefreshReader,
         page_filter: PageFilter,
         store: CrawlStore,
-        pages: Sequence[StoredPage],
         *,
-        robots: RobotsFiles,
+        pages: Sequence[KnownPage],
+        known: Sequence[KnownPage],
         refresh: int,
-        urls: dict[str, int],
-        counts: CheckCounts,
+        robots: RobotsFiles,
     ) -> None:
-        """`urls` are those of all pages of the crawl and of their latest versions, with their visits; `counts` those of
-        earlier runs."""
-        self.engine = engine
-        self.harvest = Harvest()
-        self.recall = None
-        self.host_statistics = HostStatisticsTable(engine.hosts, engine.politeness)
-        self.reasons: dict[SkipReason, int] = {}
-        self.n_out_of_scope = 0
-        self.n_acknowledged = 0
-        self.acknowledged = counts  #: of the checks on disk
-        self._counts = counts
-        self.reader = reader
-        self._filter = page_filter
-        self._store = store
+        """`known` are all pages of the crawl."""
+        super().__init__(engine, reader, page_filter, store)
+        #: Of the checks on disk, of earlier runs, too.
+        self.acknowledged = CheckCounts(Counter(store.check_counts(refresh)), store.check_body_bytes(refresh))
+        self._counts = self.acknowledged
         self._pages = pages
         self._robots = robots
         self._refresh = refresh
-        self._visit_at = urls
+        #: The visits of pages, by the URLs of these and those at which pages were found last.
+        self._visit_at = {each.found_url: each.visit for each in known} | {each.url: each.visit for each in known}
         found_there = {page.url: page for page in pages if page.url == page.found_url}
         self._page_found_at = {page.found_url: page for page in pages} | found_there
         self._agent = engine.settings.agent
-        self._commits: deque[tuple[int, CheckCounts, Commit]] = deque()
-        self._writing = Lock()
 
     def conditions_of(self, url: str) -> tuple[str, ...]:
         """None for a URL at which no page was found last."""
@@ -186,29 +156,13 @@ class PageChecks:
         heads = [record(location).head for location in dict.fromkeys((page.last, page.location))]
         return conditions(heads, page.seen_s)
 
-    def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]:
-        tasks = self.engine.turn(now_s, room, page_budget)
-        self._store_skipped()
-        return tasks
-
     def complete(
         self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_completed: Callable[[], None]
     ) -> None:
-        """Read a response and pass its result to the engine, now or when its page is parsed."""
-        if isinstance(raw, Resolved):
-            self._pass_on(clock(), task, AddressesResolved(raw.addresses))
-        elif isinstance(raw, Response) and task.kind is Kind.PAGE and self._is_unchanged(clock(), task, raw):
-            pass
-        elif raw is not None:
-            response = raw if isinstance(raw, Response) else None
-
-            def on_read(result: TaskResult, facts: PageFacts | None, rendering: Rendering | None) -> None:
-                self._complete(clock(), task, result, facts, response, rendering=rendering)
-                on_completed()
-
-            self.reader.read(task, raw, clock(), on_read)
-            return
-        on_completed()
+        if isinstance(raw, Response) and task.kind is Kind.PAGE and self._is_unchanged(clock(), task, raw):
+            on_completed()
+        else:
+            super().complete(clock, task, raw, on_completed)
 
     def _is_unchanged(self, now_s: float, task: Task, response: Response) -> bool:
         """Complete a task whose page is unchanged; False if it may have changed."""
@@ -225,38 +179,31 @@ class PageChecks:
             return False
         if response.status != NOT_MODIFIED and self._noindex(response.head) != self._noindex(original.head):
             return False
-        location = self._archive(response, now_s, original if is_revisit else None)
+        location = self._store.archive_response(response, now_s, original if is_revisit else None)
         self._settle(task, response, self._check(now_s, task, CheckOutcome.UNCHANGED, response, location))
         return True
 
     def _noindex(self, head: bytes) -> bool:
         return header_directives(header_values(head, "x-robots-tag"), self._agent)[0]
 
-    def _archive(self, response: Response, now_s: float, revisit_of: WarcRecord | None = None) -> ArchiveLocation:
-        return self._store.archive_response(response, now_s, revisit_of)
-
-    def _complete(
-        self,
-        now_s: float,
-        task: Task,
-        result: TaskResult,
-        facts: PageFacts | None,
-        response: Response | None,
-        *,
-        rendering: Rendering | None = None,
-    ) -> None:
-        if isinstance(result, Failed) and result.fingerprint is not None:
-            self._filter.note_error_page(task, result.fingerprint)
-        location = None if response is None else self._archive(response, now_s)
-        if isinstance(result, Fetched) and location is not None and response is not None and rendering is not None:
-            visit = self._pages[task.page].visit
-            location = archive_rendering(self._store, response, location, rendering, visit=visit, time_s=now_s)
-        if task.kind is Kind.PAGE and response is not None:
-            check = self._check_of(self._check(now_s, task, CheckOutcome.GONE, response, location), result, facts)
-            if check is not None:
-                self._settle(task, response, check)
-                return
-        self._pass_on(now_s, task, result)
+    def _complete(self, completed: CompletedTask) -> None:
+        now_s, task, result, response = completed.time_s, completed.task, completed.result, completed.response
+        if isinstance(result, Failed):
+            self.note_failure(task, result)
+        if response is not None:
+            rendering = completed.rendering if isinstance(result, Fetched) else None
+            visit = self._pages[task.page].visit if task.kind is Kind.PAGE else -1
+            location = archive(self._store, response, now_s, rendering, visit)
+            if task.kind is Kind.PAGE:
+                found = self._check(now_s, task, CheckOutcome.GONE, response, location)
+                if (check := self._check_of(found, result, completed.facts)) is not None:
+                    self._settle(task, response, check)
+                    return
+        self.host_statistics.note_response(task.url)
+        if isinstance(result, RobotsFetched):
+            self._robots.add(task.url, now_s, result)
+        self.engine.complete(now_s, task.number, result)
+        self._after_event()
 
     def _check_of(self, check: CheckRecord, result: TaskResult, facts: PageFacts | None) -> CheckRecord | None:
         """The check of a page that is gone, or has changed; None for redirects and failures."""
@@ -295,22 +242,11 @@ class PageChecks:
             self._add(check)
             if check.outcome is CheckOutcome.CHANGED:
                 self._visit_at.setdefault(check.url, page.visit)
-        self._store_skipped()
+        self._after_event()
 
-    def _pass_on(self, now_s: float, task: Task, result: TaskResult) -> None:
-        self.host_statistics.note_response(task.url)
-        if isinstance(result, RobotsFetched):
-            self._robots.add(task.url, now_s, result)
-        self.engine.complete(now_s, task.number, result)
-        self._store_skipped()
-
-    def _store_skipped(self) -> None:
-        for skipped in self.engine.take_skipped():
-            self._add(self._check_of_skipped(skipped))
-
-    def _check_of_skipped(self, skipped: SkippedRecord) -> CheckRecord:
+    def _store_skipped(self, skipped: SkippedRecord) -> None:
         outcome = CheckOutcome.SKIPPED if skipped.reason in SKIPPED else CheckOutcome.FAILED
-        return CheckRecord(
+        check = CheckRecord(
             visit=self._pages[skipped.page].visit,
             refresh=self._refresh,
             time_s=skipped.time_s,
@@ -321,21 +257,16 @@ class PageChecks:
             reason=skipped.reason,
             detail=skipped.detail,
         )
+        self._add(check)
 
     def _add(self, check: CheckRecord) -> None:
         self._store.add(check)
         self._counts = self._counts.with_check(check)
         if check.reason is not None:
-            self.reasons[check.reason] = self.reasons.get(check.reason, 0) + 1
+            self.reasons[check.reason] += 1
 
     def begin_commit(self) -> None:
-        """Collect all checks up to now for the next write."""
-        self._commits.append((self.engine.n_visits, self._counts, self._store.take()))
+        self._commits.append((self._store.take(), self.engine.n_visits, self._counts))
 
-    def write_commits(self) -> None:
-        """Write the collected commits to disk, in their order; from any thread."""
-        with self._writing:
-            while self._commits:
-                n_visits, counts, commit = self._commits.popleft()
-                self._store.write(commit)
-                self.n_acknowledged, self.acknowledged = n_visits, counts
+    def _on_written(self, _commit: Commit, known: Any) -> None:
+        self.acknowledged = known

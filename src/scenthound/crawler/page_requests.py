@@ -17,6 +17,7 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from scenthound.crawler.engine import Engine
 from scenthound.crawler.host_gate import HostGate
@@ -70,13 +71,10 @@ class PageRequests:
         *,
         plain_fetcher: Callable[[], Fetcher],
         clock: Callable[[], float],
-        on_request: Callable[[str], None],
     ) -> None:
         self._engine, self._settings = engine, settings
         self._fetcher, self._resolver, self._clock = fetcher, resolver, clock
-        self._on_request = on_request
         self._make_plain_fetcher = plain_fetcher
-        self._plain_fetcher: Fetcher | None = None
         self._loop = asyncio.get_running_loop()
         self.gate = HostGate(self._loop, clock, self._delay_of, settings.politeness.effective_address_delay_s)
         self._cache: OrderedDict[CacheKey, Answer | None] = OrderedDict()
@@ -87,8 +85,8 @@ class PageRequests:
         self._failures: Counter[str] = Counter()
 
     def close(self) -> None:
-        if self._plain_fetcher is not None:
-            self._plain_fetcher.close()
+        if "_plain" in vars(self):
+            self._plain.close()
 
     async def answer(self, page: str, written: str, accept: str = "*/*") -> Answer | None:
         """The answer to a request of the page at a URL; None if it is refused, or failed."""
@@ -131,11 +129,9 @@ class PageRequests:
             url = target
         return None, True
 
-    @property
+    @cached_property
     def _plain(self) -> Fetcher:
-        if self._plain_fetcher is None:
-            self._plain_fetcher = self._make_plain_fetcher()
-        return self._plain_fetcher
+        return self._make_plain_fetcher()
 
     def _keep(self, key: CacheKey, answer: Answer | None) -> None:
         if key in self._cache:  # A page may request something twice at the same time.
@@ -176,7 +172,9 @@ class PageRequests:
             if isinstance(response, NotFetched):
                 return DISALLOW_ALL
             if response.status not in REDIRECTS:
-                return self._with_delay(origin, rules_from_response(response.status, response.content, self._agent))
+                return self._with_delay(
+                    origin, rules_from_response(response.status, response.content, self._settings.agent)
+                )
             target = resolve(url, location_of(response.head) or "")
             if target is None:
                 break
@@ -192,10 +190,6 @@ class PageRequests:
             self._crawl_delays[host] = max(delay_s, self._crawl_delays.get(host, 0.0))
             self.gate.hold(host, delay_s)
         return rules
-
-    @property
-    def _agent(self) -> str:
-        return self._settings.agent
 
     # Requests
 
@@ -217,7 +211,6 @@ class PageRequests:
             if not answer.done():
                 answer.set_result(result)
 
-        self._on_request(host)
         addressed = Request(request.url, resolved.addresses, False, request.body_bytes, request.headers)
         fetcher.start(addressed, on_done)
         return await answer

@@ -18,15 +18,14 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scenthound.crawler.live_web import StoredLinks
 from scenthound.crawler.rendering import (
     Gain,
-    PageRenderer,
     RenderedDocument,
     Rendering,
     RenderOutcome,
@@ -49,7 +48,7 @@ from scenthound.crawler.tasks import (
     TaskResult,
 )
 from scenthound.errors import Failure, printable
-from scenthound.frontier.url_index import NEW, FoundUrls
+from scenthound.frontier.url_table import NEW, FoundUrls
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, silent
 from scenthound.reasons import SkipReason
 from scenthound.relevance.base import LearningRelevance, Relevance, SavedRelevance, uses_norm
@@ -66,13 +65,15 @@ from scenthound.web.conditions import http_date_s
 from scenthound.web.content_coding import codings_of, decode_all
 from scenthound.web.fetch import NotFetched, Response, header_values, location_of
 from scenthound.web.near_duplicates import NearDuplicates, fingerprint_of
-from scenthound.web.parse import ParsedPage
-from scenthound.web.parser_process import GuardedParser
+from scenthound.web.parse import PageParser, ParsedPage
 from scenthound.web.refresh import Refresh, refresh_of
 from scenthound.web.robots import header_directives
 from scenthound.web.sitemaps import read_sitemap
 from scenthound.web.soft_404 import Soft404s, error_fingerprint, is_soft_404
 from scenthound.web.urls import host_of, resolve
+
+if TYPE_CHECKING:
+    from scenthound.crawler.renderer import Renderer
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 PAGES = frozenset({200, 203})
@@ -100,15 +101,16 @@ class PageFilter:
 
     def state(self) -> State:
         """A checkpoint for `restore`."""
-        parts = {"near_duplicates": self._near_duplicates, "soft_404s": self._soft_404s}
-        return {name: part.state() for name, part in parts.items() if part is not None}
+        return {name: part.state() for name, part in self._parts().items() if part is not None}
 
     def restore(self, state: State) -> None:
         """Continue from a checkpoint."""
-        if self._near_duplicates is not None:
-            self._near_duplicates.restore(state["near_duplicates"])
-        if self._soft_404s is not None:
-            self._soft_404s.restore(state["soft_404s"])
+        for name, part in self._parts().items():
+            if part is not None:
+                part.restore(state[name])
+
+    def _parts(self) -> dict[str, NearDuplicates | Soft404s | None]:
+        return {"near_duplicates": self._near_duplicates, "soft_404s": self._soft_404s}
 
     def rejection(self, task: Task, facts: PageFacts, page: ParsedPage) -> Failed | None:
         """Why the page is skipped; None if it is accepted."""
@@ -195,84 +197,65 @@ class PageScorer:
         return checked_link_scores(self._relevance.contexts(words, first, last), len(first))
 
 
+@dataclass(slots=True)
 class Reader:
     """Reads the responses of one crawl, and pages of a recorded web."""
 
-    def __init__(
-        self,
-        parser: GuardedParser,
-        scorer: PageScorer,
-        page_filter: PageFilter,
-        settings: CrawlSettings,
-        *,
-        scope: ScopeFilter,
-        recorded: RecordedWeb | None = None,
-    ) -> None:
-        self._parser = parser
-        self._scope = scope
-        self.scorer = scorer
-        self._filter = page_filter
-        self._settings = settings
-        self._recorded = recorded
-        #: Set while a run can render pages.
-        self.renderer: PageRenderer | None = None
+    parser: PageParser
+    scorer: PageScorer
+    page_filter: PageFilter
+    settings: CrawlSettings
+    scope: ScopeFilter
+    recorded: RecordedWeb | None = None
+    #: Set while a run can render pages.
+    renderer: "Renderer | None" = None
 
     def read(self, task: Task, response: Response | NotFetched, now_s: float, on_read: OnRead) -> None:
-        """Calls `on_read`, now or, if a page takes long to parse or is rendered, later."""
+        """Calls `on_read`, now or, if a page is rendered, later."""
         if isinstance(response, NotFetched):
             on_read(Failed(response.reason, response.detail, elapsed_s=response.elapsed_s), None, None)
         elif task.kind is Kind.PAGE and (
-            response.status in PAGES or (response.status in GONE and self._filter.needs_error_page(task))
+            response.status in PAGES or (response.status in GONE and self.page_filter.needs_error_page(task))
         ):
             self._parse(task, response, on_read)
         else:
             on_read(_result_without_page(task, response, now_s), None, None)
 
     def _parse(self, task: Task, response: Response, on_read: OnRead) -> None:
-        def parsed(page: ParsedPage | SkipReason) -> None:
-            if isinstance(page, SkipReason):
-                on_read(_failed(page, response), None, None)
-            elif response.status not in PAGES:
-                fingerprint = error_fingerprint(page.words)
-                on_read(_failed(SkipReason.CLIENT_ERROR, response, fingerprint=fingerprint), None, None)
-            elif self.renderer is not None and _redirect_of(response, page) is None:
-                self._render(task, response, page, self.renderer, on_read)
-            else:
-                on_read(*self._page(task, response, page), None)
-
         charset = charset_of(response.header("content-type"))
-        self._parser.start(response.content, response.url, charset, parsed)
+        page = self.parser.parse(response.content, response.url, charset)
+        if isinstance(page, SkipReason):
+            on_read(_failed(page, response), None, None)
+        elif response.status not in PAGES:
+            fingerprint = error_fingerprint(page.words)
+            on_read(_failed(SkipReason.CLIENT_ERROR, response, fingerprint=fingerprint), None, None)
+        elif self.renderer is not None and _redirect_of(response, page) is None:
+            self._render(task, response, page, self.renderer, on_read)
+        else:
+            on_read(*self._page(task, response, page), None)
 
-    def _render(
-        self, task: Task, response: Response, page: ParsedPage, renderer: PageRenderer, on_read: OnRead
-    ) -> None:
+    def _render(self, task: Task, response: Response, page: ParsedPage, renderer: "Renderer", on_read: OnRead) -> None:
         """Read a page after it was rendered, if it has to be."""
 
         def rendered(outcome: RenderOutcome) -> None:
-            match outcome:
-                case RenderedDocument():
+            paid = None if outcome is None else False
+            if isinstance(outcome, RenderedDocument):
+                document = self.parser.parse(outcome.html, response.url, "utf-8")
+                gain = None if isinstance(document, SkipReason) else Gain.of(page, document)
+                paid = None if gain is None else gain.has_paid
+                if not isinstance(document, SkipReason) and gain is not None and renderer.is_used(gain):
+                    renderer.note(response.url, paid=paid)
                     read = replace(response, content=outcome.html, truncated=response.truncated or outcome.truncated)
-                    self._parser.start(outcome.html, response.url, "utf-8", partial(parsed, read))
-                case ScriptRedirect() if needs_rendering(
-                    response.content, charset_of(response.header("content-type")), page
-                ):
-                    renderer.note(response.url, paid=True)
-                    on_read(Redirected(outcome.url, response.status, response.elapsed_s), None, None)
-                case _:
-                    as_fetched(paid=None if outcome is None else False)
-
-        def parsed(read: Response, document: ParsedPage | SkipReason) -> None:
-            gain = None if isinstance(document, SkipReason) else Gain.of(page, document)
-            if isinstance(document, SkipReason) or gain is None or not renderer.is_used(gain):
-                as_fetched(paid=None if gain is None else gain.has_paid)
+                    on_read(*self._page(task, read, document), Rendering(read.content, gain))
+                    return
+            elif isinstance(outcome, ScriptRedirect) and needs_rendering(response.content, charset, page):
+                renderer.note(response.url, paid=True)
+                on_read(Redirected(outcome.url, response.status, response.elapsed_s), None, None)
                 return
-            renderer.note(response.url, paid=gain.has_paid)
-            on_read(*self._page(task, read, document), Rendering(read.content, gain))
-
-        def as_fetched(*, paid: bool | None) -> None:
             renderer.note(response.url, paid=paid)
             on_read(*self._page(task, response, page), None)
 
+        charset = charset_of(response.header("content-type"))
         if renderer.takes(response, page):
             renderer.render(response, rendered)
         else:
@@ -284,7 +267,7 @@ class Reader:
             return Redirected(refresh.url, response.status, response.elapsed_s), None
         if not response.content.strip():
             return _failed(SkipReason.EMPTY_PAGE, response), None
-        noindex, nofollow = header_directives(response.headers("x-robots-tag"), self._settings.agent)
+        noindex, nofollow = header_directives(response.headers("x-robots-tag"), self.settings.agent)
         facts = PageFacts(
             status=response.status,
             title=page.title,
@@ -293,7 +276,7 @@ class Reader:
             noindex=page.noindex or noindex,
             truncated=response.truncated,
         )
-        rejection = self._filter.rejection(task, facts, page)
+        rejection = self.page_filter.rejection(task, facts, page)
         if rejection is not None:
             return replace(rejection, elapsed_s=response.elapsed_s), None
         return self._fetched(task, page, response.url, nofollow=nofollow, elapsed_s=response.elapsed_s), facts
@@ -301,10 +284,10 @@ class Reader:
     def _fetched(
         self, task: Task, page: ParsedPage, url: str, *, nofollow: bool = False, elapsed_s: float = 0.0
     ) -> Fetched:
-        respect_nofollow = self._settings.respect_nofollow
+        respect_nofollow = self.settings.respect_nofollow
         text, links = visible_links(page, nofollow=nofollow, respect_nofollow=respect_nofollow)
         n_followed = len(links)
-        text, links = links_in_scope(text, links, self._scope)
+        text, links = links_in_scope(text, links, self.scope)
         if self.is_start(task.page):
             self.scorer.learn(text.words, is_start=True)
         relevance, predicted, anchors = self.scorer.score(text)
@@ -312,7 +295,7 @@ class Reader:
 
     def is_start(self, page: int) -> bool:
         """Whether the crawl started from a page: seeds have the first numbers."""
-        return page < len(self._settings.seeds)
+        return page < len(self.settings.seeds)
 
     def note_visit(self, page: int, words: IntArray) -> None:
         """Learn from a page that was visited."""
@@ -355,18 +338,17 @@ class Reader:
 
     def is_recorded(self, url: str) -> bool:
         """Whether no request is made for the page: it is in the recorded web, or the crawl is offline."""
-        return self._recorded is not None and (self._settings.offline or self._recorded.page_of(url) is not None)
+        return self.recorded is not None and (self.settings.offline or self.recorded.page_of(url) is not None)
 
     def read_recorded(self, task: Task) -> tuple[TaskResult, PageFacts | None]:
         """A page of the recorded web."""
-        page = None if self._recorded is None else self._recorded.page_of(task.url)
-        if self._recorded is None or page is None:
+        if self.recorded is None or (page := self.recorded.page_of(task.url)) is None:
             return Failed(SkipReason.NOT_RECORDED), None
-        url = self._recorded.url(page)
-        excluded_by = self._scope.exclusion(url)
+        url = self.recorded.url(page)
+        excluded_by = self.scope.exclusion(url)
         if excluded_by is not None:
             return out_of_scope(url, excluded_by), None
-        parsed = recorded_page(self._recorded, page)
+        parsed = recorded_page(self.recorded, page)
         facts = PageFacts(status=200, title=parsed.title, noindex=parsed.noindex)
         return self._fetched(task, parsed, url), facts
 
@@ -469,7 +451,7 @@ def recorded_page(web: RecordedWeb, page: int) -> ParsedPage:
         title=web.title(page),
         base_url=web.url(page),
         words=web.words_copy(page),
-        link_urls=[web.url(url) for url in web.link_url[links].tolist()],
+        links=[web.url(url) for url in web.link_url[links].tolist()],
         link_start=web.link_start[links].copy(),
         link_end=web.link_end[links].copy(),
         link_nofollow=web.link_nofollow[links].copy(),
@@ -478,26 +460,17 @@ def recorded_page(web: RecordedWeb, page: int) -> ParsedPage:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class StoredPages:
     """Visited pages, read back from the crawl folder or from the recorded web. `visits` maps pages to the numbers of
     their visits."""
 
-    def __init__(
-        self,
-        store: StoredCrawl,
-        parser: GuardedParser,
-        visits: Mapping[int, int],
-        settings: CrawlSettings,
-        *,
-        scope: ScopeFilter,
-        recorded: RecordedWeb | None,
-    ) -> None:
-        self._scope = scope
-        self._store = store
-        self._parser = parser
-        self._visits = visits
-        self._settings = settings
-        self._recorded = recorded
+    store: StoredCrawl
+    parser: PageParser
+    visits: Mapping[int, int]
+    settings: CrawlSettings
+    scope: ScopeFilter
+    recorded: RecordedWeb | None
 
     def links(self, page: int) -> StoredLinks:
         row = self._row(page)
@@ -506,24 +479,23 @@ class StoredPages:
     def text(self, page: int) -> PageText:
         row = self._row(page)
         parsed, nofollow = self._recorded_page(row) if row.location is None else self._archived_page(row, row.location)
-        text, links = visible_links(parsed, nofollow=nofollow, respect_nofollow=self._settings.respect_nofollow)
-        text, _ = links_in_scope(text, links, self._scope)
+        text, links = visible_links(parsed, nofollow=nofollow, respect_nofollow=self.settings.respect_nofollow)
+        text, _ = links_in_scope(text, links, self.scope)
         return with_positions_at_end(text, len(row.links))
 
     def _row(self, page: int) -> VisitRecord:
-        return next(self._store.visits(self._visits[page]))
+        return next(self.store.visits(self.visits[page]))
 
     def _recorded_page(self, row: VisitRecord) -> tuple[ParsedPage, bool]:
-        page = None if self._recorded is None else self._recorded.page_of(row.url)
-        if self._recorded is None or page is None:
+        if self.recorded is None or (page := self.recorded.page_of(row.url)) is None:
             raise Failure(f"{printable(row.url)} is no longer in the recorded web that the crawl read it from.")
-        return recorded_page(self._recorded, page), False
+        return recorded_page(self.recorded, page), False
 
     def _archived_page(self, row: VisitRecord, location: ArchiveLocation) -> tuple[ParsedPage, bool]:
-        record = self._store.archive.record(location)
+        record = self.store.archive.record(location)
         codings = codings_of(header_values(record.head, "content-encoding"))
-        content = decode_all(record.body, codings, self._settings.limits.body_bytes, math.inf).content
-        parsed = self._parser.parse_now(content, row.url, record.charset)
+        content = decode_all(record.body, codings, self.settings.limits.body_bytes, math.inf).content
+        parsed = self.parser.parse(content, row.url, record.charset)
         if isinstance(parsed, SkipReason):
             raise Failure(f"Cannot read {printable(row.url)} from the crawl's archive again: {parsed.text}.")
-        return parsed, header_directives(header_values(record.head, "x-robots-tag"), self._settings.agent)[1]
+        return parsed, header_directives(header_values(record.head, "x-robots-tag"), self.settings.agent)[1]

@@ -11,6 +11,7 @@ Rules
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +25,6 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
 from scenthound.web.urls import host_of
 
-#: Visits between two checks of a goal: at least so many, and this share of all.
-MIN_VISITS_BETWEEN_CHECKS = 10
-SHARE_BETWEEN_CHECKS = 0.01
 #: Points of the curve of a stored crawl, at most.
 N_POINTS = 100
 #: Requests that fail for a reason of network, server or settings; the page may exist.
@@ -118,20 +116,16 @@ def left_out(reasons: Mapping[SkipReason, int], n_evicted: int, n_visits: int) -
     return CannotTell.FAILED_REQUESTS if n_failed > MAX_FAILURE_SHARE * n_visits else None
 
 
-class RecallGoal:
-    """Checks every now and then whether a recall was reached."""
-
-    def __init__(self, goal: float | None, n_visits: int) -> None:
-        self._goal = goal
-        self._next_check = n_visits + 1
-
-    def is_due(self, n_visits: int) -> bool:
-        return bool(self._goal) and n_visits >= self._next_check
-
-    def check(self, estimate: RecallEstimate | CannotTell, n_visits: int) -> bool:
-        """Whether the goal is reached after so many visits; the next check is due some visits later."""
-        self._next_check = n_visits + max(MIN_VISITS_BETWEEN_CHECKS, round(SHARE_BETWEEN_CHECKS * n_visits))
-        return isinstance(estimate, RecallEstimate) and estimate.reaches(self._goal or 0.0)
+def recall_values(estimate: RecallEstimate | CannotTell) -> dict[str, Any]:
+    """The fields of a status."""
+    if isinstance(estimate, CannotTell):
+        return {"recall_unknown": estimate.value}
+    return {
+        "recall": estimate.recall,
+        "recall_low": estimate.low,
+        "recall_high": estimate.high,
+        "recall_unknown": "",
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,25 +13,22 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from scenthound.errors import UnknownName
 from scenthound.saved_state import State
-from scenthound.store.crawl_records import CrawlStatus
 from scenthound.web.decode import decode_html
-from scenthound.web.fetch import Response
 from scenthound.web.parse import ParsedPage, readable_text
 from scenthound.web.urls import registrable_domain
 
 #: Pages with scripts and fewer characters of text are rendered.
 MIN_CHARACTERS = 200
-#: After so many pages for which rendering did not pay, one in `RECHECKED` is rendered.
+#: After this many pages for which rendering did not pay, one in `RECHECKED` is rendered.
 MAX_FRUITLESS = 3
 RECHECKED = 10
-#: Rendering pays if a page has twice the words, and so many more, or twice the links.
+#: Rendering pays if a page has twice the words, and this many more, or twice the links.
 MIN_MORE_WORDS = 10
-#: Of a domain that broke the browser so often, with more than this share of its pages since the first time, no page is
-#: rendered.
+#: Of a domain that broke the browser this often, with more than this share of its pages since the first time, no page
+#: is rendered.
 MAX_BROKEN = 3
 MAX_BROKEN_SHARE = 0.1
 #: Hosts, and domains that broke the browser, that are remembered.
@@ -110,22 +107,6 @@ RenderOutcome = RenderedDocument | ScriptRedirect | None
 OnRendered = Callable[[RenderOutcome], None]
 
 
-class PageRenderer(Protocol):
-    """What the reader of a crawl needs of a `Renderer`."""
-
-    def takes(self, response: Response, page: ParsedPage) -> bool:
-        """Whether a page is to be rendered."""
-
-    def render(self, response: Response, on_rendered: OnRendered) -> None:
-        """Render a page; `on_rendered` is called later."""
-
-    def is_used(self, gain: Gain) -> bool:
-        """Whether a page is visited as it was rendered."""
-
-    def note(self, url: str, *, paid: bool | None) -> None:
-        """A page was rendered, or could not be (None)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Rendering:
     """A page that is visited as it was rendered."""
@@ -142,13 +123,6 @@ class RenderCounts:
     n_paid: int = 0
     n_failed: int = 0
     problem: str = ""  #: why no more pages are rendered
-
-    @classmethod
-    def of(cls, status: CrawlStatus | None) -> "RenderCounts":
-        """Those of the last run."""
-        if status is None:
-            return cls()
-        return cls(status.n_rendered, status.n_renders_paid, status.n_renders_failed)
 
 
 class RenderMemory:

@@ -23,16 +23,19 @@ from scenthound.crawler.journal import (
     Granted,
     ParcelArrived,
     Resumed,
+    TaskCompleted,
     Turn,
     checksum_of,
     read_journal,
 )
 from scenthound.crawler.live_crawl import LiveCrawl
+from scenthound.crawler.rendering import RenderCounts
 from scenthound.crawler.settings import CrawlSettings
 from scenthound.crawler.shard import Parcel
 from scenthound.crawler.tasks import Failed, Fetched, Kind, RobotsFetched, Task, TaskResult
-from scenthound.errors import InvalidInput, PluginError, printable
+from scenthound.errors import CorruptData, InvalidInput, PluginError, printable
 from scenthound.model import Progress, silent
+from scenthound.records import from_json
 from scenthound.store.checkpoints import Checkpoints, DamagedCheckpoint
 from scenthound.store.crawl_folder import CHECKPOINT_FOLDER
 from scenthound.store.crawl_records import CrawlPosition
@@ -48,11 +51,10 @@ class _DivergedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The time of the last event of a crawl, whether that was a turn, and how many events there were. `n_caught_up` are
-    the visits whose requests were not repeated."""
+    """The time of the last event of a crawl, and how many there were. `n_caught_up` are the visits whose requests were
+    not repeated."""
 
     now_s: float = 0.0
-    after_turn: bool = False
     n_events: int = 0
     n_caught_up: int = 0
 
@@ -78,11 +80,7 @@ def started(
         try:
             return parts, start_or_replay(parts, settings, store, progress, beginning, is_dry=is_dry)
         except (_DivergedError, DamagedCheckpoint, PluginError, *_MISMATCH) as error:
-            parts.close()
             reason = reason or error
-        except BaseException:
-            parts.close()
-            raise
     assert reason is not None
     if isinstance(reason, PluginError):
         raise reason
@@ -95,10 +93,11 @@ def started(
 def _beginnings(store: CrawlStore) -> Iterator[Beginning]:
     """Where the crawl can continue, the best first."""
     for number, position in _checkpoints(store).newest("position"):
-        beginning = Beginning(number, CrawlPosition(**position))
-        if store.has(beginning.position):
-            yield beginning
-            yield replace(beginning, is_exact=False)
+        with suppress(CorruptData):
+            beginning = Beginning(number, from_json(CrawlPosition, position))
+            if store.has(beginning.position):
+                yield beginning
+                yield replace(beginning, is_exact=False)
     yield Beginning()
     yield Beginning(is_exact=False)
 
@@ -133,9 +132,10 @@ def start_or_replay(
         _checkpoints(store).delete_after(beginning.checkpoint or 0)
     crawl.reasons.update(store.reasons())
     parts.relearn(progress, n_learned)
-    last_status = store.status()
-    crawl.n_out_of_scope = 0 if last_status is None else last_status.n_out_of_scope
-    crawl.begin_journal()
+    if (last := store.status()) is not None:
+        crawl.n_out_of_scope = last.n_out_of_scope
+        crawl.renders = RenderCounts(last.n_rendered, last.n_renders_paid, last.n_renders_failed)
+    crawl.engine.journal = crawl.journal
     if not beginning.is_exact:
         # The journal cannot be replayed from an earlier checkpoint.
         _checkpoints(store).write(crawl.state())
@@ -150,59 +150,52 @@ class _Replay:
     """Replays the journal from a position on."""
 
     def __init__(self, crawl: LiveCrawl, store: CrawlStore, position: CrawlPosition) -> None:
-        self._crawl = crawl
-        self._engine = crawl.engine
-        self._store = store
-        self._position = position
+        self._crawl, self._engine = crawl, crawl.engine
+        self._store, self._position = store, position
         self._visits = store.visits(position.visits)
         self._arrivals = store.arrivals(position.arrivals)
         self._n_robots = position.robots
 
     def run(self, progress: Progress) -> Replayed:
         n_visits = max(1, self._store.n_visits())
-        replayed = Replayed(self._engine.now_s, self._crawl.after_turn, self._crawl.n_events)
+        now_s, journal = self._engine.now_s, self._crawl.journal
         for written in self._store.events(self._position.events):
             for event in read_journal(written):
-                replayed = Replayed(event.now_s, isinstance(event, Turn), replayed.n_events + 1)
+                now_s = event.now_s
                 self._apply(event)
-                self._crawl.note_replayed()
-            self._forget_outgoing()
+                journal.n_events += 1
+            if self._engine.shards is not None:
+                # What other shards are to know was committed with the events.
+                self._engine.take_outgoing()
             progress(self._engine.n_visits / n_visits, f"{self._engine.n_visits:,} pages restored")
         if self._engine.n_visits != self._store.n_visits():
             raise _DivergedError("it has other visits")
         self._engine.take_skipped()
-        return replayed
-
-    def _forget_outgoing(self) -> None:
-        """What other shards are to know was committed with the events."""
-        if self._engine.shards is not None:
-            self._engine.take_outgoing()
+        return Replayed(now_s, journal.n_events)
 
     def _apply(self, event: Event) -> None:
-        if isinstance(event, Resumed):
-            self._engine.resume(event)
-            return
-        if isinstance(event, Granted):
-            self._engine.grant(event)
-            return
-        if isinstance(event, ParcelArrived):
-            parcel = Parcel.from_bytes(next(self._arrivals).content)
-            self._crawl.note_arrived(parcel, self._engine.n_visits)
-            self._engine.receive(event, parcel)
-            self._n_robots += sum(answer.failure is None for answer in parcel.answers)
-            return
-        if isinstance(event, Turn):
-            _, requested = self._engine.turn_and_pages(event.now_s, event.room, event.page_budget)
-            if requested != event.requested:
-                raise _DivergedError("it requests other pages")
-            return
-        task = self._engine.task(event.task)
-        if task is None or checksum_of(task) != event.checksum:
-            raise _DivergedError("it has other tasks")
-        result = event.result or self._recorded_result(task, event.elapsed_s)
-        self._engine.complete(event.now_s, event.task, result)
-        if isinstance(result, Failed):
-            self._crawl.note_failure(task, result)
+        match event:
+            case Resumed():
+                self._engine.resume(event)
+            case Granted():
+                self._engine.grant(event)
+            case ParcelArrived():
+                parcel = Parcel.from_bytes(next(self._arrivals).content)
+                self._crawl.note_arrived(parcel, self._engine.n_visits)
+                self._engine.receive(event, parcel)
+                self._n_robots += sum(answer.failure is None for answer in parcel.answers)
+            case Turn():
+                _, requested = self._engine.turn_and_pages(event.now_s, event.room, event.page_budget)
+                if requested != event.requested:
+                    raise _DivergedError("it requests other pages")
+            case TaskCompleted():
+                task = self._engine.task(event.task)
+                if task is None or checksum_of(task) != event.checksum:
+                    raise _DivergedError("it has other tasks")
+                result = event.result or self._recorded_result(task, event.elapsed_s)
+                self._engine.complete(event.now_s, event.task, result)
+                if isinstance(result, Failed):
+                    self._crawl.note_failure(task, result)
 
     def _recorded_result(self, task: Task, elapsed_s: float) -> TaskResult:
         if task.kind is Kind.ROBOTS:
@@ -234,4 +227,4 @@ def _caught_up(crawl: LiveCrawl, store: CrawlStore, position: CrawlPosition) -> 
     if crawl.engine.shards is not None:
         crawl.engine.take_outgoing()
     crawl.engine.begin_anew(now_s, skipped, n_robots=store.position().robots)
-    return Replayed(now_s, False, crawl.n_events + 1, crawl.engine.n_visits - n_before)
+    return Replayed(now_s, crawl.journal.n_events + 1, crawl.engine.n_visits - n_before)

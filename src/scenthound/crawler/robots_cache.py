@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from isal import isal_zlib
 
-from scenthound.crawler.bounded_cache import BoundedCache
+from scenthound.bounded_cache import BoundedCache
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State
 from scenthound.store.crawl_records import RobotsRecord
@@ -75,16 +75,17 @@ class RobotsCache:
     def __init__(self, agent: str, load: Callable[[int], RobotsRecord]) -> None:
         self._agent = agent
         self._load = load
-        self._n_files = 0
+        #: Files so far, also those that this object has not seen.
+        self.n_files = 0
         self._origins: dict[str, OriginRules] = {}
-        self._texts = BoundedCache(TEXT_BYTES, _text_bytes, self._read_text)
-        self._indexes = BoundedCache(INDEX_BYTES, _index_bytes, self._make_index)
+        self._texts = BoundedCache(TEXT_BYTES, lambda text: ENTRY_BYTES + len(text), self._read_text)
+        self._indexes = BoundedCache(INDEX_BYTES, lambda index: ENTRY_BYTES + index.n_bytes, self._make_index)
 
     def state(self) -> State:
         """A checkpoint for `restore`."""
         rules = self._origins.values()
         return {
-            "n_files": self._n_files,
+            "n_files": self.n_files,
             "origins": list(self._origins),
             "files": [
                 _SAVED_RULES[each.rules] if isinstance(each.rules, RobotsRules) else each.rules for each in rules
@@ -95,15 +96,11 @@ class RobotsCache:
 
     def restore(self, state: State) -> None:
         """Continue from a checkpoint."""
-        self._n_files = state["n_files"]
+        self.n_files = state["n_files"]
         rules = [_RULES_BY_NUMBER.get(file, file) for file in state["files"]]
         reasons = [SkipReason(reason) for reason in state["skip_reasons"]]
         values = map(OriginRules, rules, reasons, state["valid_until_s"])
         self._origins = dict(zip(state["origins"], values, strict=True))
-
-    def skip_files(self, n_files: int) -> None:
-        """There are so many files, some of which this object has not seen."""
-        self._n_files = n_files
 
     def get(self, origin: str, now_s: float) -> OriginRules | None:
         """None if robots.txt has to be requested first."""
@@ -118,7 +115,7 @@ class RobotsCache:
     def set_rules(self, origin: str, now_s: float, status: int, body: bytes) -> RobotsRules:
         """Set the rules of an origin by the response to the request for its robots.txt."""
         rules = rules_from_response(status, body, self._agent)
-        file, self._n_files = self._n_files, self._n_files + 1
+        file, self.n_files = self.n_files, self.n_files + 1
         if rules.text:
             self._texts.add(file, _compressed(rules.text))
         self._origins[origin] = OriginRules(
@@ -150,11 +147,3 @@ def robots_url(origin: str) -> str:
 
 def _compressed(text: str) -> bytes:
     return isal_zlib.compress(text.encode(), _LEVEL)
-
-
-def _text_bytes(text: bytes) -> int:
-    return ENTRY_BYTES + len(text)
-
-
-def _index_bytes(index: PatternIndex) -> int:
-    return ENTRY_BYTES + index.n_bytes

@@ -14,28 +14,24 @@ Rules
 """
 
 import asyncio
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from scenthound.crawler.checkpointing import Checkpointer
-from scenthound.crawler.engine import Engine
 from scenthound.crawler.host_gate import HostGate
-from scenthound.crawler.live_crawl import Harvest, HostStatisticsTable, RawResult
-from scenthound.crawler.recall import CrawlRecall, RecallGoal
-from scenthound.crawler.recent_requests import RecentRequests
-from scenthound.crawler.rendering import RenderCounts
+from scenthound.crawler.live_crawl import RawResult, RunnableCrawl
+from scenthound.crawler.recall import recall_values
 from scenthound.crawler.scheduler import LONG_WAIT_S, PAGE_KINDS
 from scenthound.crawler.state import SampleRecorder
 from scenthound.crawler.tasks import REQUESTS, Kind, Task
 from scenthound.errors import FilesFailure, LeakageError, PluginError, ProxyFailure, RunFailure, printable
 from scenthound.metrics.recall_estimate import RecallEstimate
+from scenthound.model import Progress, silent
+from scenthound.processes import rare_collections
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.store.crawl_records import CrawlStatus, HostState
 from scenthound.web.curl_handle import PROXY_CREDENTIALS
@@ -48,7 +44,7 @@ MAX_SITEMAP_BYTES = 10_000_000
 #: How long to wait if nothing says when a host is ready, and after a turn that took long. A turn that seems to take
 #: minutes was suspended together with its process.
 MAX_PAUSE_S = 1.0
-#: A proxy may fail for so long. Requests are repeated meanwhile.
+#: A proxy may fail for this long. Requests are repeated meanwhile.
 PROXY_PATIENCE_S = 20.0
 PROXY_RETRY_S = 4.0
 #: The same for requests that find too many files open.
@@ -58,11 +54,12 @@ FILES_RETRY_S = 1.0
 PAUSE_PER_TURN = 9.0
 #: Visits that may wait for the disk.
 MAX_UNACKNOWLEDGED = 1_000
-#: Garbage is collected when this many more objects were made than freed, during a run; Python's default is 700. Pages
-#: leave no reference cycles: a crawl of 5,000 pages had no collection at all.
-GC_THRESHOLD = 20_000
+#: Visits between two estimates of the recall that a crawl is to reach: at least this many, and this share of all.
+MIN_VISITS_BETWEEN_CHECKS = 10
+SHARE_BETWEEN_CHECKS = 0.01
 
 OnDone = Callable[[RawResult | None], None]
+Watch = Callable[[CrawlStatus], None]
 
 
 def execute(task: Task, fetcher: Fetcher, resolver: Resolver, loop: asyncio.AbstractEventLoop, on_done: OnDone) -> None:
@@ -80,32 +77,6 @@ def execute(task: Task, fetcher: Fetcher, resolver: Resolver, loop: asyncio.Abst
             fetcher.start(Request(task.url, task.addresses, False, MAX_SITEMAP_BYTES), on_done)
         case Kind.PAGE:
             fetcher.start(Request(task.url, task.addresses), on_done)
-
-
-class RunnableCrawl(Protocol):
-    """What a run needs: a crawl, or a refresh of one, whose pages are counted as visits."""
-
-    engine: Engine
-    harvest: Harvest
-    host_statistics: HostStatisticsTable
-    reasons: dict[SkipReason, int]
-    n_out_of_scope: int
-    n_acknowledged: int  #: visits on disk
-
-    @property
-    def recall(self) -> CrawlRecall | None:
-        """None for a refresh."""
-        ...
-
-    def turn(self, now_s: float, room: int, page_budget: int) -> list[Task]: ...
-
-    def complete(
-        self, clock: Callable[[], float], task: Task, raw: RawResult | None, on_completed: Callable[[], None]
-    ) -> None: ...
-
-    def begin_commit(self) -> None: ...
-
-    def write_commits(self) -> None: ...
 
 
 class CommitWriter:
@@ -179,57 +150,6 @@ class TurnTimer:
         self._do()
 
 
-class _CollectionSettings:
-    """Shared by the runs of a process, in any threads: the first to start changes the garbage collector, and the last
-    to end restores it."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._n_runs = 0
-        self._restore = ExitStack()
-
-    @contextmanager
-    def changed(self) -> Iterator[None]:
-        with self._lock:
-            self._n_runs += 1
-            if self._n_runs == 1:
-                self._change()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._n_runs -= 1
-                if self._n_runs == 0:
-                    self._restore.close()
-
-    def _change(self) -> None:
-        if gc.get_freeze_count() == 0:
-            self._restore.callback(gc.unfreeze)
-            gc.freeze()
-        thresholds = gc.get_threshold()
-        if 0 < thresholds[0] < GC_THRESHOLD:
-            self._restore.callback(gc.set_threshold, *thresholds)
-            gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
-
-
-#: In this context garbage is collected less often, and only among objects made in it. A program that has frozen objects
-#: itself keeps its own settings.
-rare_collections = _CollectionSettings().changed
-
-
-@dataclass(frozen=True, slots=True)
-class RunLimits:
-    """When a run ends, besides an empty frontier. `harvest_floor` is the minimum mean relevance of the last pages,
-    `until_recall` the estimated recall to reach."""
-
-    page_budget: int
-    time_s: float | None = None
-    harvest_floor: float | None = None
-    commit_s: float = 1.0
-    watch_s: float = 0.5
-    until_recall: float | None = None
-
-
 class LiveRun:
     """One run of a crawl, from `run` until it ends."""
 
@@ -238,27 +158,22 @@ class LiveRun:
         crawl: RunnableCrawl,
         fetcher: Fetcher,
         resolver: Resolver,
-        limits: RunLimits,
+        options: "RunOptions",
         *,
         clock: Callable[[], float],
-        watch: Callable[[CrawlStatus], None],
         samples: SampleRecorder | None = None,
         checkpointer: Checkpointer | None = None,
-        requests: RecentRequests | None = None,
         gate: HostGate | None = None,
-        renders: RenderCounts | None = None,
     ) -> None:
-        self._requests = requests
         self._gate = gate
-        self._renders = renders or RenderCounts()
         self._crawl = crawl
         self._checkpointer = checkpointer
         self._engine = crawl.engine
         self._fetcher = fetcher
         self._resolver = resolver
-        self._limits = limits
+        self._options = options
+        self._page_budget = options.page_budget or crawl.engine.settings.page_budget
         self._clock = clock
-        self._watch = watch
         self._samples = samples
         self._is_paused = False
         self._ending: EndReason | None = None
@@ -273,7 +188,7 @@ class LiveRun:
         self._commits = CommitWriter(crawl, self._committed)
         self._began_s = clock()
         self._n_visits_at_start = crawl.engine.n_visits
-        self._recall_goal = RecallGoal(limits.until_recall, crawl.engine.n_visits)
+        self._next_recall_check = crawl.engine.n_visits + 1
 
     async def run(self) -> EndReason:
         """Crawl to the end. A commit that fails ends the crawl with its error."""
@@ -281,10 +196,10 @@ class LiveRun:
         loop.set_exception_handler(self._failed)
         self._over = loop.create_future()
         self._turns = TurnTimer(loop, self._turn)
-        self._every(self._limits.commit_s, self._commit)
-        self._every(self._limits.watch_s, self._report)
-        if self._limits.time_s is not None:
-            loop.call_later(self._limits.time_s, self.end, EndReason.TIME)
+        self._every(self._options.commit_s, self._commit)
+        self._every(self._options.watch_s, self._report)
+        if self._options.time_s is not None:
+            loop.call_later(self._options.time_s, self.end, EndReason.TIME)
         for task, due_s in self._engine.repeated:
             loop.call_later(max(0.0, due_s - self._clock()), self._execute_again, task)
         self._turn_in(0.0)
@@ -335,7 +250,7 @@ class LiveRun:
 
     def set_page_budget(self, page_budget: int) -> None:
         """From the next turn on. Requests in flight are finished under a smaller budget too."""
-        self._limits = replace(self._limits, page_budget=page_budget)
+        self._page_budget = page_budget
         self._turn_in(0.0)
 
     def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -366,7 +281,7 @@ class LiveRun:
             return
         began_s, now_s = self._loop.time(), self._clock()
         room = self._engine.settings.connections - self._engine.n_in_flight
-        tasks = self._crawl.turn(now_s, room, self._limits.page_budget)
+        tasks = self._crawl.turn(now_s, room, self._page_budget)
         for task in tasks:
             self._execute(task)
         if (reason := self._end_reason(now_s)) is not None:
@@ -389,7 +304,7 @@ class LiveRun:
 
     def _end_reason(self, now_s: float) -> EndReason | None:
         """Why the crawl is over after a turn; None if it is not."""
-        if self._engine.n_visits >= self._limits.page_budget:
+        if self._engine.n_visits >= self._page_budget:
             return EndReason.BUDGET
         if not self._engine.is_idle():
             return None
@@ -403,7 +318,7 @@ class LiveRun:
         if self._ending is not None or self._over.done():
             return
         n_pages = self._engine.n_visits + self._n_in_flight
-        if not self._is_paused and (task.kind not in PAGE_KINDS or n_pages < self._limits.page_budget):
+        if not self._is_paused and (task.kind not in PAGE_KINDS or n_pages < self._page_budget):
             self._execute(task)
         else:
             self._loop.call_later(MAX_PAUSE_S, self._execute_again, task)
@@ -419,8 +334,6 @@ class LiveRun:
     def _send(self, task: Task) -> None:
         if self._over.done():
             return
-        if self._requests is not None and task.kind in REQUESTS:
-            self._requests.note(host_of(task.url), self._clock())
         execute(task, self._fetcher, self._resolver, self._loop, partial(self._done, task))
 
     def _done(self, task: Task, raw: RawResult | None) -> None:
@@ -466,7 +379,7 @@ class LiveRun:
         self._n_in_flight -= 1
         if self._over.done():
             return
-        floor, harvest = self._limits.harvest_floor, self._crawl.harvest
+        floor, harvest = self._options.harvest_floor, self._crawl.harvest
         if floor is not None and self._ending is None and harvest.window_is_full and harvest.recent < floor:
             self.end(EndReason.HARVEST)
         elif self._ending is None and self._has_reached_recall():
@@ -477,10 +390,12 @@ class LiveRun:
             self._turn_in(0.0)
 
     def _has_reached_recall(self) -> bool:
-        recall, n_visits = self._crawl.recall, self._engine.n_visits
-        if recall is None or not self._recall_goal.is_due(n_visits):
+        goal, recall, n_visits = self._options.until_recall, self._crawl.recall, self._engine.n_visits
+        if not goal or recall is None or n_visits < self._next_recall_check:
             return False
-        return self._recall_goal.check(recall.estimate(self._n_skipped), n_visits)
+        self._next_recall_check = n_visits + max(MIN_VISITS_BETWEEN_CHECKS, round(SHARE_BETWEEN_CHECKS * n_visits))
+        estimate = recall.estimate(self._n_skipped)
+        return isinstance(estimate, RecallEstimate) and estimate.reaches(goal)
 
     @property
     def _n_skipped(self) -> int:
@@ -521,20 +436,19 @@ class LiveRun:
             self._record_sample(is_last=True)
 
     def _report(self) -> None:
-        self._watch(self._status(self._clock(), self._crawl.n_acknowledged))
+        self._options.watch(self._status(self._clock(), self._crawl.n_acknowledged))
 
     def _status(self, now_s: float, n_pages: int) -> CrawlStatus:
-        engine, harvest = self._engine, self._crawl.harvest
-        renders = self._renders
+        engine, harvest, renders = self._engine, self._crawl.harvest, self._crawl.renders
         hosts = engine.host_counts(now_s)
         seconds = now_s - self._began_s
         speed = (n_pages - self._n_visits_at_start) / seconds if seconds > 0 else 0.0
-        n_left = max(0, self._limits.page_budget - n_pages)
+        n_left = max(0, self._page_budget - n_pages)
         return CrawlStatus(
             time_s=now_s,
             run=1 if self._samples is None else self._samples.run,
             n_pages=n_pages,
-            page_budget=self._limits.page_budget,
+            page_budget=self._page_budget,
             n_on_topic=harvest.n_on_topic,
             harvest=harvest.mean if n_pages else None,
             recent_harvest=harvest.recent if n_pages else None,
@@ -567,6 +481,28 @@ class LiveRun:
             estimate = self._crawl.recall.estimate_at_end(self._crawl.reasons, self._engine.strategy.n_evicted)
         else:
             estimate = self._crawl.recall.estimate(self._n_skipped)
-        if not isinstance(estimate, RecallEstimate):
-            return {"recall_unknown": estimate.value}
-        return {"recall": estimate.recall, "recall_low": estimate.low, "recall_high": estimate.high}
+        return recall_values(estimate)
+
+
+def ignore(_: object) -> None:
+    """Does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run ends, besides an empty frontier, and is watched. Page budget, harvest floor and recall are stored for
+    later runs."""
+
+    page_budget: int | None = None  #: instead of that in the settings; of a refresh, how many pages it checks
+    time_s: float | None = None
+    harvest_floor: float | None = None  #: the minimum mean relevance of the last pages
+    until_recall: float | None = None  #: the estimated recall to reach
+    commit_s: float = 1.0
+    watch: Callable[[Any], None] = ignore  #: receives the status, a `CrawlStatus` or `RefreshStatus`
+    watch_s: float = 0.5
+    progress: Progress = silent  #: of what is read before the first request
+    handle_signals: bool = False  #: let Ctrl-C, SIGTERM and SIGHUP stop the run
+    on_start: Callable[[Callable[[], None]], None] = ignore  #: receives a function that stops the run, from any thread
+    note: Callable[[str], None] = ignore  #: receives a line about what the user should know
+    make_run: Callable[..., LiveRun] = LiveRun
+    has_checkpoints: bool = True

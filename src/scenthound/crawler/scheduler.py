@@ -155,8 +155,9 @@ class Scheduler:
             self._throttle.restore(state["throttle"])
         self.sitemaps.restore(state["sitemaps"], saved)
         self.waiting.restore(state["waiting"], saved)
-        tasks = ((Task.restored(task), saved.job(number)) for task, number in state["outstanding"])
-        self.outstanding = {task.number: (task, job) for task, job in tasks}
+        for values, number in state["outstanding"]:
+            task = Task(**{**values, "kind": Kind(values["kind"]), "addresses": tuple(values["addresses"])})
+            self.outstanding[task.number] = task, saved.job(number)
         self._awaiting_robots = {origin: saved.jobs(numbers) for origin, numbers in state["awaiting_robots"]}
         self._awaiting_sitemap = {host: saved.jobs(numbers) for host, numbers in state["awaiting_sitemap"]}
 
@@ -179,7 +180,7 @@ class Scheduler:
         self._resolving.clear()
         self.now_s, self.n_pages_issued, self.n_waiting_long = now_s, 0, 0
         self.politeness.forget_requests(now_s)
-        self._robots.skip_files(n_robots)
+        self._robots.n_files = n_robots
         return [job for job in jobs if job.page != NO_PAGE]
 
     def requeue(self, now_s: float) -> None:
@@ -273,13 +274,11 @@ class Scheduler:
             while self.n_issued < room and host in self.waiting and self._may_request(host):
                 if not self._advance(self.waiting.next(host)):
                     break
-            if host in self.waiting and self._is_held_up(host):
-                self.n_waiting_long += sum(map(self._n_pages_held_up, self.waiting.of(host)))
-
-    def _is_held_up(self, host: int) -> bool:
-        """Whether the jobs of a host have to wait long: for its delay, or for tokens of its address."""
-        delay_s = self.politeness.waits_until_s(host) - self.now_s
-        return LONG_WAIT_S < delay_s < inf or self.politeness.lacks_tokens(host)
+            if host in self.waiting:
+                # Long waits are those for its delay, or for tokens of its address.
+                delay_s = self.politeness.waits_until_s(host) - self.now_s
+                if LONG_WAIT_S < delay_s < inf or self.politeness.lacks_tokens(host):
+                    self.n_waiting_long += sum(map(self._n_pages_held_up, self.waiting.of(host)))
 
     def _n_pages_held_up(self, job: Job) -> int:
         """The pages that wait for a job: its own, those that follow it, and those that need its robots.txt."""
@@ -312,7 +311,7 @@ class Scheduler:
 
     def issue(self, kind: Kind, job: Job) -> None:
         requested = job.passed[0] if job.passed else job.url
-        owner = self.hosts.name(job.owner) if job.kind is Kind.SITEMAP else ""
+        owner = self.hosts.names[job.owner] if job.kind is Kind.SITEMAP else ""
         addresses = self.hosts.addresses(job.host)
         task = Task(self._n_tasks, kind, job.url, self.now_s, addresses, job.page, requested, owner)
         self._n_tasks += 1
@@ -375,39 +374,30 @@ class Scheduler:
         if self._pages_left <= 0:
             self.waiting.add(job, first=True)
             return False
-        if not self._has_slot(job):
-            return self._wait_for_slot(job)
+        domain = self.hosts.domain(job.host)
+        if not job.has_slot:
+            if (reached := self._limits.reached(job.host, domain)) is not None:
+                self.drop(job, Failed(reached))
+                return True
+            if not self._limits.has_room(job.host, domain):
+                self.waiting.add(job, first=True)
+                return False
+            self._limits.reserve(job.host, domain)
+            job.has_slot = True
         if job.kind is Kind.PAGE:
             self.politeness.started(job.host, self.now_s)
         self.issue(job.kind, job)
         return True
 
-    def _has_slot(self, job: Job) -> bool:
-        """Whether the job has a slot in the page limits, or can reserve one now."""
-        domain = self.hosts.domain(job.host)
-        if not job.has_slot and self._limits.has_room(job.host, domain):
-            self._limits.reserve(job.host, domain)
-            job.has_slot = True
-        return job.has_slot
-
-    def _wait_for_slot(self, job: Job) -> bool:
-        reached = self._limits.reached(job.host, self.hosts.domain(job.host))
-        if reached is not None:
-            self.drop(job, Failed(reached))
-            return True
-        self.waiting.add(job, first=True)
-        return False
-
     # Results
 
     def finished(self, job: Job, result: TaskResult) -> None:
         """A request to the job's host is finished."""
-        if not isinstance(result, Failed):
-            self.politeness.finished(job.host, self.now_s, RequestOutcome(result.elapsed_s))
-            return
-        failed = result.reason in HOST_FAILURES
-        self.politeness.finished(job.host, self.now_s, RequestOutcome(result.elapsed_s, failed, result.retry_after_s))
-        if result.reason in NOT_CONNECTED:
+        outcome = RequestOutcome(result.elapsed_s)
+        if isinstance(result, Failed):
+            outcome = RequestOutcome(result.elapsed_s, result.reason in HOST_FAILURES, result.retry_after_s)
+        self.politeness.finished(job.host, self.now_s, outcome)
+        if isinstance(result, Failed) and result.reason in NOT_CONNECTED:
             # The host may have moved: resolve its name again before the next request.
             self.hosts.set_addresses(job.host, ())
 

@@ -11,7 +11,7 @@ Rules
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -56,11 +56,6 @@ class Scope:
         scope._check_contradictions()
         return scope
 
-    @property
-    def limits_urls(self) -> bool:
-        """Whether any URL is out of scope, at whatever depth."""
-        return bool(self.allow_domains or self.deny_domains or self.include or self.exclude)
-
     def _check_contradictions(self) -> None:
         for domain in self.allow_domains:
             covering = next((denied for denied in self.deny_domains if is_covered(domain, denied)), None)
@@ -101,8 +96,8 @@ class ScopeFilter:
         self._exclude = _patterns("--exclude", scope.exclude)
         self._has_patterns = bool(scope.include or scope.exclude)
         self._of_host: dict[str, str | None] = {}
-        #: Whether it lets everything pass.
-        self.is_open = not scope.limits_urls
+        #: Whether it lets everything pass, at whatever depth.
+        self.is_open = not (self._allowed or self._denied or self._has_patterns)
 
     def exclusion(self, url: str) -> str | None:
         """The option that excludes a canonical URL; None if the URL is in scope."""
@@ -144,12 +139,8 @@ class ScopeFilter:
 
 
 def _patterns(option: str, texts: Iterable[str]) -> list[tuple[str, Matches]]:
-    return [(text, _pattern(option, text, url_pattern)) for text in texts]
-
-
-def _pattern(option: str, text: str, make: Callable[[str], Matches]) -> Matches:
     try:
-        return make(text)
+        return [(text, url_pattern(text)) for text in texts]
     except InvalidParameter as problem:
         raise InvalidParameter(f"{option}: {problem}") from None
 

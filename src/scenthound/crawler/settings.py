@@ -10,17 +10,18 @@ from typing import Any
 
 import orjson
 
+from scenthound.crawler.options import DEFAULT_PAGES, DEFAULT_PATIENCE, DEFAULT_STRATEGY, CrawlChoices, CrawlOptions
 from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.scope import Scope
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.files import machine_fault, regular_bytes, write_atomic
 from scenthound.frontier.base import max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
-from scenthound.model import Topic, generator_seed
-from scenthound.records import column, from_json, to_json
+from scenthound.model import Topic, generator_seed, with_pages
+from scenthound.options import stored_values
+from scenthound.records import from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
-from scenthound.strategies.old_defaults import with_defaults_of_0_7
 from scenthound.topics.files import read_topics
 from scenthound.web.access import check_header, masked_header
 from scenthound.web.fetch import FetchLimits
@@ -29,11 +30,6 @@ from scenthound.web.urls import canonical, has_user
 
 #: The product token for robots.txt.
 AGENT = "Scenthound"
-#: Found the most targets with the default relevance model: `python -m benchmarks.default_strategy`.
-DEFAULT_STRATEGY = "link_context"
-#: Chosen on synthetic webs: `python -m benchmarks.patience`.
-DEFAULT_PATIENCE = 0.7
-DEFAULT_CONNECTIONS = 16
 #: The fetch limits of the studies: 10 seconds, and 100 KB per page.
 STUDY_LIMITS = FetchLimits(total_s=10.0, body_bytes=100_000)
 #: Pages are numbered with 32 bits.
@@ -46,9 +42,9 @@ _USER = re.compile(r"\s*((?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]+|)[^/\\?#]*@")
 _PORT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^/?#]*:([0-9]+)(?:[/?#]|$)")
 
 
-@dataclass(frozen=True, slots=True)
-class CrawlSettings:
-    """Everything that decides about a crawl, except when it stops."""
+@dataclass(frozen=True)
+class CrawlSettings(CrawlChoices):
+    """Everything that decides about a crawl, except when it stops: choices as they are given, and others resolved."""
 
     topic: Topic
     seeds: tuple[str, ...]
@@ -59,23 +55,15 @@ class CrawlSettings:
     on_topic_from: float | None = None
     #: A folder of training pages for the relevance model.
     train_from: str | None = None
-    page_budget: int = 1_000
-    #: With the topic it makes `generator_seed`; a text, which versions before 0.8 wrote, is that seed itself.
-    random_seed: int | str = 0
-    #: Whether random numbers are those of simulated crawls for the topic; False for crawls of versions before 0.8.
-    random_as_simulated: bool = True
+    page_budget: int = DEFAULT_PAGES
+    #: With the topic it makes `generator_seed`.
+    random_seed: int = 0
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     limits: FetchLimits = field(default_factory=FetchLimits)
-    #: Concurrent requests, over all hosts.
-    connections: int = DEFAULT_CONNECTIONS
-    #: Redirects followed per page; browsers follow 20, RFC 9309 requires 5 for robots.txt.
-    redirects: int = 5
     #: Which URLs may be requested.
     scope: Scope = field(default_factory=Scope)
     #: Attempts per page, if the host fails or sends Retry-After.
     tries: int = 3
-    #: Wait for the best page even if its host is not ready: the order of a simulated crawl.
-    strict_order: bool = False
     #: From 0 to 1: whether idle connections wait for better pages (`frontier.base.max_better_hosts`).
     patience: float = DEFAULT_PATIENCE
     respect_nofollow: bool = True
@@ -89,10 +77,7 @@ class CrawlSettings:
     soft_404s: bool = True
     #: Which pages are rendered in a browser (`rendering`).
     render: RenderMode = RenderMode.NEVER
-    #: Who runs the crawl: a mail address or a web page, sent to every host.
-    contact: str = ""
     agent: str = AGENT
-    allow_private: bool = False
     #: IP addresses that are allowed although they are not public.
     also_allowed: tuple[str, ...] = ()
     #: Certificates to trust instead of the usual ones.
@@ -101,12 +86,10 @@ class CrawlSettings:
     hosts: Mapping[str, str] = field(default_factory=dict)
     #: A recorded web whose pages are read instead of fetched; with `offline` nothing else is fetched.
     web: str | None = None
-    offline: bool = False
     #: Resolve no other hosts than those of `hosts`.
     only_hosts: bool = False
     #: A proxy for all requests, or those of the environment. Credentials are in a file of their own (`credentials`).
     proxy: str | None = field(default=None, repr=False)
-    proxy_from_environment: bool = False
     #: Sent to hosts of the seeds' domains (`web.access`).
     headers: tuple[str, ...] = field(default=(), repr=False)
     cookie_file: str | None = None
@@ -118,8 +101,6 @@ class CrawlSettings:
     #: How many shards crawl together (`shard`), and the number of this one.
     shards: int = 1
     shard: int = 0
-    #: The version whose default parameters the strategy has; crawls before 0.8 lack it.
-    strategy_defaults: str = "0.8"
 
     def __post_init__(self) -> None:
         self._check_numbers()
@@ -134,45 +115,62 @@ class CrawlSettings:
             raise UsageError("An offline crawl needs a recorded web: name one with --web.")
 
     def _check_numbers(self) -> None:
-        for name in ("page_budget", "connections", "tries"):
-            check_count(name, getattr(self, name))
+        for name, count in (("pages", self.page_budget), ("connections", self.connections), ("tries", self.tries)):
+            check_count(name, count)
         check_count("redirects", self.redirects, minimum=0)
-        check_count("page_bytes", self.limits.body_bytes)
+        check_count("page-bytes", self.limits.body_bytes)
         if self.scope.max_depth is not None:
-            check_count("max_depth", self.scope.max_depth, minimum=0)
-        for name in ("pages_per_host", "pages_per_domain"):
-            if (count := getattr(self.politeness, name)) is not None:
-                check_count(name, count)
+            check_count("max-depth", self.scope.max_depth, minimum=0)
+        for name in ("pages-per-host", "pages-per-domain"):
+            if (limit := getattr(self.politeness, name.replace("-", "_"))) is not None:
+                check_count(name, limit)
         for name, seconds in (("timeout", self.limits.total_s), ("delay", self.politeness.delay_s)):
             if not seconds <= MAX_SECONDS:
-                raise InvalidParameter(f"{name} must be at most {MAX_SECONDS:,} seconds, a day, not {seconds}.")
+                raise InvalidParameter(f"--{name} {seconds} must be at most {MAX_SECONDS:,} seconds, a day.")
         if not 0 <= self.patience <= 1:
-            raise InvalidParameter(f"patience must be from 0 to 1, not {self.patience}.")
-        if isinstance(self.random_seed, int) and not -(1 << 63) <= self.random_seed < 1 << 63:
-            raise InvalidParameter(f"random_seed must fit into 64 bits, not {printable(self.random_seed, 40)}.")
+            raise InvalidParameter(f"--patience {self.patience} must be from 0 to 1.")
+        if not -(1 << 63) <= self.random_seed < 1 << 63:
+            raise InvalidParameter(f"--random-seed {printable(self.random_seed, 40)} must fit into 64 bits.")
 
     def _check_headers(self) -> None:
         """Both are sent in headers, and the agent is the product token in robots.txt."""
         if not _PRODUCT_TOKEN.fullmatch(self.agent):
             raise InvalidParameter(
-                f"user_agent must consist of letters a to z, _ and - (RFC 9309, section 2.2.1), not "
-                f"{printable(self.agent, 40)!r}. The version is added."
+                f"--user-agent {printable(self.agent, 40)!r} must consist of letters a to z, _ and - (RFC 9309, "
+                "section 2.2.1). The version is added."
             )
         if not self.contact.isascii() or not self.contact.isprintable():
-            raise InvalidParameter(
-                f"contact must be a mail address or URL in ASCII, not {printable(self.contact, 40)!r}."
-            )
+            raise InvalidParameter(f"--contact {printable(self.contact, 40)!r} must be a mail address or URL in ASCII.")
+
+    @classmethod
+    def chosen(cls, topic: Topic, seeds: Sequence[str], options: CrawlOptions, **resolved: Any) -> "CrawlSettings":
+        """From options, and from the values of those whose settings differ from what is given."""
+        stored = stored_values(options)
+        limits = STUDY_LIMITS if options.as_studies else FetchLimits()
+        if (timeout_s := options.timeout) is not None:
+            headers_s, connect_s = min(timeout_s, limits.headers_s), min(timeout_s, limits.connect_s)
+            limits = replace(limits, total_s=timeout_s, headers_s=headers_s, connect_s=connect_s)
+        if options.page_bytes is not None:
+            limits = replace(limits, body_bytes=options.page_bytes)
+        values = {
+            **{each.name: getattr(options, each.name) for each in fields(cls) if hasattr(options, each.name)},
+            **{name: value for name, value in stored.items() if not isinstance(value, dict)},
+            "politeness": PolitenessSettings(**stored["politeness"]),
+            "limits": limits,
+            **resolved,
+            "topic": topic,
+            "seeds": canonical_seeds(seeds),
+        }
+        return cls(**{name: each for name, each in values.items() if each is not None})
 
     @property
     def max_better(self) -> float:
-        """A page is left queued if so many hosts with better ones are waiting."""
+        """A page is left queued if this many hosts with better ones are waiting."""
         return max_better_hosts(self.patience, self.connections, self.politeness.delay_s)
 
     @property
-    def generator_seed(self) -> int | str:
+    def generator_seed(self) -> str:
         """The seed of all randomness of the crawl."""
-        if isinstance(self.random_seed, str) or not self.random_as_simulated:
-            return self.random_seed
         name = self.topic.id if self.shards == 1 else f"{self.topic.id} {self.shard}"
         return generator_seed(self.random_seed, name)
 
@@ -193,30 +191,22 @@ class CrawlSettings:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "CrawlSettings":
-        # Crawls of version 0.7 had none of these.
-        values = {"patience": 0.0, "throttle": False, "random_as_simulated": False, **settings}
-        if "strategy_defaults" not in values and isinstance(values.get("strategy"), str):
-            values["strategy"] = with_defaults_of_0_7(values["strategy"])
-        return from_json(cls, values, "crawl.json")
-
-    def with_budget(self, page_budget: int | None) -> "CrawlSettings":
-        return self if page_budget is None else replace(self, page_budget=page_budget)
+        return from_json(cls, settings, "crawl.json")
 
 
 def canonical_seeds(urls: Sequence[str]) -> tuple[str, ...]:
     """Distinct seeds in canonical form. UsageError for URLs that cannot be crawled, and for those with credentials,
     which would be lost: a canonical URL has none."""
-    return tuple(dict.fromkeys(map(_canonical_seed, urls)))
-
-
-def _canonical_seed(url: str) -> str:
-    written = _with_scheme(url)
-    seed = canonical(written)
-    if seed is None or has_user(written):
-        user = _USER.match(url)
-        masked = url if user is None else f"{user[1]}{MASK}@{url[user.end() :]}"
-        raise UsageError(f"Cannot crawl {printable(masked, 200)!r}: {_problem_of_url(url)}.")
-    return seed
+    seeds: dict[str, None] = {}
+    for url in urls:
+        written = _with_scheme(url)
+        seed = canonical(written)
+        if seed is None or has_user(written):
+            user = _USER.match(url)
+            masked = url if user is None else f"{user[1]}{MASK}@{url[user.end() :]}"
+            raise UsageError(f"Cannot crawl {printable(masked, 200)!r}: {_problem_of_url(url)}.")
+        seeds[seed] = None
+    return tuple(seeds)
 
 
 def _with_scheme(url: str) -> str:
@@ -237,23 +227,17 @@ def _problem_of_url(url: str) -> str:
 def _without_users(topic: Topic) -> Topic:
     """The topic with URLs that have no user names and passwords."""
 
-    def cleaned(urls: Sequence[str]) -> tuple[str, ...]:
+    def cleaned(urls: tuple[str, ...]) -> tuple[str, ...]:
         written = {url: _with_scheme(url) for url in urls}
         found = (canonical(written[url]) if has_user(written[url]) else url for url in urls)
         return tuple(url for url in found if url is not None)
 
-    return replace(
-        topic,
-        examples=cleaned(topic.examples),
-        seeds=cleaned(topic.seeds),
-        targets=cleaned(topic.targets),
-        description_from=cleaned(topic.description_from),
-    )
+    return with_pages(topic, cleaned)
 
 
 def check_count(name: str, count: int, *, minimum: int = 1) -> None:
     if not minimum <= count <= MAX_COUNT:
-        raise InvalidParameter(f"{name} must be from {minimum} to {MAX_COUNT:,}, not {printable(count, 40)}.")
+        raise InvalidParameter(f"--{name} {printable(count, 40)} must be from {minimum} to {MAX_COUNT:,}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +251,8 @@ class StopConditions:
     page_budget: int | None = None
     harvest_floor: float | None = None
     until_recall: float | None = None
-    relevance_model: str | None = column(default=None, aliases=("guide",))
-    relevance_digest: str | None = column(default=None, aliases=("guide_digest",))
+    relevance_model: str | None = None
+    relevance_digest: str | None = None
 
     def __post_init__(self) -> None:
         if self.page_budget is not None:
@@ -284,8 +268,8 @@ class StopConditions:
         file = folder / RUN_FILE
         try:
             values = orjson.loads(regular_bytes(file, MAX_JSON_BYTES))
-            if not {each.name for each in fields(cls)}.issuperset(values):
-                raise ValueError("an unknown field")
+            if not isinstance(values, dict) or not {each.name for each in fields(cls)}.issuperset(values):
+                raise ValueError("no object, or an unknown field")
             return from_json(cls, values, file)
         except FileNotFoundError:
             return cls()
@@ -317,15 +301,13 @@ def choose_topic(
     if file is None and seeds and not keywords:
         # The topic is what the start pages are about.
         return Topic(topic_id or "start pages", seeds=tuple(seeds)), canonical_seeds(seeds)
-    topic = _topic_of_keywords(keywords, topic_id) if file is None else _topic_of_file(file, topic_id, keywords)
-    return topic, canonical_seeds(seeds or topic.seeds or topic.examples)
-
-
-def _topic_of_keywords(keywords: Sequence[str], topic_id: str | None) -> Topic:
-    words = tuple(word for word in keywords if word.strip())
-    if not words:
+    if file is not None:
+        topic = _topic_of_file(file, topic_id, keywords)
+    elif words := tuple(word for word in keywords if word.strip()):
+        topic = Topic(topic_id or words[0], words)
+    else:
         raise UsageError("No topic: name a topic file, keywords with --keywords, or start pages with --seed.")
-    return Topic(topic_id or words[0], words)
+    return topic, canonical_seeds(seeds or topic.seeds or topic.examples)
 
 
 def _topic_of_file(file: Path, topic_id: str | None, keywords: Sequence[str]) -> Topic:

@@ -17,7 +17,7 @@ import hashlib
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ import orjson
 from isal import isal_zlib
 
 from scenthound.errors import CorruptData
-from scenthound.frontier.shard_frontier import Departures, joined
+from scenthound.frontier.departures import Departures, joined
 from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.reasons import SkipReason
@@ -51,7 +51,6 @@ class ShardMap:
         self._table = table
         #: By the table's number of a host.
         self._shards = np.zeros(0, np.int32)
-        self._is_home = np.zeros(0, np.bool_)
 
     def of_url(self, url: str) -> int:
         return shard_of(host_of(url), self.n_shards)
@@ -64,27 +63,16 @@ class ShardMap:
 
     def of_hosts(self, hosts: IntArray) -> IntArray:
         """The shards of hosts, by their numbers in the URL table."""
-        try:
-            shards: IntArray = self._shards.take(hosts)
-        except IndexError:
-            self._add_hosts(hosts)
-            shards = self._shards.take(hosts)
+        if len(hosts) and (last := int(hosts.max())) >= len(self._shards):
+            numbers = range(len(self._shards), last + 1)
+            new = [shard_of(self._table.host(number), self.n_shards) for number in numbers]
+            self._shards = np.concatenate((self._shards, np.array(new, np.int32)))
+        shards: IntArray = self._shards.take(hosts)
         return shards
 
     def is_home(self, _pages: IntArray, hosts: IntArray) -> BoolArray:
-        try:
-            at_home: BoolArray = self._is_home.take(hosts)
-        except IndexError:
-            self._add_hosts(hosts)
-            at_home = self._is_home.take(hosts)
+        at_home: BoolArray = self.of_hosts(hosts) == self.shard
         return at_home
-
-    def _add_hosts(self, hosts: IntArray) -> None:
-        """Find the shards of new hosts."""
-        numbers = range(len(self._shards), int(hosts.max()) + 1)
-        new = [shard_of(self._table.host(number), self.n_shards) for number in numbers]
-        self._shards = np.concatenate((self._shards, np.array(new, np.int32)))
-        self._is_home = self._shards == self.shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +159,7 @@ class Parcel:
                     RobotsAnswer(origin, status, b64decode(body), None if failure is None else SkipReason(failure))
                     for origin, status, body, failure in header["answers"]
                 ],
-                # Earlier versions have none.
-                header.get("starts", ()),
+                header["starts"],
             )
         except (ValueError, KeyError, TypeError, zlib.error) as reason:
             raise CorruptData("A parcel of another shard is damaged: restore the log from a backup.") from reason
@@ -195,24 +182,18 @@ def parcels_of(
     starts = [stems for event in events for stems in event.starts]
     others = set(range(shards.n_shards)) - {shards.shard} if starts else ()
     targets = shards.of_hosts(links.hosts)
-    parcels = {
-        shard: _parcel(links, targets == shard, table, hops=hops, previous=previous.get(shard, 0))
-        for shard in sorted({*targets.tolist(), *requests, *answers, *others})
-    }
-    return {
-        shard: replace(parcel, requests=requests.get(shard, ()), answers=answers.get(shard, ()), starts=starts)
-        for shard, parcel in parcels.items()
-    }
-
-
-def _parcel(
-    links: Departures, is_meant: BoolArray, table: UrlTable, *, hops: Mapping[int, int], previous: int
-) -> Parcel:
-    pages = links.pages[is_meant].tolist()
-    urls = [table.url(page) for page in pages]
-    return Parcel(
-        previous,
-        urls,
-        links.values[is_meant],
-        {url: hops[page] for url, page in zip(urls, pages, strict=True) if page in hops},
-    )
+    parcels = {}
+    for shard in sorted({*targets.tolist(), *requests, *answers, *others}):
+        is_meant = targets == shard
+        pages = links.pages[is_meant].tolist()
+        urls = [table.url(page) for page in pages]
+        parcels[shard] = Parcel(
+            previous.get(shard, 0),
+            urls,
+            links.values[is_meant],
+            {url: hops[page] for url, page in zip(urls, pages, strict=True) if page in hops},
+            requests.get(shard, ()),
+            answers.get(shard, ()),
+            starts,
+        )
+    return parcels

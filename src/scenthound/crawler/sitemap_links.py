@@ -25,7 +25,7 @@ from scenthound.crawler.tasks import Fetched, Hosts, Job, Kind, PageText, SavedJ
 from scenthound.model import FloatArray
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
-from scenthound.web.urls import host_of, resolve
+from scenthound.web.urls import host_of, resolve_all
 
 #: Sitemaps requested per owner, including those that an index lists.
 MAX_SITEMAPS = 5
@@ -78,7 +78,7 @@ class SitemapLinks:
     def name(self, owner: int, base: str, references: Sequence[str]) -> None:
         """Further sitemaps of a host, as its robots.txt or an index at `base` names them; their number is limited."""
         n_left = MAX_SITEMAPS - self._n_named.get(owner, 0)
-        urls = filter(None, (resolve(base, reference) for reference in references))
+        urls = filter(None, resolve_all(base, references))
         new = [url for url in urls if self._is_accepted(url, owner, base)][:n_left]
         if new:
             self._n_named[owner] = self._n_named.get(owner, 0) + len(new)
@@ -86,7 +86,7 @@ class SitemapLinks:
 
     def _is_accepted(self, url: str, owner: int, base: str) -> bool:
         """Whether a sitemap may be requested for its owner; if not, it is counted."""
-        host, owner_host = host_of(url), self._hosts.name(owner)
+        host, owner_host = host_of(url), self._hosts.names[owner]
         if host == owner_host:
             return True
         if host_of(base) not in (owner_host, host):

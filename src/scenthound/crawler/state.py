@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -19,12 +19,13 @@ from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import to_json
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER
 from scenthound.store.crawl_records import CrawlStatus, RunRecord, Sample
+from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.locks import is_locked
 from scenthound.store.stored_crawl import StoredCrawl
 
 MIN_SAMPLE_INTERVAL_S = 1.0
 SAMPLE_INTERVAL_SHARE_OF_AGE = 0.001
-#: The present speed is that of about so many seconds.
+#: The present speed is that of about this many seconds.
 SPEED_WINDOW_S = 10.0
 
 
@@ -120,7 +121,7 @@ def crawl_state(crawl: StoredCrawl) -> CrawlState:
     if is_alive and not is_refreshing:
         state, ended = _alive(run, status), None
     else:
-        state, ended = _not_alive(run, n_pages, page_budget)
+        state, ended = _not_alive(run, n_pages)
     if is_refreshing:
         state = State.REFRESHING
     ending = None if ended is None or status is None else ending_of(crawl, ended, status, n_pages)
@@ -161,8 +162,8 @@ def _reasons_with_links(crawl: StoredCrawl, status: CrawlStatus) -> Mapping[Skip
     if status.n_out_of_scope:
         reasons[SkipReason.OUT_OF_SCOPE] = reasons.get(SkipReason.OUT_OF_SCOPE, 0) + status.n_out_of_scope
     if (crawl.about.settings.get("scope") or {}).get("max_depth") is not None:
-        counts = crawl.counts()
-        n_beyond = counts.urls - counts.visits - counts.skipped - status.frontier - status.n_evicted
+        position = crawl.position()
+        n_beyond = position.urls - position.visits - crawl.n_skipped() - status.frontier - status.n_evicted
         if n_beyond > 0:
             reasons[SkipReason.MAX_DEPTH] = n_beyond
     return reasons
@@ -185,11 +186,8 @@ def _alive(run: RunRecord | None, status: CrawlStatus | None) -> State:
     return State.PAUSED if status.paused else State.RUNNING
 
 
-def _not_alive(run: RunRecord | None, n_pages: int, page_budget: int | None) -> tuple[State, EndReason | None]:
+def _not_alive(run: RunRecord | None, n_pages: int) -> tuple[State, EndReason | None]:
     if run is None:
-        # Older versions do not record how a crawl ended; one with as many pages as its budget reached it.
-        if page_budget is not None and n_pages >= page_budget:
-            return State.ENDED, EndReason.BUDGET
         return (State.STOPPED if n_pages else State.NOT_BEGUN), None
     if run.ended is None:
         return State.DIED, None
@@ -202,18 +200,10 @@ def _not_alive(run: RunRecord | None, n_pages: int, page_budget: int | None) -> 
     return (State.STOPPED if ended is EndReason.STOPPED else State.ENDED), ended
 
 
-class SampleStore(Protocol):
-    """Stores samples and status with the next commit of the crawl."""
-
-    def add(self, row: Sample) -> None: ...
-
-    def set_status(self, as_json: bytes) -> None: ...
-
-
 class SampleRecorder:
     """Stores the status at each commit, and samples of it. `age_before_s` is how long earlier runs took."""
 
-    def __init__(self, store: SampleStore, run: int = 1, age_before_s: float = 0.0) -> None:
+    def __init__(self, store: CrawlStore, run: int = 1, age_before_s: float = 0.0) -> None:
         self._store = store
         self.run = run
         self._age_before_s = age_before_s

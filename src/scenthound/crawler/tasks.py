@@ -6,12 +6,11 @@ Rules
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
-from scenthound.frontier.url_index import FoundUrls
-from scenthound.frontier.url_table import UrlTable
+from scenthound.frontier.url_table import FoundUrls, UrlTable
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
@@ -47,11 +46,6 @@ class Task:
     page: int = NO_PAGE
     requested_url: str = ""
     owner: str = ""
-
-    @classmethod
-    def restored(cls, values: State) -> "Task":
-        """From a checkpoint."""
-        return cls(**{**values, "kind": Kind(values["kind"]), "addresses": tuple(values["addresses"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +179,9 @@ class WaitingJobs:
 
     def __init__(self) -> None:
         self._of_host: dict[int, deque[Job]] = {}
-        self._n_jobs = 0
 
-    def __len__(self) -> int:
-        return self._n_jobs
+    def __bool__(self) -> bool:
+        return bool(self._of_host)
 
     def __contains__(self, host: int) -> bool:
         return host in self._of_host
@@ -200,7 +193,6 @@ class WaitingJobs:
     def restore(self, state: State, saved: SavedJobs) -> None:
         jobs = (deque(saved.jobs(numbers)) for numbers in state["jobs"])
         self._of_host = dict(zip(state["hosts"], jobs, strict=True))
-        self._n_jobs = sum(map(len, self._of_host.values()))
 
     def hosts(self) -> list[int]:
         return list(self._of_host)
@@ -211,14 +203,12 @@ class WaitingJobs:
             jobs.appendleft(job)
         else:
             jobs.append(job)
-        self._n_jobs += 1
 
     def next(self, host: int) -> Job:
         jobs = self._of_host[host]
         job = jobs.popleft()
         if not jobs:
             del self._of_host[host]
-        self._n_jobs -= 1
         return job
 
     def of(self, host: int) -> Iterable[Job]:
@@ -237,12 +227,12 @@ class Hosts:
     numbers of its own. Both are assigned in order of first use.
     """
 
-    _SAVED = "_names", "_domain", "_domain_numbers", "_of_strategy"
+    _SAVED = "names", "_domain", "_domain_numbers", "_of_strategy"
 
     def __init__(self, table: UrlTable) -> None:
         self._table = table
         self._number_of: dict[str, int] = {}
-        self._names: list[str] = []
+        self.names: list[str] = []  #: by number
         self._domain: list[int] = []
         self._domain_numbers: dict[str, int] = {}
         #: By the strategy's number of a host.
@@ -250,7 +240,7 @@ class Hosts:
         self._addresses: list[tuple[str, ...]] = []
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self.names)
 
     def state(self) -> State:
         """A checkpoint for `restore`. Numbers of domains are part of it: the public suffix list may change."""
@@ -258,19 +248,11 @@ class Hosts:
 
     def restore(self, state: State) -> None:
         restore_attributes(self, self._SAVED, state)
-        self._number_of = {name: number for number, name in enumerate(self._names)}
+        self._number_of = {name: number for number, name in enumerate(self.names)}
         self._addresses = [tuple(each.split()) for each in state["addresses"]]
 
     def of_url(self, url: str) -> int:
         return self._numbered(host_of(url))
-
-    def name(self, host: int) -> str:
-        return self._names[host]
-
-    @property
-    def names(self) -> Sequence[str]:
-        """By number."""
-        return self._names
 
     def find(self, name: str) -> int | None:
         """The number of a host; None if it has none."""
@@ -294,9 +276,9 @@ class Hosts:
         self._addresses[host] = addresses
 
     def _numbered(self, name: str) -> int:
-        number = self._number_of.setdefault(name, len(self._names))
-        if number == len(self._names):
-            self._names.append(name)
+        number = self._number_of.setdefault(name, len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
             self._addresses.append(())
             domain = registrable_domain(name)
             self._domain.append(self._domain_numbers.setdefault(domain, len(self._domain_numbers)))

@@ -19,11 +19,14 @@ Rules
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from scenthound.crawler.tasks import Hosts, Job
 from scenthound.reasons import SkipReason
 from scenthound.saved_state import State, restore_attributes, saved_attributes
+
+if TYPE_CHECKING:
+    from scenthound.crawler.scheduler import Scheduler
 
 ALLOWANCE = 50
 #: The first pages of a site may only lead to those on topic.
@@ -100,7 +103,7 @@ class _Accounts:
         self._note(number)
 
     def pass_turn(self, n_others: int) -> None:
-        """So many others have been visited."""
+        """This many others have been visited."""
         if n_others in self.turns:
             self.turns.discard(n_others)
             self._on_release()
@@ -185,24 +188,11 @@ class Throttle:
         job.is_pending = False
 
 
-class Schedule(Protocol):
-    """What `Turns` needs to know of the scheduler, by the strategy's numbers of hosts."""
-
-    @property
-    def known_held(self) -> set[int]: ...
-
-    def is_ready(self, strategy_host: int) -> bool: ...
-
-    def waits_long(self, strategy_host: int) -> bool: ...
-
-    def is_held(self, strategy_host: int) -> bool: ...
-
-
 class Turns:
     """The readiness of hosts for one request to the strategy, and what it shows of the pages in the frontier: whether
     hosts were held, and whether others will soon be ready."""
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: "Scheduler") -> None:
         self._schedule = schedule
         self.known_held = schedule.known_held
         self.has_held = False

@@ -58,20 +58,15 @@ NO_NOTES = TopicNotes()
 
 
 def topic_notes(settings: CrawlSettings, store: StoredCrawl) -> TopicNotes:
-    skipped = tuple(_skipped_seeds(store)) if store.n_visits() else ()
+    # Without those that were visited under another URL.
+    rows = (row for row in store.skipped_seeds() if row.reason is not SkipReason.REPEATED)
+    skipped = tuple(SkippedSeed(row.url, row.reason) for row in rows) if store.n_visits() else ()
     return TopicNotes(ignored_keywords(settings.topic), tuple(_off_topic_seeds(settings, store)), skipped)
 
 
 def ignored_keywords(topic: Topic) -> tuple[str, ...]:
     """Keywords without words: they consist of single letters, stop words and signs."""
     return tuple(keyword for keyword in topic.keywords if not stems_of(keyword))
-
-
-def _skipped_seeds(store: StoredCrawl) -> Iterator[SkippedSeed]:
-    """Without those that were visited under another URL."""
-    for row in store.skipped_seeds():
-        if row.reason is not SkipReason.REPEATED:
-            yield SkippedSeed(row.url, row.reason)
 
 
 def _off_topic_seeds(settings: CrawlSettings, store: StoredCrawl) -> Iterator[OffTopicSeed]:

@@ -88,8 +88,7 @@ def greedy_oracle(graph: PageGraph, start: Start, wanted: IntArray, *, page_budg
 
 def mean_curve(metric: Metric, traces: Sequence[Trace], ground_truth: GroundTruth, n_steps: int) -> FloatArray:
     """The mean of the curves of several crawls."""
-    curves: FloatArray = np.mean([metric.curve(trace, ground_truth, n_steps) for trace in traces], axis=0)
-    return curves
+    return np.mean([metric.curve(trace, ground_truth, n_steps) for trace in traces], axis=0)
 
 
 def page_graph(web: RecordedWeb, links: VisibleLinks) -> PageGraph:
@@ -225,8 +224,7 @@ class _Oracle:
     def _links_into(self, pages: BoolArray) -> BoolArray:
         """Which pages have a link to one of these."""
         n_before = _n_before(pages[self._graph.target])[self._graph.offset]
-        has_link: BoolArray = np.diff(n_before) > 0
-        return has_link
+        return np.diff(n_before) > 0
 
     def _first_discovered(self) -> int | None:
         while self._others:

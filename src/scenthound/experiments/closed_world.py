@@ -29,7 +29,7 @@ import numpy as np
 
 from scenthound.experiments.runs import RunFolder
 from scenthound.experiments.starts import known_relevant
-from scenthound.model import IntArray
+from scenthound.model import IntArray, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,12 @@ class MissedCounts:
     n_known: int  #: relevant pages in the recording
     seed: int = 0
     n_relevant_seeds: int = 0  #: of the relevant pages, those that cannot be displaced
+
+    @classmethod
+    def count(cls, strategy: str, trace: Trace, n_missing: int, seeds: IntArray, relevant: IntArray) -> "MissedCounts":
+        n_relevant = int(np.isin(trace.pages, relevant).sum())
+        n_seeds = relevant_seeds(trace.pages, seeds, relevant)
+        return cls(strategy, trace.topic, len(trace), n_missing, n_relevant, len(relevant), trace.seed, n_seeds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,10 @@ def _kept(counts: MissedCounts, page_budget: int) -> int:
 def closed_world_report(crawls: Sequence[MissedCounts], page_budget: int) -> ClosedWorldReport:
     """All strategies in the order of their first crawls, and all pairs of them."""
     precision = _by_strategy((each, precision_interval(each, page_budget)) for each in crawls)
-    missed = _missed_from_start(crawls)
+    # At most: some of the missing pages from a start may be the same.
+    missed: Counter[tuple[str, int]] = Counter()
+    for each in crawls:
+        missed[each.topic, each.seed] += each.n_missing
     recall = _by_strategy(
         (each, recall_interval(each, page_budget, missed[each.topic, each.seed] - each.n_missing)) for each in crawls
     )
@@ -138,17 +147,12 @@ def missed_counts(run: RunFolder) -> list[MissedCounts]:
     # Crawls without a row are live ones of the demo, which miss pages for other reasons.
     notes = {(note.topic, note.strategy, note.seed): note for note in run.crawls()}
     return [
-        MissedCounts(
-            strategy=note.strategy,
-            topic=note.topic,
-            n_pages=note.pages,
-            n_missing=note.not_recorded,
-            n_relevant=int(np.isin(trace.pages, relevant[note.topic]).sum()),
-            n_known=len(relevant[note.topic]),
-            seed=note.seed,
-            n_relevant_seeds=relevant_seeds(
-                trace.pages, seeds.get((note.topic, note.seed), np.zeros(0, np.int32)), relevant[note.topic]
-            ),
+        MissedCounts.count(
+            note.strategy,
+            trace,
+            note.not_recorded,
+            seeds.get((note.topic, note.seed), np.zeros(0, np.int32)),
+            relevant[note.topic],
         )
         for trace in run.traces()
         if (note := notes.get((trace.topic, trace.strategy, trace.seed))) is not None
@@ -160,14 +164,6 @@ def relevant_seeds(visited: IntArray, seeds: IntArray, relevant: IntArray) -> in
     is_seed = np.isin(visited, seeds)
     n_first = len(visited) if is_seed.all() else int(is_seed.argmin())
     return int(np.isin(visited[:n_first], relevant).sum())
-
-
-def _missed_from_start(crawls: Sequence[MissedCounts]) -> Counter[tuple[str, int]]:
-    """The missing pages that all crawls from a start requested, at most: some may be the same."""
-    missed: Counter[tuple[str, int]] = Counter()
-    for each in crawls:
-        missed[each.topic, each.seed] += each.n_missing
-    return missed
 
 
 def _by_strategy(of_crawls: Iterable[tuple[MissedCounts, Interval]]) -> Intervals:
@@ -201,12 +197,9 @@ def _gap(strategy: str, crawls: Sequence[MissedCounts], precision: Intervals, re
 
 def _orders(measure: str, intervals: Intervals) -> Iterable[Order]:
     for pair in combinations(intervals, 2):
-        shared = [topic for topic in intervals[pair[0]] if all(_is_measured(intervals[name], topic) for name in pair)]
+        one, other = ({topic for topic, each in intervals[name].items() if not isnan(each.measured)} for name in pair)
+        shared = [topic for topic in intervals[pair[0]] if topic in one & other]
         means = {name: _mean(intervals[name][topic] for topic in shared) for name in pair}
         better, worse = sorted(pair, key=lambda name: -means[name].measured)
         n_safe = sum(intervals[better][topic].is_apart_from(intervals[worse][topic]) for topic in shared)
         yield Order(measure, better, worse, means[better].is_apart_from(means[worse]), n_safe, len(shared))
-
-
-def _is_measured(intervals: dict[str, Interval], topic: str) -> bool:
-    return topic in intervals and not isnan(intervals[topic].measured)

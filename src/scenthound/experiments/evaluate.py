@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from scenthound.experiments.ground_truth import (
     curve_steps,
 )
 from scenthound.experiments.results import csv_number, csv_text
-from scenthound.experiments.runs import CrawlEnds, CrawlRow, RunFolder, crawl_ends
+from scenthound.experiments.runs import CrawlEnds, RunFolder, crawl_ends
 from scenthound.experiments.starts import Start
 from scenthound.experiments.statistics import MeanCurve, mean_over_topics
 from scenthound.files import regular_bytes, write_atomic
@@ -117,11 +118,14 @@ def evaluate(
     tally = _Tally(metrics, curve_steps(run.page_budget, marks))
     topics = {topic.id: topic for topic in run.topics()}
     starts = {(start.topic, start.seed): start for start in run.starts()}
-    page_rank, shares = cache(lambda: _page_rank(run)), RelevantShares(run.web, topics.values())
-    crawls = run.crawls()
+    page_rank = cache(lambda: crawled_page_rank(page_graph(run.web, VisibleLinks(run.web)), run.traces()))
+    shares, crawls = RelevantShares(run.web, topics.values()), run.crawls()
     for crawl in crawls:
-        tally.add_time(crawl)
-    for done, (topic_id, traces) in enumerate(_by_topic(run.traces()), 1):
+        if crawl.running_s is not None:
+            tally.running_s[crawl.strategy][crawl.topic].append(np.array([crawl.running_s]))
+    # A run stores traces by topic, so that those of one are held at a time.
+    for done, (topic_id, grouped) in enumerate(groupby(run.traces(), lambda trace: trace.topic), 1):
+        traces = list(grouped)
         if topic_id not in topics:
             raise InvalidInput(f"{run.path} has crawls for {topic_id!r}, but no such topic; simulate again.")
         truth = TopicGroundTruth(run.web, topics[topic_id], traces, page_rank=page_rank, shares=shares)
@@ -161,10 +165,6 @@ def check_defined(evaluation: Evaluation, run: RunFolder) -> None:
     raise InvalidTopic(f"No topic of this run can be evaluated: {needs}.{advice}")
 
 
-def _page_rank(run: RunFolder) -> FloatArray:
-    return crawled_page_rank(page_graph(run.web, VisibleLinks(run.web)), run.traces())
-
-
 class _Tally:
     """Collects curves and costs, trace by trace."""
 
@@ -173,11 +173,7 @@ class _Tally:
         self._steps = steps
         self._curves: dict[tuple[str, str], dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
         self._cpu_us: dict[str, list[FloatArray]] = defaultdict(list)
-        self._running_s: dict[str, dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
-
-    def add_time(self, crawl: CrawlRow) -> None:
-        if crawl.running_s is not None:
-            self._running_s[crawl.strategy][crawl.topic].append(np.array([crawl.running_s]))
+        self.running_s: dict[str, dict[str, list[FloatArray]]] = defaultdict(lambda: defaultdict(list))
 
     def add(self, trace: Trace, ground_truth: GroundTruth) -> None:
         self._cpu_us[trace.strategy].append(trace.cpu_us)
@@ -209,9 +205,9 @@ class _Tally:
         )
 
     def _running_time(self, strategy: str) -> RunningTime | None:
-        if not self._running_s[strategy]:
+        if not self.running_s[strategy]:
             return None
-        time = mean_over_topics(np.ones(1, np.int32), self._running_s[strategy])
+        time = mean_over_topics(np.ones(1, np.int32), self.running_s[strategy])
         return RunningTime(float(time.mean[0]), float(time.standard_error[0]))
 
 
@@ -221,18 +217,6 @@ def _checkpoints(wanted: Sequence[int], page_budget: int) -> tuple[int, ...]:
             raise InvalidParameter(f"The crawls have pages 1 to {page_budget:,}; there is no value after {step:,}.")
     chosen = set(wanted or (step for step in CHECKPOINTS if page_budget / 20 <= step < page_budget))
     return tuple(sorted(chosen | {page_budget}))
-
-
-def _by_topic(traces: Iterator[Trace]) -> Iterator[tuple[str, list[Trace]]]:
-    """Group the traces, which a run stores by topic, holding those of one topic at a time."""
-    held: list[Trace] = []
-    for trace in traces:
-        if held and trace.topic != held[0].topic:
-            yield held[0].topic, held
-            held = []
-        held.append(trace)
-    if held:
-        yield held[0].topic, held
 
 
 EVALUATION_FILE = "evaluation.json"

@@ -34,10 +34,10 @@ smaller than b", pass the differences as they are and claim `is_less`. Differenc
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan, nan
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -63,25 +63,18 @@ READING = (
 )
 
 
-def too_few(effect: Effect) -> str:
-    """Why there are too few crawls for a verdict; empty if there are enough."""
-    if effect.over == "topics" or (effect.n_topics and effect.n_seeds >= MIN_SEEDS):
+def too_few(effect: Effect, *, over_seeds: bool = True) -> str:
+    """Why there are too few crawls for a verdict; empty if there are enough. Not all tests are made `over_seeds`."""
+    n_topics, n_seeds = effect.n_topics, effect.n_seeds
+    if effect.over == "topics" or (over_seeds and n_topics and n_seeds >= MIN_SEEDS):
         return ""
-    if not effect.n_topics or effect.n_seeds < 2:
-        return too_few_topics(effect)
-    seeds = f"{effect.n_seeds} random seeds of each" if effect.n_topics > 1 else f"its {effect.n_seeds} random seeds"
-    return f"{_topics(effect)} too few, and so are {seeds}; a verdict needs {MIN_TOPICS} topics or {MIN_SEEDS} seeds."
-
-
-def too_few_topics(effect: Effect) -> str:
-    """That there are too few topics, for tests that are not made over seeds."""
-    if not effect.n_topics:
+    if not n_topics:
         return "No topic has this measure."
-    return f"{_topics(effect)} too few; a verdict needs {MIN_TOPICS}."
-
-
-def _topics(effect: Effect) -> str:
-    return "One topic is" if effect.n_topics == 1 else f"{effect.n_topics} topics are"
+    topics = "One topic is" if n_topics == 1 else f"{n_topics} topics are"
+    if n_seeds < 2 or not over_seeds:
+        return f"{topics} too few; a verdict needs {MIN_TOPICS}."
+    seeds = f"{n_seeds} random seeds of each" if n_topics > 1 else f"its {n_seeds} random seeds"
+    return f"{topics} too few, and so are {seeds}; a verdict needs {MIN_TOPICS} topics or {MIN_SEEDS} seeds."
 
 
 def untestable(effect: Effect, n_nonzero: int, n_claims: int, n_ways: int) -> str:
@@ -99,19 +92,6 @@ def untestable(effect: Effect, n_nonzero: int, n_claims: int, n_ways: int) -> st
         found = f"one {kind} with a difference is"
     claims = f"{n_claims} claims at once" if n_claims > 1 else "a claim"
     return f"{found} too few to test {claims}; {fewest} would be enough"
-
-
-def describe_interval(effect: Effect) -> str:
-    return f"The 95 % interval {effect.low:+.4g} to {effect.high:+.4g}"
-
-
-def describe_equivalence(shown: Equivalence) -> str:
-    interval = f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g}"
-    return f"{interval} lies within ±{shown.margin:.4g}, so any difference is negligible"
-
-
-def describe_p(test: str, p_corrected: float) -> str:
-    return f"corrected p of {test.replace(',', '')} is {p_corrected:.3g}"
 
 
 class Verdict(StrEnum):
@@ -158,8 +138,7 @@ class Claim:
     deciding_p: float = nan
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The verdict on a claim with its reason, and the test and the corrected p that decided, if any did."""
 
     verdict: Verdict
@@ -167,45 +146,26 @@ class Decision:
     test: str = ""
     p: float = nan
 
-    @property
-    def why(self) -> str:
-        return self.reason if isnan(self.p) else f"{self.reason} {describe_p(self.test, self.p)}."
-
-
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """The corrected p of a claim and of its contrary."""
-
-    p: float
-    p_contrary: float
-    n_claims: int  #: that are tested at once
-
 
 @dataclass(frozen=True, slots=True)
 class PendingClaim:
-    """A claim that was tested, and so was its contrary, before the correction of both p."""
+    """A claim that was tested, and so was its contrary, before the correction of both p. `decide` gets the corrected p
+    of both, and how many claims are tested at once."""
 
     says: str
     effect: Effect
     test: str
     p: float
     p_contrary: float
-    decide: Callable[[Corrected], Decision]
+    decide: Callable[[float, float, int], Decision]
 
-    def decided(self, corrected: Corrected) -> Claim:
-        found = self.decide(corrected)
-        return Claim(
-            says=self.says,
-            effect=self.effect,
-            verdict=found.verdict,
-            why=found.why,
-            test="" if isnan(self.p) else self.test,
-            p=self.p,
-            p_corrected=corrected.p,
-            p_contrary_corrected=corrected.p_contrary,
-            deciding_test=found.test,
-            deciding_p=found.p,
-        )
+    def decided(self, p: float, p_contrary: float, n_claims: int) -> Claim:
+        verdict, reason, test, deciding_p = self.decide(p, p_contrary, n_claims)
+        why = reason
+        if not isnan(deciding_p):
+            why = f"{reason} corrected p of {test.replace(',', '')} is {deciding_p:.3g}."
+        own_test = "" if isnan(self.p) else self.test
+        return Claim(self.says, self.effect, verdict, why, own_test, self.p, p, p_contrary, test, deciding_p)
 
 
 Side = Literal[1, -1]
@@ -244,9 +204,9 @@ def is_not_more(says: str, differences: FloatArray | PairedSample, margin: float
     lie within the margin; that they are exactly 0 cannot be shown."""
     sides = _tested_sides(differences, margin, 1)
 
-    def decide(corrected: Corrected) -> Decision:
-        found = sides.decide(Corrected(corrected.p_contrary, corrected.p, corrected.n_claims))
-        return replace(found, verdict=found.verdict.opposite)
+    def decide(p: float, p_contrary: float, n_claims: int) -> Decision:
+        found = sides.decide(p_contrary, p, n_claims)
+        return found._replace(verdict=found.verdict.opposite)
 
     return PendingClaim(says, sides.effect, sides.test_contrary, sides.p_contrary, sides.p, decide)
 
@@ -266,25 +226,38 @@ def is_about_equal(says: str, differences: FloatArray | PairedSample, margin: fl
 
     within, outside = shown.name, f"{test_excess}, outside ±{margin:.4g}"
 
-    def decide(corrected: Corrected) -> Decision:
-        if effect.over != "topics":
-            return Decision(Verdict.UNDECIDED, too_few_topics(effect))
-        if corrected.p < ALPHA:
-            return Decision(Verdict.REPRODUCED, f"{describe_equivalence(shown)};", within, corrected.p)
-        interval = describe_interval(effect)
+    def decide(p: float, p_contrary: float, n_claims: int) -> Decision:
+        if few := too_few(effect, over_seeds=False):
+            return Decision(Verdict.UNDECIDED, few)
+        if p < ALPHA:
+            return Decision(Verdict.REPRODUCED, f"{_negligible(shown)};", within, p)
+        interval = _interval(effect)
         if effect.low <= margin and effect.high >= -margin:
             unsure = f"{interval} is not completely outside ±{margin:.4g}, nor is the difference shown to be within;"
-            return Decision(Verdict.UNDECIDED, unsure, within, corrected.p)
+            return Decision(Verdict.UNDECIDED, unsure, within, p)
         lies = f"{interval} lies outside ±{margin:.4g}"
-        if corrected.p_contrary < ALPHA:
-            return Decision(Verdict.NOT_REPRODUCED, f"{lies};", outside, corrected.p_contrary)
-        few = untestable(effect, n_nonzero, corrected.n_claims, 2)
-        if few:
-            return Decision(Verdict.UNDECIDED, f"{lies}, but {few}.")
-        return Decision(Verdict.UNDECIDED, f"{lies}, but", outside, corrected.p_contrary)
+        if p_contrary < ALPHA:
+            return Decision(Verdict.NOT_REPRODUCED, f"{lies};", outside, p_contrary)
+        return _untested(lies, untestable(effect, n_nonzero, n_claims, 2), outside, p_contrary)
 
     p = shown.p if effect.over == "topics" else nan
     return PendingClaim(says, effect, within, p, p_excess, decide)
+
+
+def _untested(lies: str, few: str, test: str, p: float) -> Decision:
+    """The interval has decided and the test has not, for example because there are too few differences."""
+    if few:
+        return Decision(Verdict.UNDECIDED, f"{lies}, but {few}.")
+    return Decision(Verdict.UNDECIDED, f"{lies}, but", test, p)
+
+
+def _interval(effect: Effect) -> str:
+    return f"The 95 % interval {effect.low:+.4g} to {effect.high:+.4g}"
+
+
+def _negligible(shown: Equivalence) -> str:
+    interval = f"The 90 % interval {shown.low:+.4g} to {shown.high:+.4g}"
+    return f"{interval} lies within ±{shown.margin:.4g}, so any difference is negligible"
 
 
 def _sample(differences: FloatArray | PairedSample) -> PairedSample:
@@ -333,37 +306,26 @@ class _Sides:
 
     @property
     def test_contrary(self) -> str:
-        if self.negligible is not None:
-            return self.negligible.name
-        return f"{self.test_name}, {_side_name(-self.side)} 0"
+        return self.negligible.name if self.negligible else f"{self.test_name}, {_side_name(-self.side)} 0"
 
-    def decide(self, corrected: Corrected) -> Decision:
-        reason = too_few(self.effect)
-        if reason:
+    def decide(self, p: float, p_contrary: float, n_claims: int) -> Decision:
+        if reason := too_few(self.effect):
             return Decision(Verdict.UNDECIDED, reason)
+        # The ends of the interval, positive on the claimed side.
         near, far = sorted((self.side * self.effect.low, self.side * self.effect.high))
-        interval = describe_interval(self.effect)
+        interval = _interval(self.effect)
         lies = f"{interval} {'lies' if near > 0 else 'does not reach'} {_side_name(self.side)} 0"
-        if near > 0 and corrected.p < ALPHA:
-            return Decision(Verdict.REPRODUCED, f"{lies};", self.test, corrected.p)
-        if corrected.p_contrary < ALPHA and (self.negligible is not None or far <= 0):
-            shown = lies if self.negligible is None else describe_equivalence(self.negligible)
-            return Decision(Verdict.NOT_REPRODUCED, f"{shown};", self.test_contrary, corrected.p_contrary)
-        return self._undecided(corrected, near, far, lies)
-
-    def _undecided(self, corrected: Corrected, near: float, far: float, lies: str) -> Decision:
-        """`near` and `far` are the ends of the interval, positive on the claimed side, and `lies` says so."""
+        if near > 0 and p < ALPHA:
+            return Decision(Verdict.REPRODUCED, f"{lies};", self.test, p)
+        if p_contrary < ALPHA and (self.negligible is not None or far <= 0):
+            shown = _negligible(self.negligible) if self.negligible else lies
+            return Decision(Verdict.NOT_REPRODUCED, f"{shown};", self.test_contrary, p_contrary)
         if not self.n_nonzero:
             return Decision(Verdict.UNDECIDED, "All differences are 0, so signs cannot be tested.")
         if near <= 0 < far:
-            return Decision(Verdict.UNDECIDED, f"{describe_interval(self.effect)} includes 0;", self.test, corrected.p)
-        test, p, n_ways = self.test, corrected.p, 1
-        if near <= 0:
-            test, p, n_ways = self.test_contrary, corrected.p_contrary, self.n_ways
-        few = untestable(self.effect, self.n_nonzero, corrected.n_claims, n_ways)
-        if few:
-            return Decision(Verdict.UNDECIDED, f"{lies}, but {few}.")
-        return Decision(Verdict.UNDECIDED, f"{lies}, but", test, p)
+            return Decision(Verdict.UNDECIDED, f"{interval} includes 0;", self.test, p)
+        test, p, n_ways = (self.test, p, 1) if near > 0 else (self.test_contrary, p_contrary, self.n_ways)
+        return _untested(lies, untestable(self.effect, self.n_nonzero, n_claims, n_ways), test, p)
 
 
 def _side_name(side: int) -> str:
@@ -419,8 +381,8 @@ def decided_claims(claims: Sequence[PendingClaim | Claim]) -> tuple[Claim, ...]:
     tested = [(nan, nan) if isinstance(claim, Claim) else (claim.p, claim.p_contrary) for claim in claims]
     p, p_contrary = np.array(tested, np.float64).reshape(-1, 2).T
     n_claims = int(np.count_nonzero(~np.isnan(p)))
-    corrected = map(Corrected, holm(p).tolist(), holm(p_contrary).tolist(), [n_claims] * len(claims))
+    corrected = zip(holm(p).tolist(), holm(p_contrary).tolist(), strict=True)
     return tuple(
-        claim if isinstance(claim, Claim) else claim.decided(each)
-        for claim, each in zip(claims, corrected, strict=True)
+        claim if isinstance(claim, Claim) else claim.decided(*both, n_claims)
+        for claim, both in zip(claims, corrected, strict=True)
     )

@@ -41,7 +41,7 @@ from scenthound.relevance.classifiers import (
     vote,
 )
 from scenthound.relevance.rocchio import ON_TOPIC, Rocchio, RocchioRelevance
-from scenthound.simulator.scores import TopicWords, WebWords, without_pages
+from scenthound.simulator.scores import TopicWords, without_pages
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.text.tokenizer import stems_of
 from scenthound.text.vectors import TermRows, count_words, tf_idf_weights
@@ -101,7 +101,6 @@ class TopicGroundTruth:
         self._relevant = known_relevant(web, topic)
         self._pool = Pool(web, topic, pages_of(traces), page_rank)
         self._shares = shares
-        self._known: dict[Start, GroundTruth] = {}
         self._facts: dict[Start, StartFacts] = {}
 
     def facts(self, start: Start, starts: Iterable[Start] = ()) -> "StartFacts":
@@ -112,19 +111,17 @@ class TopicGroundTruth:
 
     def ground_truth(self, start: Start, starts: Iterable[Start] = ()) -> GroundTruth:
         """For the crawls from a start."""
-        if start not in self._known:
-            targets = _ascending(start.targets)
-            self._known[start] = GroundTruth(
-                relevant=self._relevant,
-                targets=targets,
-                seeds=_ascending(start.seeds),
-                pool=self._pool.pages,
-                facts=self.facts(start, starts),
-                # As published, targets are also used for training, and still count as targets.
-                taught=_ascending(set(start.training).difference(start.targets)),
-                in_links=np.diff(self._pool.web.inlinks[0])[targets].astype(np.int32),
-            )
-        return self._known[start]
+        targets, inlinks = _ascending(start.targets), self._pool.web.inlinks[0]
+        return GroundTruth(
+            relevant=self._relevant,
+            targets=targets,
+            seeds=_ascending(start.seeds),
+            pool=self._pool.pages,
+            facts=self.facts(start, starts),
+            # As published, targets are also used for training, and still count as targets.
+            taught=_ascending(set(start.training).difference(start.targets)),
+            in_links=(inlinks[targets + 1] - inlinks[targets]).astype(np.int32),
+        )
 
 
 def pages_of(traces: Sequence[Trace]) -> IntArray:
@@ -232,7 +229,7 @@ def _taught_model(web: RecordedWeb, topic: Topic, starts: Sequence[int], pool: I
     if not starts and not len(words.keywords) and not len(words.description):
         return None
     try:
-        model = Rocchio().for_topic(without_pages(topic), WebWords(web))
+        model = Rocchio().for_topic(without_pages(topic), web.word_index)
     except InvalidTopic:
         return None
     for page in starts:
@@ -287,12 +284,9 @@ class StartFacts:
             starts = (start for start in (self._start, *self._starts) if start.topic == self._start.topic)
             return self._pool.on_topic(page for start in starts for page in start.seeds)
         if judge == VOTE:
-            return self._voted(calibrated)
+            return _vote_of([self.accepted_by(each, calibrated=calibrated) for each in VOTING_JUDGES])
         trained = self._judge(judge, calibrated)
         return None if trained is None else trained.accepts(self._pool.rows)
-
-    def _voted(self, calibrated: bool) -> BoolArray | None:
-        return _vote_of([self.accepted_by(judge, calibrated=calibrated) for judge in VOTING_JUDGES])
 
     def n_accepted_in_web(self, *, calibrated: bool) -> float:
         """About how many pages of the web the vote accepts: all of the pool are judged, and a sample of the others. NaN

@@ -21,7 +21,6 @@ import orjson
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.files import regular_bytes, write_atomic
-from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.locks import try_lock
 from scenthound.store.stored_crawl import StoredCrawl
@@ -58,11 +57,6 @@ class Labels:
     pages: tuple[PageLabel, ...]
 
     @classmethod
-    def read(cls, folder: str | Path) -> "Labels":
-        path = Path(folder)
-        return cls.of_crawl(path, CrawlAbout.read(path).crawl_id)
-
-    @classmethod
     def of_crawl(cls, folder: Path, crawl_id: UUID) -> "Labels":
         """The labels of the crawl with this id; the file may have others."""
         return cls(folder, crawl_id, _labels(folder / LABELS_FILE, crawl_id, _file_state(folder / LABELS_FILE)))
@@ -73,14 +67,6 @@ class Labels:
         labels = cls.of_crawl(crawl.folder, crawl.about.crawl_id)
         n_visits = crawl.n_visits()
         return replace(labels, pages=tuple(page for page in labels.pages if page.visit < n_visits))
-
-    @property
-    def relevant(self) -> tuple[PageLabel, ...]:
-        return tuple(page for page in self.pages if page.is_relevant)
-
-    @property
-    def irrelevant(self) -> tuple[PageLabel, ...]:
-        return tuple(page for page in self.pages if not page.is_relevant)
 
     def by_visit(self) -> dict[int, bool]:
         """Whether each labelled page is relevant, the latest label last."""

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic, PluginError
+from scenthound.errors import InvalidTopic, LeakageError, PluginError
 from scenthound.experiments.bounds import page_graph
 from scenthound.experiments.setup import Experiment, check_words
 from scenthound.experiments.starts import (
@@ -32,12 +32,12 @@ from scenthound.model import IntArray, Progress, Topic, Trace, silent
 from scenthound.processes import WorkerFiles, WorkersLike, open_pool
 from scenthound.relevance.base import RELEVANCE, Training, accepts_training, trains
 from scenthound.simulator.modes import parse_mode
-from scenthound.simulator.scores import PageScores, TopicWords, WebWords, scores_for
+from scenthound.simulator.scores import PageScores, TopicWords, scores_for
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
-from scenthound.strategies.base import STRATEGIES
+from scenthound.strategies.base import STRATEGIES, Strategy
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -45,6 +45,7 @@ Result = TypeVar("Result")
 Planned = tuple[Topic, Start]
 
 
+@dataclass(eq=False)
 class RelevanceModels:
     """The relevance models of an experiment, and their scores for the current topic.
 
@@ -53,27 +54,19 @@ class RelevanceModels:
     `learn_seeds` is whether seeds are pages of the topic, from which models may learn during a crawl.
     """
 
-    def __init__(
-        self,
-        web: RecordedWeb,
-        relevance_model_of: Mapping[str, str],
-        training: Training | None = None,
-        *,
-        learn_seeds: bool = True,
-    ) -> None:
-        self._web = web
-        self._learn_seeds = learn_seeds
-        self.relevance_model_of = relevance_model_of
-        self._training_folder = training
-        self._models = {name: RELEVANCE.make(name) for name in dict.fromkeys(relevance_model_of.values())}
-        self._trained = [name for name, model in self._models.items() if trains(model)]
-        self._topic: Topic | None = None
-        self._training_pages: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
-        self._scores: dict[str, PageScores] = {}
+    web: RecordedWeb
+    relevance_model_of: Mapping[str, str]
+    training: Training | None = None
+    _: KW_ONLY
+    learn_seeds: bool = True
 
-    def learn_from_starts(self) -> bool:
-        """Whether starts need training pages."""
-        return bool(self._trained) and self._training_folder is None
+    def __post_init__(self) -> None:
+        self._models = {name: RELEVANCE.make(name) for name in dict.fromkeys(self.relevance_model_of.values())}
+        self._trained = [name for name, model in self._models.items() if trains(model)]
+        #: Whether starts need training pages.
+        self.learn_from_starts = bool(self._trained) and self.training is None
+        #: By model, with what the scores depend on.
+        self._scores: dict[str, tuple[object, PageScores]] = {}
 
     def check(self, topic: Topic) -> None:
         """Raise if a model that is not trained cannot score pages for a topic."""
@@ -87,33 +80,25 @@ class RelevanceModels:
             self._page_scores(name, topic, start)
 
     def scores(self, strategy: str, topic: Topic, start: Start) -> PageScores:
-        self._switch_to(topic, start)
         name = self.relevance_model_of[strategy]
-        if name not in self._scores:
-            self._scores[name] = self._page_scores(name, topic, start)
-        return self._scores[name]
-
-    def _switch_to(self, topic: Topic, start: Start) -> None:
-        training = (start.training, start.negatives)
-        if topic != self._topic:
-            self._scores.clear()
-        elif training != self._training_pages and self._training_folder is None:
-            for name in self._trained:
-                self._scores.pop(name, None)
-        self._topic, self._training_pages = topic, training
+        learns = self.learn_from_starts and name in self._trained
+        key = topic, (start.training, start.negatives) if learns else None
+        if name not in self._scores or self._scores[name][0] != key:
+            self._scores[name] = key, self._page_scores(name, topic, start)
+        return self._scores[name][1]
 
     def _page_scores(self, name: str, topic: Topic, start: Start | None) -> PageScores:
-        training = self._training_folder if accepts_training(self._models[name]) else None
+        training = self.training if accepts_training(self._models[name]) else None
         if start is not None and name in self._trained:
-            training = self._training_folder or training_of(self._web, start.training, start.negatives)
+            training = self.training or training_of(self.web, start.training, start.negatives)
         with PluginError.wrapping(f"Relevance model {name} failed on topic {topic.id!r}"):
-            return scores_for(topic, self._models[name], self._web, training, learn_seeds=self._learn_seeds)
+            return scores_for(topic, self._models[name], self.web, training, learn_seeds=self.learn_seeds)
 
 
 def relevance_models_for(experiment: Experiment, web: RecordedWeb) -> RelevanceModels:
     """The relevance models of an experiment; reads the training folder if there is one."""
     folder = experiment.train_from
-    training = read_training(folder, WebWords(web)) if folder else None
+    training = read_training(folder, web.word_index) if folder else None
     learn_seeds = experiment.task is Task.EXAMPLES
     return RelevanceModels(web, experiment.relevance_models(), training, learn_seeds=learn_seeds)
 
@@ -126,7 +111,7 @@ def plan(experiment: Experiment, web: RecordedWeb, *, can_skip: bool = False) ->
     """Draw the starts of every topic. Raise if a topic has no start pages, cannot be scored or learned, or lacks the
     words that a strategy uses; `can_skip` is whether the message may advise to skip it."""
     relevance_models = relevance_models_for(experiment, web)
-    models_learn = relevance_models.learn_from_starts()
+    models_learn = relevance_models.learn_from_starts
     starts = Starts(
         web,
         experiment.task,
@@ -147,20 +132,15 @@ def plan(experiment: Experiment, web: RecordedWeb, *, can_skip: bool = False) ->
             raise InvalidTopic(f"{reason}{SKIP_ADVICE if can_skip else ''}") from None
     planned = [(topic, starts.draw(topic, seed)) for topic in experiment.topics for seed in experiment.random_seeds]
     if models_learn or experiment.n_judge:
-        pool = _negative_pool(experiment, web, starts)
+        pages_of = training_pages_of(experiment.training_pages)
+        examples = (page for topic in experiment.all_topics() for page in starts.example_pages(topic))
+        pool = NegativePool(range(web.n_pages) if pages_of.from_web else examples, pages_of)
         planned = [
             (topic, _with_negatives(start, pool, starts.own_pages(topic), web, models_learn=models_learn))
             for topic, start in planned
         ]
     relevance_models.check_learning(*planned[0])
     return planned
-
-
-def _negative_pool(experiment: Experiment, web: RecordedWeb, starts: Starts) -> NegativePool:
-    pages_of = training_pages_of(experiment.training_pages)
-    if pages_of.from_web:
-        return NegativePool(range(web.n_pages), pages_of)
-    return NegativePool((page for topic in experiment.all_topics() for page in starts.example_pages(topic)), pages_of)
 
 
 def _with_negatives(
@@ -224,9 +204,10 @@ class PlannedCrawls:
     experiment: Experiment
     provenance: Provenance
     planned: tuple[Planned, ...]
+    web: RecordedWeb | None = None
 
     def source(self, cache: Path, web: RecordedWeb | None = None) -> CrawlSource:
-        return CrawlSource(self.experiment, web, self.provenance, cache)
+        return CrawlSource(self.experiment, web or self.web, self.provenance, cache)
 
 
 class Crawls:
@@ -256,9 +237,9 @@ class Crawls:
 
     def of(self, topic: Topic, start: Start) -> list[Run]:
         """One crawl by each strategy."""
-        return [Run(start, strategy, self._crawl(strategy, topic, start)) for strategy in self.experiment.strategies]
+        return [Run(start, strategy, self.crawl(strategy, topic, start)) for strategy in self.experiment.strategies]
 
-    def _crawl(self, strategy: str, topic: Topic, start: Start) -> Crawl:
+    def crawl(self, strategy: str, topic: Topic, start: Start) -> Crawl:
         if self._cache is None or self._provenance is None:
             return self.make(strategy, topic, start)
         names = crawl_names(self.experiment, self._provenance, strategy, topic, start)
@@ -271,22 +252,28 @@ class Crawls:
     def make(self, strategy: str, topic: Topic, start: Start) -> Crawl:
         """Crawl, whatever the cache has."""
         self.n_made += 1
-        experiment = self.experiment
         scores = self.models.scores(strategy, topic, start)
-        who = f"Strategy {strategy} or relevance model {experiment.relevance_model_of(strategy)}"
+        who = f"Strategy {strategy} or relevance model {self.experiment.relevance_model_of(strategy)}"
         with PluginError.wrapping(f"{who} failed on topic {start.topic!r}"):
-            return simulate(
-                self.web,
-                STRATEGIES.make(strategy),
-                start.seeds,
-                scores,
-                rng=Random(random_seed_of(start)),
-                page_budget=experiment.page_budget,
-                links=self.links,
-                topic=TopicWords.of(topic, self.web),
-                mode=parse_mode(experiment.mode),
-                plain=not experiment.may_compile,
-            )
+            return self.simulated(STRATEGIES.make(strategy), start, scores, TopicWords.of(topic, self.web))
+
+    def simulated(
+        self, strategy: Strategy, start: Start, scores: PageScores, topic: TopicWords, stream: str = ""
+    ) -> Crawl:
+        """The crawl of a strategy with these scores; `stream` distinguishes its random numbers from those of others."""
+        experiment = self.experiment
+        return simulate(
+            self.web,
+            strategy,
+            start.seeds,
+            scores,
+            rng=Random(f"{random_seed_of(start)}{stream}"),
+            page_budget=experiment.page_budget,
+            links=self.links,
+            topic=topic,
+            mode=parse_mode(experiment.mode),
+            plain=experiment.plain,
+        )
 
 
 def in_parallel(
@@ -313,11 +300,10 @@ def part_of(progress: Progress, first: float, last: float) -> Progress:
 
 
 def run(
-    experiment: Experiment, planned: Sequence[Planned], *, workers: WorkersLike = None, progress: Progress = silent
+    source: CrawlSource, planned: Sequence[Planned], *, workers: WorkersLike = None, progress: Progress = silent
 ) -> Iterator[Run]:
     """All crawls in the order of topics, starts and strategies; nothing is cached."""
-    source = CrawlSource(experiment)
-    make, per_item = partial(_all_crawls, source), len(experiment.strategies)
+    make, per_item = partial(_all_crawls, source), len(source.experiment.strategies)
     groups = in_parallel(make, planned, files=source.files, workers=workers, progress=progress, units_per_item=per_item)
     with closing(groups):
         for group in groups:
@@ -335,24 +321,37 @@ class Crawled:
 
     visited: IntArray  #: by any of the strategies, each page once
     n_made: int  #: crawls that were not in the cache
+    failed: Mapping[str, str]  #: strategies that broke their contract, with the reason
 
 
 def crawl_all(
-    source: CrawlSource, planned: Sequence[Planned], *, workers: WorkersLike = None, progress: Progress = silent
+    source: CrawlSource,
+    planned: Sequence[Planned],
+    *,
+    may_fail: bool = False,
+    workers: WorkersLike = None,
+    progress: Progress = silent,
 ) -> Iterator[Crawled]:
-    """Make the crawls that are not in the cache, in the order of topics and starts."""
+    """Make the crawls that are not in the cache, in the order of topics and starts. A strategy that breaks its contract
+    raises, unless it `may_fail`."""
     if source.cache is not None:
         TraceCache(source.cache).make_folder()
-    make, per_item = partial(_visited_pages, source), len(source.experiment.strategies)
+    make, per_item = partial(_visited_pages, source, may_fail), len(source.experiment.strategies)
     return in_parallel(make, planned, files=source.files, workers=workers, progress=progress, units_per_item=per_item)
 
 
-def _visited_pages(source: CrawlSource) -> Callable[[Planned], Crawled]:
+def _visited_pages(source: CrawlSource, may_fail: bool) -> Callable[[Planned], Crawled]:
     crawls = source.open()
 
     def crawl(planned: Planned) -> Crawled:
-        n_before = crawls.n_made
-        visited = np.unique(np.concatenate([run.crawl.pages for run in crawls.of(*planned)]))
-        return Crawled(visited, crawls.n_made - n_before)
+        n_before, visited, failed = crawls.n_made, [np.zeros(0, np.int32)], {}
+        for strategy in source.experiment.strategies:
+            try:
+                visited.append(crawls.crawl(strategy, *planned).pages)
+            except (PluginError, LeakageError) as reason:
+                if not may_fail:
+                    raise
+                failed[strategy] = str(reason)
+        return Crawled(np.unique(np.concatenate(visited)), crawls.n_made - n_before, failed)
 
     return crawl

@@ -16,7 +16,7 @@ from scenthound.model import Progress
 
 REPORT_FILE = "report.html"
 #: The packages whose versions may change a number.
-PACKAGES = ("scenthound", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+PACKAGES = ("scenthound", "numpy", "scipy", "scikit-learn", "matplotlib")
 
 Result = TypeVar("Result")
 

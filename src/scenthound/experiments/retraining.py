@@ -31,6 +31,7 @@ import codecs
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -49,7 +50,6 @@ from scenthound.store.crawl_folder import refuse_shards
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.folder import new_folder
 from scenthound.store.record import open_web
-from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.training_folder import read_training, training_files
 from scenthound.text.tokenizer import WordScanner
@@ -96,29 +96,33 @@ def missing_for_training(folder: Path) -> str | None:
     """What must be labelled before a model can be trained, in a sentence; None if nothing."""
     with StoredCrawl.open(folder) as crawl:
         labels = Labels.of(crawl)
-        n_positive = len(labels.relevant) + len(_unlabelled_seeds(crawl, labels))
-    more = [
-        f"{MIN_PAGES_OF_A_KIND - n} more {kind}"
-        for n, kind in ((n_positive, "relevant"), (len(labels.irrelevant), "irrelevant"))
-        if n < MIN_PAGES_OF_A_KIND
-    ]
+        n_relevant = sum(page.is_relevant for page in labels.pages)
+        n_positive = n_relevant + len(_unlabelled_seeds(crawl, labels))
+        counts = {"relevant": n_positive, "irrelevant": len(labels.pages) - n_relevant}
+    needed = MIN_PAGES_OF_A_KIND
+    more = [f"{needed - n} more {kind}" for kind, n in counts.items() if n < needed]
     if not more:
         return None
-    needed = MIN_PAGES_OF_A_KIND
     return f"Label {' and '.join(more)}: training needs at least {needed} pages of each kind; seeds count as relevant."
 
 
 def training_pages(crawl: StoredCrawl, labels: Labels) -> TrainingPages:
     """The training pages of a crawl; InvalidInput if too few of them have a text that can be read."""
     plan = CrawlSettings.from_settings(crawl.about.settings)
-    texts = _Texts(crawl, plan)
-    wanted = {label.visit: label.is_relevant for label in labels.pages}
-    wanted |= dict.fromkeys(_unlabelled_seeds(crawl, labels), True)
-    labelled = {label.visit for label in labels.pages}
+    recording = cache(open_web)
+
+    def text_of(row: VisitRecord) -> str:
+        if row.location is not None or plan.web is None:
+            return crawl.text_of(row) if row.location is not None else ""
+        page = recording(plan.web).page_of(row.url)
+        return "" if page is None else page_text(recording(plan.web), page)
+
+    labelled = labels.by_visit()
+    wanted = labelled | dict.fromkeys(_unlabelled_seeds(crawl, labels), True)
     pages = tuple(
         TrainingPage(visit, text, row.relevance, wanted[visit], visit in labelled)
         for visit in sorted(wanted)
-        if (row := next(crawl.visits(visit), None)) is not None and row.visit == visit and (text := texts.of(row))
+        if (row := next(crawl.visits(visit), None)) is not None and row.visit == visit and (text := text_of(row))
     )
     found = TrainingPages(pages, None if plan.train_from is None else Path(plan.train_from))
     if min(len(found.of_kind(positive=kind)) for kind in (True, False)) < MIN_PAGES_OF_A_KIND:
@@ -178,26 +182,6 @@ def _unlabelled_seeds(crawl: StoredCrawl, labels: Labels) -> list[int]:
     return [row.visit for row in rows if row.visit not in labelled and crawl.url_of(row.page) in seeds]
 
 
-class _Texts:
-    """The texts of pages that were fetched or read from a recording."""
-
-    def __init__(self, crawl: StoredCrawl, plan: CrawlSettings) -> None:
-        self._crawl = crawl
-        self._recording_path = plan.web
-        self._recording: RecordedWeb | None = None
-
-    def of(self, row: VisitRecord) -> str:
-        return self._crawl.text_of(row) if row.location is not None else self._recorded(row.url)
-
-    def _recorded(self, url: str) -> str:
-        if self._recording is None:
-            if self._recording_path is None:
-                return ""
-            self._recording = open_web(self._recording_path)
-        page = self._recording.page_of(url)
-        return "" if page is None else page_text(self._recording, page)
-
-
 @dataclass(frozen=True, slots=True)
 class ModelQuality:
     """Areas of the current model and of the new one; None if there is no pair to measure them on. `n_positive` and
@@ -248,12 +232,7 @@ def area_held_out(is_relevant: BoolArray, held_out: HeldOut) -> float | None:
     if len(relevant) * len(others) <= MAX_PAIRS_HELD_OUT:
         above = [np.subtract(*held_out([one, other])) for one, other in product(relevant, others)]
         return float(np.mean((np.sign(above) + 1) / 2))
-    return _area_in_folds(is_relevant, held_out)
-
-
-def _area_in_folds(is_relevant: BoolArray, held_out: HeldOut) -> float | None:
-    n_relevant = int(is_relevant.sum())
-    n_folds = max(2, min(MAX_FOLDS, n_relevant, len(is_relevant) - n_relevant))
+    n_folds = max(2, min(MAX_FOLDS, len(relevant), len(others)))
     # Every fold has its share of both kinds.
     fold = np.where(is_relevant, np.cumsum(is_relevant), np.cumsum(~is_relevant)) % n_folds
     scores = np.zeros(len(is_relevant))
@@ -323,14 +302,17 @@ def retrain(folder: Path, *, even_if_worse: bool = False) -> Retraining:
         is_alive = crawl_state(crawl).is_alive
     name = write_training(folder, training, new_crawl(folder, plan, goals, "").files)
     is_used = even_if_worse or not quality.is_worse
-    effect = use_relevance_model(folder, name) if is_used else _not_used(is_alive)
+    continues = "continues" if is_alive else "would continue"
+    not_used = f"That is worse, so the crawl {continues} with its current model: label more pages, and train again."
+    effect = use_relevance_model(folder, name) if is_used else not_used
     command = new_crawl(folder, plan, goals, name)
+    unsaid = f" The command cannot set {', '.join(command.unsaid)}." if command.unsaid else ""
     return Retraining(
         quality,
         name,
         is_used_now=is_used and is_alive,
         command=command.line,
-        says=f"{_describe(quality)} {effect}{_unsaid(command)}",
+        says=f"{_describe(quality)} {effect}{unsaid}",
     )
 
 
@@ -360,16 +342,6 @@ def new_crawl(folder: Path, plan: CrawlSettings, goals: StopConditions, relevanc
     return reproduce_command(
         retrained, goals, f"{folder}-{relevance_model.replace('/', '-')}", folder / relevance_model
     )
-
-
-def _unsaid(command: ReproduceCommand) -> str:
-    """Settings that the command leaves out."""
-    return f" The command cannot set {', '.join(command.unsaid)}." if command.unsaid else ""
-
-
-def _not_used(is_alive: bool) -> str:
-    continues = "continues" if is_alive else "would continue"
-    return f"That is worse, so the crawl {continues} with its current model: label more pages, and train again."
 
 
 def _describe(quality: ModelQuality) -> str:

@@ -7,7 +7,7 @@ topics.jsonl     the topics
 run.json         settings, relevance models, versions, and the web with its fingerprint
 
 CPU time that was not measured is NaN. `time_s`, the simulated time of a visit, and the running time are null in modes
-without a clock. Folders of older versions may lack training pages, modes and times.
+without a clock.
 """
 
 import json
@@ -18,13 +18,14 @@ from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from scenthound.errors import InvalidInput, MissingExtra
-from scenthound.experiments.pipeline import Run, plan, run
-from scenthound.experiments.setup import Experiment, ExperimentSetup, with_new_names
+from scenthound.errors import InvalidInput, MissingExtra, printable
+from scenthound.experiments.pipeline import CrawlSource, Run, plan, run
+from scenthound.experiments.setup import Experiment, ExperimentSetup
 from scenthound.experiments.starts import Start
 from scenthound.files import open_regular
 from scenthound.model import IntArray, Progress, Topic, Trace, silent
@@ -36,11 +37,8 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics, write_topics
 
 RUN_FILE = "run.json"
-#: The lists of pages in a line of starts.jsonl, in the order of `Start`; older folders lack the later ones.
+#: The lists of pages in a line of starts.jsonl, in the order of `Start`.
 START_PAGES = tuple(each.name for each in fields(Start)[2:])
-LATER_START_PAGES = START_PAGES[2:]
-#: Fields that older folders lack.
-LATER_CRAWL_FIELDS = ("running_s", "evicted", "diagnostics")
 
 
 def require_parquet() -> Any:
@@ -100,31 +98,23 @@ def crawl_ends(rows: Iterable[CrawlRow], page_budget: int) -> tuple[CrawlEnds, .
         diagnostics.setdefault(row.strategy, []).append(row.diagnostics)
         tally = counts.setdefault(row.strategy, Counter())
         tally.update(n_crawls=1, n_evicted=row.evicted)
-        if row.pages < page_budget:
-            tally.update(n_early=1, n_not_recorded=row.not_recorded, n_repeated=row.repeated)
-    names = [each.name for each in fields(CrawlEnds)[2:] if each.type is int]
+        is_early = row.pages < page_budget
+        tally.update(n_early=is_early, n_not_recorded=is_early * row.not_recorded, n_repeated=is_early * row.repeated)
     return tuple(
-        CrawlEnds(
-            strategy,
-            page_budget,
-            **{name: tally[name] for name in names},
-            diagnostics=mean_diagnostics(diagnostics[strategy]),
-        )
+        CrawlEnds(strategy, page_budget, **tally, diagnostics=mean_diagnostics(diagnostics[strategy]))
         for strategy, tally in counts.items()
     )
 
 
+@dataclass
 class RunFolder:
     """A finished experiment on disk, with the web it ran on."""
 
-    def __init__(
-        self, path: Path, web: RecordedWeb, page_budget: int, strategies: list[str], mode: str = str(SEQUENTIAL)
-    ) -> None:
-        self.path = path
-        self.web = web
-        self.page_budget = page_budget
-        self.strategies = strategies
-        self.mode = mode
+    path: Path
+    web: RecordedWeb
+    page_budget: int
+    strategies: list[str]
+    mode: str = str(SEQUENTIAL)
 
     @classmethod
     def open(cls, path: str | Path, web: str | Path | None = None) -> "RunFolder":
@@ -133,47 +123,31 @@ class RunFolder:
         about = read_about(folder)
         try:
             settings = about["settings"]
-            path = Path(web) if web else web_path(folder, settings["web"], about["web_from_here"])
-            if not path.is_dir():
-                raise InvalidInput(f"Cannot find the recorded web of {folder} at {path}: give its path with --web.")
-            opened = cls(
-                folder,
-                open_web(path),
-                int(settings["page_budget"]),
-                list(settings["strategies"]),
-                str(settings.get("mode", SEQUENTIAL)),
-            )
-            fingerprint = about["web_fingerprint"]
+            opened = web_of(folder, about, settings["web"], web)
+            budget, strategies = int(settings["page_budget"]), list(settings["strategies"])
+            return cls(folder, opened, budget, strategies, str(settings["mode"]))
         except (KeyError, TypeError, ValueError):
             raise InvalidInput(f"{folder / RUN_FILE} is corrupt: simulate again.") from None
-        if opened.web.fingerprint != fingerprint:
-            raise InvalidInput(
-                f"{folder} was simulated on another recording than {path}: give the right one with --web, or simulate "
-                "again."
-            )
-        return opened
 
     def topics(self) -> list[Topic]:
         return read_topics(self.path / "topics.jsonl")
 
     def crawls(self) -> list[CrawlRow]:
-        return [CrawlRow(**line) for line in self._lines("crawls.jsonl", CrawlRow.__slots__, LATER_CRAWL_FIELDS)]
+        return [CrawlRow(**line) for line in self._lines("crawls.jsonl", CrawlRow.__slots__)]
 
     def starts(self) -> list[Start]:
         return [
-            Start(line["topic"], line["seed"], *(self._pages(line.get(pages, ())) for pages in START_PAGES))
-            for line in self._lines("starts.jsonl", ("topic", "seed", *START_PAGES), optional=LATER_START_PAGES)
+            Start(line["topic"], line["seed"], *(self._pages(line[pages]) for pages in START_PAGES))
+            for line in self._lines("starts.jsonl", ("topic", "seed", *START_PAGES))
         ]
 
-    def _lines(self, name: str, fields: Iterable[str], optional: Iterable[str] = ()) -> list[dict[str, Any]]:
+    def _lines(self, name: str, fields: Iterable[str]) -> list[dict[str, Any]]:
         try:
             with open_regular(self.path / name) as file:
                 lines = [json.loads(line) for line in file]
         except (OSError, ValueError) as reason:
             raise InvalidInput(f"Cannot read {self.path / name} ({reason}): simulate again.") from None
-        if not lines or not all(
-            isinstance(line, dict) and line.keys() | set(optional) == set(fields) for line in lines
-        ):
+        if not lines or not all(isinstance(line, dict) and line.keys() == set(fields) for line in lines):
             raise InvalidInput(f"{self.path / name} is corrupt: simulate again.")
         return lines
 
@@ -201,16 +175,7 @@ class RunFolder:
         stored = *(table[name][0].as_py() for name in ("topic", "strategy", "seed")), table.num_rows
         if stored != (row.topic, row.strategy, row.seed, row.pages):
             raise InvalidInput(f"{self.path}: traces.parquet and crawls.jsonl do not match: simulate again.")
-        return Trace(
-            topic=row.topic,
-            strategy=row.strategy,
-            seed=row.seed,
-            pages=self._page_ids(table["url"].combine_chunks(), page_of),
-            relevance=table["relevance"].to_numpy(),
-            cpu_us=table["cpu_us"].to_numpy().astype(np.float64),
-        )
-
-    def _page_ids(self, urls: Any, page_of: dict[str, int]) -> IntArray:
+        urls = table["url"].combine_chunks()
         names = urls.dictionary.to_pylist()
         for name in names:
             if name not in page_of:
@@ -218,60 +183,69 @@ class RunFolder:
                 if page is None:
                     raise InvalidInput(f"{self.path}: {name} is not in the recorded web: simulate again.")
                 page_of[name] = page
-        ids: IntArray = np.array([page_of[name] for name in names], dtype=np.int32)[urls.indices.to_numpy()]
-        return ids
+        return Trace(
+            topic=row.topic,
+            strategy=row.strategy,
+            seed=row.seed,
+            pages=np.array([page_of[name] for name in names], dtype=np.int32)[urls.indices.to_numpy()],
+            relevance=table["relevance"].to_numpy(),
+            cpu_us=table["cpu_us"].to_numpy().astype(np.float64),
+        )
 
 
 def read_about(folder: Path) -> dict[str, Any]:
     """The content of `run.json`; InvalidInput if the folder is not a run, or of a version that cannot be read."""
-    about = ResultFolder.open(folder, kind="run").about
-    if isinstance(about.get("settings"), dict):
-        about["settings"] = with_new_names(about["settings"])
-    return {"relevance_models" if name == "guides" else name: value for name, value in about.items()}
+    return ResultFolder.open(folder, kind="run").about
 
 
-def web_path(folder: Path, absolute: str, from_here: str) -> Path:
-    """Where the web of a result folder is: both may have been moved together."""
-    beside = folder / from_here
-    return beside if beside.is_dir() and not Path(absolute).is_dir() else Path(absolute)
+def about_web(web: RecordedWeb, path: Path, folder: Path) -> dict[str, Any]:
+    """What the marker file of a result folder says of the web at a path, and of the version that made the folder."""
+    return {
+        "scenthound": version("scenthound"),
+        "web_fingerprint": web.fingerprint,
+        # Still valid when both are moved together.
+        "web_from_here": os.path.relpath(path, folder.resolve()),
+    }
+
+
+def web_of(folder: Path, about: Mapping[str, Any], recorded_at: str, given: str | Path | None = None) -> RecordedWeb:
+    """The web of a result folder, given or where it was; both may have been moved together. InvalidInput if it is
+    another web."""
+    beside, absolute = folder / about["web_from_here"], Path(recorded_at)
+    path = Path(given) if given else beside if beside.is_dir() and not absolute.is_dir() else absolute
+    if not path.is_dir():
+        raise InvalidInput(
+            f"Cannot find the recorded web of {printable(folder)} at {printable(path)}: give its path with --web."
+        )
+    web = open_web(path)
+    if web.fingerprint != about["web_fingerprint"]:
+        raise InvalidInput(
+            f"{printable(folder)} was made on another web than {printable(path)}: give the right one with --web, or "
+            "start again."
+        )
+    return web
 
 
 def write_run(
     folder: ResultFolder, experiment: Experiment, web: RecordedWeb, starts: Iterable[Start], runs: Iterable[Run]
-) -> None:
-    """Write everything into a new folder; `runs` are consumed one by one."""
-    path = folder.path
+) -> list[CrawlRow]:
+    """Write everything into a new folder; `runs` are consumed one by one. Returns the lines of crawls.jsonl."""
+    path, rows = folder.path, list[CrawlRow]()
     write_topics(path / "topics.jsonl", experiment.topics)
     with (path / "starts.jsonl").open("w", encoding="utf-8") as lines:
-        lines.writelines(json.dumps(_start_line(start, web)) + "\n" for start in starts)
+        for start in starts:
+            pages = {name: [web.url(page) for page in getattr(start, name)] for name in START_PAGES}
+            lines.write(json.dumps({"topic": start.topic, "seed": start.seed, **pages}) + "\n")
     with (path / "crawls.jsonl").open("w", encoding="utf-8") as lines:
-        _write_traces(path / "traces.parquet", web, _logged(runs, lines))
-    folder.write_json(RUN_FILE, _about(experiment, web, path))
-
-
-def _about(experiment: Experiment, web: RecordedWeb, folder: Path) -> dict[str, Any]:
-    path = web.crawl or experiment.web.resolve()
-    settings = asdict(experiment) | {"web": path}
+        for done in _written(path / "traces.parquet", web, runs):
+            rows.append(_crawl_row(done))
+            lines.write(json.dumps(asdict(rows[-1])) + "\n")
+    web_folder = web.crawl or experiment.web.resolve()
+    settings = asdict(experiment) | {"web": web_folder}
     del settings["topics"], settings["other_topics"]
-    return {
-        "scenthound": version("scenthound"),
-        "web_fingerprint": web.fingerprint,
-        # Still valid when run and web are moved together.
-        "web_from_here": os.path.relpath(path, folder.resolve()),
-        "settings": settings,
-        "relevance_models": experiment.relevance_models(),
-    }
-
-
-def _start_line(start: Start, web: RecordedWeb) -> dict[str, Any]:
-    pages = {name: [web.url(page) for page in getattr(start, name)] for name in START_PAGES}
-    return {"topic": start.topic, "seed": start.seed, **pages}
-
-
-def _logged(runs: Iterable[Run], lines: IO[str]) -> Iterator[Run]:
-    for done in runs:
-        lines.write(json.dumps(asdict(_crawl_row(done))) + "\n")
-        yield done
+    about = about_web(web, web_folder, path)
+    folder.write_json(RUN_FILE, {**about, "settings": settings, "relevance_models": experiment.relevance_models()})
+    return rows
 
 
 def _crawl_row(done: Run) -> CrawlRow:
@@ -290,9 +264,20 @@ def _crawl_row(done: Run) -> CrawlRow:
     )
 
 
-def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
+def _written(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> Iterator[Run]:
+    """The same crawls, each after its trace was written."""
     pq = require_parquet()
     import pyarrow as pa
+
+    # Made from buffers, because `pa.array` imports pandas.
+    def column(values: npt.NDArray[Any]) -> Any:
+        return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+
+    def texts(of_index: IntArray, values: Iterable[str]) -> Any:
+        encoded = [value.encode() for value in values]
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+        distinct = pa.StringArray.from_buffers(len(encoded), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
+        return pa.DictionaryArray.from_arrays(column(of_index), distinct)
 
     named = pa.dictionary(pa.int32(), pa.string())
     schema = pa.schema(
@@ -311,20 +296,21 @@ def _write_traces(file: Path, web: RecordedWeb, runs: Iterable[Run]) -> None:
         for done in runs:
             n_pages = len(done.crawl.pages)
             pages, index = np.unique(done.crawl.pages, return_inverse=True)
-            zeros = np.zeros(n_pages, dtype=np.int32)
+            zeros = np.zeros(n_pages, np.int32)
             columns = [
-                pa.DictionaryArray.from_arrays(zeros, [done.start.topic]),
-                pa.DictionaryArray.from_arrays(zeros, [done.strategy]),
-                np.full(n_pages, done.start.seed, dtype=np.int32),
-                np.arange(1, n_pages + 1, dtype=np.int32),
-                pa.DictionaryArray.from_arrays(index.astype(np.int32), [web.url(page) for page in pages.tolist()]),
-                done.crawl.relevance,
-                done.crawl.cpu_us.astype(np.float32),
-                pa.nulls(n_pages, pa.float64()) if done.crawl.time_s is None else done.crawl.time_s,
+                texts(zeros, [done.start.topic]),
+                texts(zeros, [done.strategy]),
+                column(np.full(n_pages, done.start.seed, np.int32)),
+                column(np.arange(1, n_pages + 1, dtype=np.int32)),
+                texts(index.astype(np.int32), map(web.url, pages.tolist())),
+                column(done.crawl.relevance),
+                column(done.crawl.cpu_us.astype(np.float32)),
+                pa.nulls(n_pages, pa.float64()) if done.crawl.time_s is None else column(done.crawl.time_s),
             ]
             if n_pages:
                 # One row group for each crawl, which is how they are read again.
                 writer.write_table(pa.table(columns, schema=schema), row_group_size=n_pages)
+            yield done
 
 
 # Simulations
@@ -343,7 +329,6 @@ class Simulation:
     n_pages: int
     n_not_recorded: int
     n_ended_early: int
-    n_compiled: int  #: crawls by compiled code
     ends: tuple[CrawlEnds, ...] = ()  #: by strategy
 
 
@@ -365,19 +350,9 @@ def simulate_topics(
     chosen = setup.choose_topics_with_seeds(recorded)
     experiment = setup.experiment(recorded, chosen)
     planned = plan(experiment, recorded, can_skip=setup.can_skip(chosen))
-    counts: Counter[str] = Counter()
-    rows: list[CrawlRow] = []
-
-    def counted(done: Run) -> Run:
-        n_pages = len(done.crawl.pages)
-        counts.update(n_crawls=1, n_pages=n_pages, n_not_recorded=done.crawl.n_missing)
-        counts.update(n_ended_early=n_pages < experiment.page_budget, n_compiled=done.crawl.is_compiled)
-        rows.append(_crawl_row(done))
-        return done
-
     with ResultFolder.create(out, kind="run", force=force) as folder:
-        runs = run(experiment, planned, workers=workers, progress=progress)
-        write_run(folder, experiment, recorded, [start for _, start in planned], map(counted, runs))
+        runs = run(CrawlSource(experiment, recorded), planned, workers=workers, progress=progress)
+        rows = write_run(folder, experiment, recorded, [start for _, start in planned], runs)
     starts = setup.starts(recorded)
     return Simulation(
         out=out,
@@ -385,6 +360,9 @@ def simulate_topics(
         skipped_topics=dict(chosen.skipped),
         missing=tuple(url for topic in chosen.topics for url in starts.missing(topic)),
         pages_wanted=setup.page_budget,
+        n_crawls=len(rows),
+        n_pages=sum(row.pages for row in rows),
+        n_not_recorded=sum(row.not_recorded for row in rows),
+        n_ended_early=sum(row.pages < experiment.page_budget for row in rows),
         ends=crawl_ends(rows, experiment.page_budget),
-        **counts,
     )

@@ -12,9 +12,10 @@ Intervals of the weights are those of a sandwich estimate with topics as cluster
 labels: they are read when a crawl has ended.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from random import Random
 
@@ -34,9 +35,9 @@ from scenthound.strategies.scent import Scent
 from scenthound.strategies.scent_weights import FittedFeature, ScentFile
 from scenthound.topics.files import read_topics
 
-#: Snapshots are taken when a crawl has so many pages.
+#: Snapshots are taken when a crawl has this many pages.
 SNAPSHOT_SIZES = (10, 20, 40, 80, 160, 320, 640, 1280)
-#: Topics start from so many pages, in turn.
+#: Topics start from this many pages, in turn.
 N_STARTS = (10, 3, 1)
 #: URLs of a snapshot that are used, drawn at random.
 MAX_RELEVANT, MAX_OTHER = 200, 400
@@ -65,9 +66,9 @@ class FitSettings:
     """Crawls of `pages` pages for at most `topics_max` topics of each web, in `rounds` rounds. The relevance model is
     `relevance`; `random_seed` draws the topics and the starts."""
 
+    topics_max: int | None = None
     pages: int = 1000
     rounds: int = 2
-    topics_max: int | None = None
     relevance: str = "rocchio"
     random_seed: int = 0
 
@@ -87,9 +88,7 @@ class FitTask:
     web: int
     topic: Topic
     n_start: int
-    pages: int
-    relevance: str
-    random_seed: int
+    settings: FitSettings
     weights: Weights
 
 
@@ -118,13 +117,15 @@ def fit_scent(
 ) -> ScentFit:
     """Fit the weights on all webs; each web counts by its number of snapshots."""
     topics = [(number, topic) for number, each in enumerate(webs) for topic in usable_topics(each, settings)]
-    weights = _first_weights()
+    first = np.array([FIRST_WEIGHTS.get(name, 0.0) for name in FEATURES])
+    weights: Weights = np.array([first, np.full(N_FEATURES, -np.inf), np.full(N_FEATURES, np.inf)])
     snapshots: list[Snapshot] = []
     fitted: dict[str, FittedFeature] = {}
     n_crawls = len(topics) * settings.rounds
     with WorkerPool(partial(_Crawler, tuple(webs)), min(workers, len(topics))) as pool:
         for number in range(settings.rounds):
-            tasks = _tasks(topics, settings, weights)
+            starts = cycle(N_STARTS)
+            tasks = [FitTask(web, topic, next(starts), settings, weights) for web, topic in topics]
             for done, found in enumerate(pool.in_order(tasks), number * len(topics) + 1):
                 snapshots += found
                 progress(done / n_crawls, f"crawl {done:,} of {n_crawls:,}, {len(snapshots):,} snapshots")
@@ -133,11 +134,8 @@ def fit_scent(
     n_urls = sum(len(each.is_relevant) for each in snapshots)
     about = {
         "webs": [each.web.resolve().name for each in webs],
+        **asdict(settings),
         "topics_max": settings.topics_max or 0,
-        "pages": settings.pages,
-        "rounds": settings.rounds,
-        "relevance": settings.relevance,
-        "random_seed": settings.random_seed,
         "n_topics": len(topics),
         "n_snapshots": len(snapshots),
         "n_urls": n_urls,
@@ -163,26 +161,13 @@ def usable_topics(labelled: LabelledWeb, settings: FitSettings) -> list[Topic]:
     return topics[: settings.topics_max]
 
 
-def _first_weights() -> Weights:
-    weight = np.array([FIRST_WEIGHTS.get(name, 0.0) for name in FEATURES])
-    return Weights(np.array([weight, np.full(N_FEATURES, -np.inf), np.full(N_FEATURES, np.inf)]))
-
-
-def _tasks(topics: Sequence[tuple[int, Topic]], settings: FitSettings, weights: Weights) -> Iterator[FitTask]:
-    for number, (web, topic) in enumerate(topics):
-        n_start = N_STARTS[number % len(N_STARTS)]
-        yield FitTask(web, topic, n_start, settings.pages, settings.relevance, settings.random_seed, weights)
-
-
 class _SnapshotScent(Scent):
     """Scent with given weights that notes the features of its queued URLs."""
 
-    def __init__(self) -> None:
+    def __init__(self, weights: Weights) -> None:
         super().__init__()
-        self.taken: list[tuple[list[str], FloatArray]] = []
-
-    def use(self, weights: Weights) -> None:
         self._weights = weights
+        self.taken: list[tuple[list[str], FloatArray]] = []
 
     def tell(self, visit: Visit) -> None:
         super().tell(visit)
@@ -199,28 +184,27 @@ class _Crawler:
         self._links = [VisibleLinks(web) for web in self._webs]
 
     def __call__(self, task: FitTask) -> list[Snapshot]:
-        web, topic = self._webs[task.web], task.topic
+        web, topic, settings = self._webs[task.web], task.topic, task.settings
         if topic.keywords:
             # As most users give it.
             topic = replace(topic, description="")
         try:
-            start = Starts(web, n_start=task.n_start, trains=False).draw(topic, task.random_seed)
+            start = Starts(web, n_start=task.n_start, trains=False).draw(topic, settings.random_seed)
         except InvalidTopic:
             return []
-        strategy = _SnapshotScent()
-        strategy.use(task.weights)
+        strategy = _SnapshotScent(task.weights)
         simulate(
             web,
             strategy,
             start.seeds,
-            scores_for(topic, RELEVANCE.make(task.relevance), web),
-            rng=Random(generator_seed(task.random_seed, topic.id)),
-            page_budget=task.pages,
+            scores_for(topic, RELEVANCE.make(settings.relevance), web),
+            rng=Random(generator_seed(settings.random_seed, topic.id)),
+            page_budget=settings.pages,
             links=self._links[task.web],
             topic=TopicWords.of(topic, web),
         )
         relevant = np.setdiff1d(known_relevant(web, topic), start.seeds)
-        rng = np.random.default_rng(task.random_seed)
+        rng = np.random.default_rng(settings.random_seed)
         snapshots = []
         for urls, features in strategy.taken:
             pages = np.array([-1 if (page := web.page_of(url)) is None else page for url in urls], np.int64)

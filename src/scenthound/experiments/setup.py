@@ -6,12 +6,13 @@ default and its command line option.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from scenthound.command_line import Option
+from scenthound.command_line import Option as CommandOption
+from scenthound.command_line import command_line
 from scenthound.errors import InvalidParameter, InvalidTopic, NoStartPage
 from scenthound.experiments.starts import (
     DEFAULT_START,
@@ -26,33 +27,23 @@ from scenthound.experiments.starts import (
     training_pages_of,
 )
 from scenthound.model import IntArray, Topic
-from scenthound.records import column
+from scenthound.options import options_of
 from scenthound.registry import Registry
 from scenthound.relevance.base import RELEVANCE, LearningRelevance, trains
 from scenthound.simulator.modes import SEQUENTIAL, parse_mode
-from scenthound.simulator.scores import TopicWords, WebWords, without_pages
-from scenthound.store.recorded_web import RecordedWeb
+from scenthound.simulator.scores import TopicWords, without_pages
+from scenthound.store.recorded_web import RecordedWeb, WebWords
 from scenthound.strategies.base import STRATEGIES, Strategy
 
 #: Steps are counted in 32 bits, and all starts are drawn before the first crawl.
 MOST_PAGES = 1_000_000_000
 MOST_REPEATS = 10_000
 MOST_RANDOM_SEED = 1_000_000_000
-#: Plain (not compiled) code crawls this many pages in a few seconds.
-FEW_VISITS = 100_000
-
-#: Names of settings in files of version 0.6, with their current names.
-RENAMED_SETTINGS = {"n_seeds": "repeats", "obey_nofollow": "respect_nofollow"}
 
 
 def fitting_pages(wanted: int, n_pages: int) -> int:
     """The page budget, or half of a web that is too small for it: a crawl of most pages says little of a strategy."""
     return max(1, min(wanted, n_pages // 2))
-
-
-def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings read from a file, which an older version may have written."""
-    return {RENAMED_SETTINGS.get(name, name): value for name, value in settings.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,34 +55,36 @@ class CrawlConditions:
     any page of the topic (`as_published`), or from the folder `train_from`. `training_pages` names the study that says
     how many pages it learns from, and where negatives come from. `n_judge` examples are set aside for classifiers that
     label pages after the crawls. `mode` decides in which order requested pages return
-    (`simulator/modes.py`). `plain` disables compiled code, so that CPU time is measured; it does not change traces.
+    (`simulator/modes.py`). `plain` runs all strategies in Python, so that their CPU times compare; it
+    does not change traces.
     """
 
     strategies: tuple[str, ...] = ()
     page_budget: int = 2000
-    task: Task = column(default=Task.EXAMPLES, option="--task")
-    n_start: int = column(default=DEFAULT_START, option="--start")
-    closed_world: bool = column(default=False, option="--closed-world")
-    respect_nofollow: bool = column(default=True, option="--follow-nofollow")
-    relevance: str | None = column(default=None, option="--relevance")
-    n_train: int = column(default=0, option="--train")
-    n_judge: int = column(default=0, option="--judge")
-    as_published: bool = column(default=False, option="--as-published")
-    train_from: Path | None = column(default=None, option="--train-from")
-    training_pages: str = column(default=DEFAULT_TRAINING_PAGES, option="--training-pages")
-    mode: str = column(default=str(SEQUENTIAL), option="--mode")
-    plain: bool = column(default=False, option="--plain")
+    task: Task = Task.EXAMPLES
+    n_start: int = DEFAULT_START
+    closed_world: bool = False
+    respect_nofollow: bool = True
+    relevance: str | None = None
+    n_train: int = 0
+    n_judge: int = 0
+    as_published: bool = False
+    train_from: Path | None = None
+    training_pages: str = DEFAULT_TRAINING_PAGES
+    mode: str = str(SEQUENTIAL)
+    plain: bool = False
 
 
-def condition_options(settings: Mapping[str, Any]) -> list[Option]:
-    """The command line options for conditions that differ from their defaults; those that are missing do not."""
-    options: list[Option] = []
-    for each in fields(CrawlConditions):
-        value = settings.get(each.name, each.default)
-        option = each.metadata.get("options", {}).get("option")
-        if option and value != each.default:
-            options.append((option, value if not isinstance(value, bool) else True))
-    return options
+def reproduce_command(name: str, options: type[Any], record: Any) -> str:
+    """The command of this name with the values of a record for its options, as far as they differ from the defaults;
+    empty if it cannot be written as a command line."""
+    given: list[CommandOption] = []
+    for each, value in options_of(options, record):
+        # A flag that can be switched off has two forms.
+        on, _, off = each.flag.partition("/")
+        if value != each.default and not each.is_python_only:
+            given.append((off, True) if value is False else (on, value))
+    return command_line(("scenthound", name), given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,12 +264,6 @@ class Experiment(CrawlConditions):
     def random_seeds(self) -> range:
         """One for each start of a topic."""
         return range(self.random_seed, self.random_seed + self.repeats)
-
-    @property
-    def may_compile(self) -> bool:
-        """Whether compiled code pays off: loading it, and compiling it once per installation, takes some seconds."""
-        most_visits = len(self.topics) * len(self.strategies) * self.repeats * self.page_budget
-        return not self.plain and most_visits > FEW_VISITS
 
     def files(self) -> tuple[Path, ...]:
         """The files and folders that crawls open: the web, training pages, and files of strategies and models."""

@@ -17,9 +17,8 @@ Training pages (wang2009, "Techniques for content analysis"; johnson2003 section
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -27,7 +26,7 @@ import numpy as np
 
 from scenthound.crawler.settings import canonical_seeds
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, printable
-from scenthound.model import IntArray, Topic, generator_seed
+from scenthound.model import IntArray, Topic, generator_seed, with_pages
 from scenthound.relevance.base import Training
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.topics.files import read_topics
@@ -36,7 +35,7 @@ from scenthound.topics.split import InLinks, neighbours, split_examples
 
 @dataclass(frozen=True, slots=True)
 class TrainingPages:
-    """The training pages of a study: at most so many positives and negatives, which are examples of other topics, or
+    """The training pages of a study: at most this many positives and negatives, which are examples of other topics, or
     any pages of the web."""
 
     positives: int
@@ -67,24 +66,6 @@ def draw_positives(pages: Collection[int], rng: Random, pages_of: TrainingPages 
     return tuple(sorted(rng.sample(known, min(pages_of.positives, len(known)))))
 
 
-def set_aside(candidates: Collection[int], targets: Collection[int], n_pages: int, rng: Random) -> tuple[int, ...]:
-    """At most `n_pages` of the candidates; half of the targets, drawn at random, stay."""
-    kept = rng.sample(sorted(targets), (len(targets) + 1) // 2)
-    spare = sorted(set(candidates).difference(kept))
-    return tuple(sorted(rng.sample(spare, min(n_pages, len(spare)))))
-
-
-def shared_out(
-    spare: Collection[int], n_model: int, n_judge: int, n_seeds: int, rng: Random
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Divide spare pages between the relevance model, which has some seeds already, and evaluation."""
-    n_even = (len(spare) + n_seeds + 1) // 2
-    least = len(spare) - n_model
-    n_judging = min(n_judge, len(spare), max(n_even, least))
-    judging = set(rng.sample(sorted(spare), n_judging)) if n_judging else set()
-    return tuple(sorted(set(spare) - judging)), tuple(sorted(judging))
-
-
 class NegativePool:
     """The example pages of all topics, or all pages of a web, from which negatives are drawn."""
 
@@ -93,7 +74,7 @@ class NegativePool:
         self._pages_of = pages_of
 
     def draw(self, n_positives: int, excluded: Collection[int], rng: Random) -> tuple[int, ...]:
-        """As many as the study has for so many positives, none of them excluded."""
+        """As many as the study has for this many positives, none of them excluded."""
         wanted = self._pages_of.n_negatives(n_positives)
         # Enough even if all excluded pages are among them.
         drawn = rng.sample(self._pages, min(wanted + len(excluded), len(self._pages)))
@@ -128,7 +109,7 @@ DEFAULT_START = 10
 
 
 class Task(StrEnum):
-    """What crawls start from."""
+    """What crawls start from: some examples, to find the others (task 1 of pant2002), or their neighbours (task 2)."""
 
     EXAMPLES = "examples"
     NEIGHBOURS = "neighbours"
@@ -169,38 +150,36 @@ def check_seeds(start: Start, shortest: int, option: str) -> None:
         )
 
 
+@dataclass(eq=False)
 class Starts:
     """Draws the starts of topics on one recorded web. `n_train` examples are set aside for the relevance model and
     `n_judge` for evaluation; `as_published` uses any page of the topic for both, targets included; without `trains`
     there are no training pages for the relevance model. `training_pages` names the study that limits their number."""
 
-    def __init__(
-        self,
-        web: RecordedWeb,
-        task: Task = Task.EXAMPLES,
-        n_start: int = DEFAULT_START,
-        *,
-        n_train: int = 0,
-        n_judge: int = 0,
-        as_published: bool = False,
-        trains: bool = True,
-        training_pages: str = DEFAULT_TRAINING_PAGES,
-    ) -> None:
-        self._web = web
-        self._training_pages = training_pages_of(training_pages)
-        self._task = task
-        self._n_start = n_start
-        self._n_train = n_train
-        self._n_judge = n_judge
-        self._as_published = as_published
-        self._trains = trains
+    web: RecordedWeb
+    task: Task = Task.EXAMPLES
+    n_start: int = DEFAULT_START
+    _: KW_ONLY
+    n_train: int = 0
+    n_judge: int = 0
+    as_published: bool = False
+    trains: bool = True
+    training_pages: str = DEFAULT_TRAINING_PAGES
+
+    def __post_init__(self) -> None:
+        self._limits = training_pages_of(self.training_pages)
         self._known_pages: dict[str, int | None] = {}
 
     def draw(self, topic: Topic, seed: int) -> Start:
         rng = Random(f"start/{seed}/{topic.id}")
-        recorded = self.as_recorded(topic)
-        start = self._around(recorded, seed, rng) if self._task is Task.NEIGHBOURS else self._among(recorded, seed, rng)
-        return self._with_training(start, recorded, rng) if self._trains or self._n_judge else start
+        # With the recorded URLs of its pages, so that a page and its alias are one.
+        recorded = with_pages(topic, self._recorded_urls)
+        if self.task is Task.NEIGHBOURS:
+            start = self._around(recorded, seed, rng)
+        else:
+            split = split_examples(recorded, self._is_recorded, rng, self.n_start)
+            start = Start(topic.id, seed, self._pages(split.seeds), self._pages(split.targets))
+        return self._with_training(start, recorded, rng) if self.trains or self.n_judge else start
 
     def problem(self, topic: Topic) -> str:
         """Why no crawl can start for a topic; empty if it can."""
@@ -218,28 +197,18 @@ class Starts:
         """Every recorded page that a topic names."""
         return {*self._pages((*topic.examples, *topic.seeds, *topic.targets, *topic.description_from))}
 
-    def as_recorded(self, topic: Topic) -> Topic:
-        """The topic with the recorded URLs of its pages, so that a page and its alias are one."""
-        return replace(
-            topic,
-            examples=self._recorded_urls(topic.examples),
-            seeds=self._recorded_urls(topic.seeds),
-            targets=self._recorded_urls(topic.targets),
-            description_from=self._recorded_urls(topic.description_from),
-        )
-
     def missing(self, topic: Topic) -> list[str]:
         """The examples and targets of a topic that are not in the web, and are ignored."""
         return [url for url in dict.fromkeys((*topic.examples, *topic.targets)) if not self._is_recorded(url)]
 
     def _recorded_urls(self, urls: Sequence[str]) -> tuple[str, ...]:
         pages = ((url, self._page_of(url)) for url in urls)
-        return tuple(dict.fromkeys(url if page is None else self._web.url(page) for url, page in pages))
+        return tuple(dict.fromkeys(url if page is None else self.web.url(page) for url, page in pages))
 
     def _page_of(self, url: str) -> int | None:
         """Cached: every random seed looks up the same pages."""
         if url not in self._known_pages:
-            self._known_pages[url] = self._web.page_of(url)
+            self._known_pages[url] = self.web.page_of(url)
         return self._known_pages[url]
 
     def _is_recorded(self, url: str) -> bool:
@@ -248,11 +217,6 @@ class Starts:
     def _pages(self, urls: Sequence[str]) -> tuple[int, ...]:
         found = (self._page_of(url) for url in urls)
         return tuple(dict.fromkeys(page for page in found if page is not None))
-
-    def _among(self, topic: Topic, seed: int, rng: Random) -> Start:
-        """Task 1 of pant2002: start from some examples, and find the others."""
-        split = split_examples(topic, self._is_recorded, rng, self._n_start)
-        return Start(topic.id, seed, self._pages(split.seeds), self._pages(split.targets))
 
     def _around(self, topic: Topic, seed: int, rng: Random) -> Start:
         """Task 2 of pant2002: start two links before the examples, and find those."""
@@ -263,7 +227,7 @@ class Starts:
                 "add examples that are in it."
             )
         ids = np.array(examples, dtype=np.int32)
-        seeds = neighbours(topic.id, ids, self._inlinks, rng, n_neighbours=self._n_start).tolist()
+        seeds = neighbours(topic.id, ids, InLinks(*self.web.inlinks), rng, n_neighbours=self.n_start).tolist()
         wanted = self._pages(topic.targets) if topic.targets else examples
         excluded = {*seeds, *self._pages(topic.description_from)}
         targets = tuple(page for page in wanted if page not in excluded)
@@ -276,21 +240,24 @@ class Starts:
 
     def _with_training(self, start: Start, topic: Topic, rng: Random) -> Start:
         examples, named_targets = set(self._pages(topic.examples)), set(self._pages(topic.targets))
-        if self._as_published:
-            positives = draw_positives(examples | named_targets, rng, self._training_pages)
-            return replace(start, training=positives, judging=positives if self._n_judge else ())
-        positives = draw_positives(examples.intersection(start.seeds), rng, self._training_pages)
-        n_more = min(self._n_train, self._training_pages.positives - len(positives)) if self._trains else 0
-        # Targets given in the topic file are not used for training.
-        spare = set_aside(examples.difference(start.seeds, named_targets), start.targets, n_more + self._n_judge, rng)
-        more, judging = shared_out(spare, n_more, self._n_judge, len(positives), rng)
-        targets = tuple(page for page in start.targets if page not in spare)
-        training = tuple(sorted((*positives, *more))) if self._trains else ()
-        return replace(start, targets=targets, training=training, judging=judging)
-
-    @cached_property
-    def _inlinks(self) -> InLinks:
-        return InLinks(*self._web.inlinks)
+        if self.as_published:
+            positives = draw_positives(examples | named_targets, rng, self._limits)
+            return replace(start, training=positives, judging=positives if self.n_judge else ())
+        positives = draw_positives(examples.intersection(start.seeds), rng, self._limits)
+        n_more = min(self.n_train, self._limits.positives - len(positives)) if self.trains else 0
+        # Half of the targets stay, and those given in the topic file are not used for training.
+        kept = rng.sample(sorted(start.targets), (len(start.targets) + 1) // 2)
+        candidates = sorted(examples.difference(start.seeds, named_targets, kept))
+        spare = set(rng.sample(candidates, min(n_more + self.n_judge, len(candidates))))
+        # The relevance model, which has the seeds already, gets no more pages than evaluation, unless some are left.
+        n_judging = min(self.n_judge, max((len(spare) + len(positives) + 1) // 2, len(spare) - n_more), len(spare))
+        judging = set(rng.sample(sorted(spare), n_judging)) if n_judging else set[int]()
+        return replace(
+            start,
+            targets=tuple(page for page in start.targets if page not in spare),
+            training=tuple(sorted(spare.difference(judging).union(positives))) if self.trains else (),
+            judging=tuple(sorted(judging)),
+        )
 
 
 def known_relevant(web: RecordedWeb, topic: Topic) -> IntArray:
@@ -346,7 +313,12 @@ def choose_topics(choice: TopicChoice, problem_of: Callable[[Topic], str]) -> Ch
             raise UnknownName.among("topic", wanted, listed, printable(choice.file))
     named = [listed[wanted] for wanted in dict.fromkeys(choice.ids)] if choice.ids else list(listed.values())
     if choice.seeds:
-        named = [_with_seeds(named[: choice.most], choice.seeds)]
+        only, *others = named[: choice.most]
+        if others:
+            raise InvalidParameter(
+                f"--seed has start pages of one topic, but there are {1 + len(others)} topics; choose one with --topic."
+            )
+        named = [replace(only, seeds=canonical_seeds(choice.seeds))]
     problems = {topic.id: problem_of(topic) for topic in named} if choice.skip_missing else {}
     skipped = {topic_id: problem for topic_id, problem in problems.items() if problem}
     usable = [topic for topic in named if topic.id not in skipped]
@@ -358,14 +330,6 @@ def choose_topics(choice: TopicChoice, problem_of: Callable[[Topic], str]) -> Ch
     topics = tuple(usable[: choice.most])
     ids = {topic.id for topic in topics}
     return ChosenTopics(topics, tuple(topic for topic in listed.values() if topic.id not in ids), skipped)
-
-
-def _with_seeds(topics: Sequence[Topic], seeds: Sequence[str]) -> Topic:
-    if len(topics) > 1:
-        raise InvalidParameter(
-            f"--seed has start pages of one topic, but there are {len(topics)} topics; choose one with --topic."
-        )
-    return replace(topics[0], seeds=canonical_seeds(seeds))
 
 
 def parse_task(name: str) -> Task:

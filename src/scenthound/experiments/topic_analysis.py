@@ -69,14 +69,12 @@ def analyse_topics(
     values: Mapping[str, FloatArray], features: Sequence[TopicFeatures], strategy: str, other: str | None = None
 ) -> TopicAnalysis:
     """`values` has one number per topic of each strategy, in the order of `features`."""
-    differences = against_field(values, strategy) if other is None else against(values, strategy, other)
+    if other is None:
+        differences = against_field(values, strategy)
+    else:
+        differences = aligned_differences(_values_of(values, strategy), _values_of(values, other))
     correlations = tuple(explain_differences(differences, features))
     return TopicAnalysis(strategy, other, differences, *wins_ties_losses(differences), correlations)
-
-
-def against(values: Mapping[str, FloatArray], strategy: str, other: str) -> FloatArray:
-    """By topic, how much better one strategy is than another."""
-    return aligned_differences(_values_of(values, strategy), _values_of(values, other))
 
 
 def against_field(values: Mapping[str, FloatArray], strategy: str) -> FloatArray:
@@ -152,11 +150,11 @@ def explain_differences(differences: FloatArray, features: Sequence[TopicFeature
     if len(differences) != len(features):
         raise InvalidInput(f"There are {len(differences)} differences and the features of {len(features)} topics.")
     columns = {name: np.array([getattr(each, name) for each in features], np.float64) for name in FEATURES}
-    found = {name: _spearman(differences, column) for name, column in columns.items()}
-    corrected = holm(np.array([p for _, p, _ in found.values()]))
+    found = [_spearman(differences, column) for column in columns.values()]
+    corrected = holm(np.array([p for _, p, _ in found])).tolist()
     return [
-        Correlation(name, rho, p, float(p_corrected), n_topics)
-        for (name, (rho, p, n_topics)), p_corrected in zip(found.items(), corrected, strict=True)
+        Correlation(name, rho, p, p_corrected, n_topics)
+        for name, (rho, p, n_topics), p_corrected in zip(FEATURES, found, corrected, strict=True)
     ]
 
 

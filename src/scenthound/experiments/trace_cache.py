@@ -9,12 +9,9 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -23,6 +20,7 @@ import numpy as np
 from scenthound.by_value import digest, is_importable, package_digest
 from scenthound.caller_files import read_bytes, write_bytes
 from scenthound.errors import InvalidInput, printable
+from scenthound.experiments.results import versions
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, random_seed_of
 from scenthound.model import Topic
@@ -32,38 +30,38 @@ from scenthound.simulator.web import Crawl
 from scenthound.strategies.base import STRATEGIES
 
 #: The packages whose code decides in which order pages are visited.
-DECIDING_PACKAGES = ("simulator", "frontier", "registry.py", "relevance", "strategies", "store", "text", "web")
+DECIDING_PACKAGES = (
+    "simulator",
+    "frontier",
+    "native",
+    "registry.py",
+    "relevance",
+    "strategies",
+    "store",
+    "text",
+    "web",
+)
+SOURCE_FOLDER = Path(__file__).parents[1]
+#: The files of these packages that count; the extension is a library.
+SOURCES = (".py", ".so", ".pyd", ".gz", ".toml")
 #: Classifiers that label pages after a crawl do not decide it.
 EVALUATORS = "classifiers"
 #: The libraries of relevance models and of the stemmer.
-DECIDING_LIBRARIES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
+DECIDING_LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 @cache
 def code_digest(further_packages: tuple[str, ...] = ()) -> str:
     """The digest of all code that decides a trace, and of that in further packages."""
-    digest = hashlib.sha256(" ".join(map(_version, DECIDING_LIBRARIES)).encode())
+    installed = versions()
+    digest = hashlib.sha256(" ".join(installed.get(library, "none") for library in DECIDING_LIBRARIES).encode())
     for package in (*DECIDING_PACKAGES, *further_packages):
-        for file in _sources(files("scenthound").joinpath(package)):
-            digest.update(file.name.encode())
-            digest.update(file.read_bytes())
+        path = SOURCE_FOLDER / package
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            if file.suffix in SOURCES and EVALUATORS not in file.relative_to(path).parts:
+                digest.update(file.name.encode())
+                digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "none"
-
-
-def _sources(path: Traversable) -> Iterator[Traversable]:
-    if path.is_file():
-        yield path
-        return
-    for entry in sorted(path.iterdir(), key=lambda entry: entry.name):
-        if (entry.is_dir() and entry.name != EVALUATORS) or entry.name.endswith((".py", ".gz", ".toml")):
-            yield from _sources(entry)
 
 
 def plug_in_digest(made: object) -> str:
@@ -105,8 +103,8 @@ class Provenance:
 def crawl_names(
     experiment: Experiment, provenance: Provenance, strategy: str, topic: Topic, start: Start
 ) -> tuple[str, ...]:
-    """The name under which a new crawl is stored, followed by alternatives that may be loaded instead. Compiled crawls
-    visit the same pages, but have no CPU time, which only a plain experiment needs."""
+    """The name under which a new crawl is stored, followed by alternatives that may be loaded instead. A crawl in C
+    visits the same pages as one in Python, but takes another time, which only a plain experiment needs."""
     decides = {
         "form": FORM,
         "code": provenance.code,
@@ -125,13 +123,11 @@ def crawl_names(
         "closed_world": experiment.closed_world,
         "respect_nofollow": experiment.respect_nofollow,
     }
-    timed, untimed = (
-        hashlib.sha256(json.dumps({**decides, "timed": is_timed}, sort_keys=True).encode()).hexdigest()
-        for is_timed in (True, False)
+    plain, other = (
+        hashlib.sha256(json.dumps({**decides, "plain": is_plain}, sort_keys=True).encode()).hexdigest()
+        for is_plain in (True, False)
     )
-    if experiment.plain:
-        return (timed,)
-    return (untimed, timed) if experiment.may_compile else (timed, untimed)
+    return (plain,) if experiment.plain else (other, plain)
 
 
 def _strategy_code(strategy: str) -> str:
@@ -154,10 +150,8 @@ class TraceCache:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as reason:
-            why = reason.strerror or reason
-            raise InvalidInput(
-                f"Cannot store crawls in {printable(self._folder)}: {why}. Choose another folder."
-            ) from None
+            why = f"{reason.strerror or reason}. Choose another folder."
+            raise InvalidInput(f"Cannot store crawls in {printable(self._folder)}: {why}") from None
 
     def first_of(self, names: Iterable[str]) -> Crawl | None:
         """The first of these crawls that is stored."""

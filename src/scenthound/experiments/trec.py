@@ -35,9 +35,8 @@ from scenthound.corpus.destinations import check_outside, new_export_folder
 from scenthound.errors import CorruptData, InvalidInput, printable
 from scenthound.experiments.ground_truth import TopicGroundTruth
 from scenthound.experiments.runs import RunFolder
-from scenthound.metrics.base import GroundTruth
 from scenthound.metrics.retrieval import Precision, Recall, TargetRecall
-from scenthound.model import IntArray, Progress, Trace, silent
+from scenthound.model import Progress, Trace, silent
 from scenthound.store.folder import TREC, ResultFolder
 from scenthound.store.recorded_web import RecordedWeb
 
@@ -132,7 +131,11 @@ def _write_judgements(run: RunFolder, folder: Path) -> tuple[dict[str, int], dic
         opened: dict[str, IO[str]] = {}
         for start in run.starts():
             topic = topic_field(start.topic, start.seed)
-            for name, pages in relevant_pages(topics[start.topic].ground_truth(start)).items():
+            truth = topics[start.topic].ground_truth(start)
+            # The pages that each metric counts.
+            counted = {Precision.name: truth.relevant, Recall.name: truth.to_find, TargetRecall.name: truth.targets}
+            for metric, pages in counted.items():
+                name = f"{metric}.qrels"
                 judged[name] += len(pages)
                 unjudged[name] += not len(pages)
                 if len(pages) and name not in opened:
@@ -140,12 +143,6 @@ def _write_judgements(run: RunFolder, folder: Path) -> tuple[dict[str, int], dic
                 if len(pages):
                     opened[name].writelines(f"{topic} 0 {docno(run.web.url(page))} 1\n" for page in pages.tolist())
     return {name: n for name, n in judged.items() if n}, {name: n for name, n in unjudged.items() if n}
-
-
-def relevant_pages(truth: GroundTruth) -> dict[str, IntArray]:
-    """The pages that each metric counts, by the name of their file."""
-    pages = {Precision.name: truth.relevant, Recall.name: truth.to_find, TargetRecall.name: truth.targets}
-    return {f"{name}.qrels": each for name, each in pages.items()}
 
 
 def topic_field(topic: str, seed: int) -> str:

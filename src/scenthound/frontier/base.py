@@ -14,20 +14,21 @@ Invariants
 - Scores may be infinite, but not NaN, which has no order.
 """
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from enum import Enum
-from itertools import islice
-from math import inf
+from math import inf, isnan
 from operator import add
-from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, LongArray
+
+if TYPE_CHECKING:
+    from scenthound.frontier.departures import Departing
 
 #: Whether a request may be sent to a host now.
 Ready = Callable[[int], bool]
@@ -97,14 +98,6 @@ class ReadyHosts:
         self.held = held
         self.has_held = False
 
-    @overload
-    @classmethod
-    def of(cls, ready: None) -> None: ...
-
-    @overload
-    @classmethod
-    def of(cls, ready: Ready) -> Self: ...
-
     @classmethod
     def of(cls, ready: Ready | None) -> Self | None:
         """Wrap a `Ready`; None and a `ReadyHosts` are returned unchanged."""
@@ -127,7 +120,7 @@ class ReadyHosts:
             self._waited_for.add(host)
 
     def refuses(self, n_more: int = 0) -> bool:
-        """Whether all further pages stay queued, with so many hosts that are about to be used."""
+        """Whether all further pages stay queued, with this many hosts that are about to be used."""
         return len(self._waited_for) + len(self.used) + n_more >= self._max_better
 
     def is_waiting(self, host: int) -> bool:
@@ -196,7 +189,7 @@ class PoppedPage(NamedTuple):
     host: int
     score: float
     regret: float
-    waiting_host: int = NO_HOST  #: the host of that best score
+    waiting_host: int = NO_HOST  #: the host of that best score, if there is regret
 
 
 class PriorityFrontier(ABC):
@@ -204,14 +197,16 @@ class PriorityFrontier(ABC):
 
     #: Pages evicted so far, each time they were.
     n_evicted = 0
+    #: In a shard, what keeps the pushes of pages that are not at home.
+    departing: "Departing | None" = None
 
     @abstractmethod
     def __len__(self) -> int:
         """The number of queued pages."""
 
-    @abstractmethod
     def __contains__(self, page: int) -> bool:
         """Whether the page is queued."""
+        return self.score(page) is not None
 
     @abstractmethod
     def knows(self, page: int) -> bool:
@@ -233,19 +228,27 @@ class PriorityFrontier(ABC):
         """Push pages; queued ones keep their score."""
         self.push(pages, hosts, scores, UpdateRule.FIRST)
 
-    @abstractmethod
     def push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
         """Push pages; the rule decides the scores of queued ones."""
+        if self.departing is not None:
+            pages, hosts, scores = self.departing.at_home(pages, hosts, scores, rule)
+        self._push(pages, hosts, scores, rule)
+
+    @abstractmethod
+    def _push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
+        """Push pages that are at home."""
 
     def rescore(self, pages: IntArray, scores: FloatArray) -> None:
         """Replace the scores of queued pages; other pages are ignored."""
         is_queued = ~np.isnan(self.scores(pages))
-        # Queued pages keep their hosts, so any host number will do.
-        self.push_latest(pages[is_queued], np.zeros(np.count_nonzero(is_queued), np.int32), scores[is_queued])
+        # Queued pages are at home and keep their hosts, so any host number will do.
+        hosts = np.zeros(np.count_nonzero(is_queued), np.int32)
+        self._push(pages[is_queued], hosts, scores[is_queued], UpdateRule.LATEST)
 
-    @abstractmethod
     def score(self, page: int) -> float | None:
         """The score of a queued page; None for others."""
+        score = float(self.scores(np.array([page], np.int32))[0])
+        return None if isnan(score) else score
 
     @abstractmethod
     def scores(self, pages: IntArray) -> FloatArray:
@@ -285,33 +288,6 @@ class PriorityFrontier(ABC):
         """Replace the content by a saved state."""
 
 
-class SavedPages(NamedTuple):
-    """The pages of an unbounded frontier: those that are queued, and those that were popped."""
-
-    pages: IntArray
-    hosts: IntArray
-    scores: FloatArray
-    popped: IntArray
-
-    @property
-    def n_known(self) -> int:
-        return len(self.pages) + len(self.popped)
-
-    def columns(self) -> FrontierState:
-        """By page number, so that from one checkpoint to the next most of it is the same."""
-        n_pages = 1 + max(int(self.pages.max(initial=-1)), int(self.popped.max(initial=-1)))
-        scores, hosts = np.full(n_pages, np.nan), np.zeros(n_pages, np.int32)
-        is_popped = np.zeros(n_pages, np.bool_)
-        scores[self.pages], hosts[self.pages], is_popped[self.popped] = self.scores, self.hosts, True
-        return {"scores": scores, "hosts": hosts, "is_popped": is_popped}
-
-    @classmethod
-    def of(cls, columns: FrontierState) -> Self:
-        scores, hosts, is_popped = columns["scores"], columns["hosts"], columns["is_popped"]
-        pages = np.flatnonzero(~np.isnan(scores)).astype(np.int32)
-        return cls(pages, hosts[pages], scores[pages], np.flatnonzero(is_popped).astype(np.int32))
-
-
 def highest(scores: FloatArray, n: int) -> FloatArray:
     """The n highest scores, in descending order."""
     if len(scores) > n:
@@ -326,73 +302,6 @@ def regret(best: float, own: float) -> float:
 
 def nan_score_error(page: int) -> PluginError:
     return PluginError(f"Page {page} has the score NaN. Check how its strategy computes scores.")
-
-
-#: (score or its negative, tie-breaking key, page, host)
-Entry = TypeVar("Entry", bound=tuple[float, float, int, int])
-
-
-def _next_not_held(entries: Iterator[Entry], held: Set[int], passed_over: list[Entry]) -> Entry | None:
-    """The next entry whose host is not held, after thousands of others perhaps, which are added to `passed_over`."""
-    for entry in entries:
-        if entry[3] not in held:
-            return entry
-        passed_over.append(entry)
-    return None
-
-
-class ScanningFrontier(PriorityFrontier, Generic[Entry]):
-    """Pops by scanning entries best first: the base of the frontiers in plain Python."""
-
-    @abstractmethod
-    def _best_first(self) -> Iterator[Entry]:
-        """Remove and yield entries, best first."""
-
-    @abstractmethod
-    def _pop_entry(self, entry: Entry, best_waiting: Entry | None) -> PoppedPage:
-        """Pop the page of a removed entry; `best_waiting` is the best entry on a waiting host, for the regret."""
-
-    @abstractmethod
-    def _put_back(self, entries: list[Entry]) -> None:
-        """Put back removed entries, which are best first."""
-
-    def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
-        ready_hosts = ReadyHosts.of(ready)
-        if ready_hosts is not None:
-            return self._pop_ready(n, ready_hosts, one_per_host=False)
-        return [self._pop_entry(entry, None) for entry in islice(self._best_first(), min(n, sys.maxsize))]
-
-    def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
-        return self._pop_ready(n, ready_hosts, one_per_host=True)
-
-    def _pop_ready(self, n: int, ready_hosts: ReadyHosts, *, one_per_host: bool) -> list[PoppedPage]:
-        is_waiting, used, best_first = ready_hosts.is_waiting, ready_hosts.used, self._best_first()
-        popped: list[PoppedPage] = []
-        passed_over: list[Entry] = []
-        best_waiting: Entry | None = None
-        is_patient, held = ready_hosts.is_patient, ready_hosts.held
-        while len(popped) < n and not (is_patient and ready_hosts.refuses()):
-            n_passed_over = len(passed_over)
-            entry = _next_not_held(best_first, held, passed_over)
-            if len(passed_over) > n_passed_over:
-                ready_hosts.has_held = True
-                best_waiting = best_waiting or passed_over[n_passed_over]
-            if entry is None:
-                break
-            host = entry[3]
-            if is_waiting(host):
-                best_waiting = best_waiting or entry
-                passed_over.append(entry)
-                if is_patient:
-                    ready_hosts.pass_over(host)
-            elif host in used:
-                passed_over.append(entry)
-            else:
-                popped.append(self._pop_entry(entry, best_waiting))
-                if one_per_host:
-                    ready_hosts.use(host)
-        self._put_back(passed_over)
-        return popped
 
 
 # Tie-breaking keys of unbounded frontiers: the page number, mixed with the salt of the crawl.
@@ -422,11 +331,6 @@ def tie_keys(pages: IntArray | LongArray, salt: int) -> KeyArray:
         mixed *= factor
     mixed ^= mixed >> SHIFTS[2]
     return mixed
-
-
-def tie_key(page: int, salt: int) -> int:
-    """`tie_keys` of one page."""
-    return int(tie_keys(np.array([page]), salt)[0])
 
 
 class TieKeys(dict[int, list[int]]):

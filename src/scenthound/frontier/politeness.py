@@ -23,15 +23,14 @@ Rules
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from operator import gt
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 from scenthound.errors import InvalidParameter, PluginError
 from scenthound.reasons import SkipReason
-from scenthound.saved_state import State, restore_attributes, saved_attributes
+from scenthound.saved_state import Saved, State
 
 #: By default hosts that share an address together receive this many times the requests of a single host.
 ADDRESS_SHARE = 4
@@ -49,12 +48,6 @@ NEVER = math.inf
 ALWAYS = -math.inf
 #: How long an address is ready without a request before its tokens are of no use to a shard.
 UNUSED_S = 2.0
-#: Names of settings in folders of version 0.6.
-OLD_NAMES = {
-    "longest_rest_s": "max_delay_s",
-    "longest_adaptive_s": "max_adaptive_delay_s",
-    "failures_to_retire": "max_failures",
-}
 #: Stale heap entries are removed when the heap has more entries than this and twice the number of hosts.
 MIN_HEAP_ENTRIES = 1024
 
@@ -90,11 +83,6 @@ class PolitenessSettings:
             if value is not None and value < 1:
                 raise InvalidParameter(f"{name} must be 1 or more, not {value}.")
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Settings from saved values, also those of version 0.6."""
-        return cls(**{OLD_NAMES.get(name, name): value for name, value in values.items()})
-
     @property
     def effective_address_delay_s(self) -> float:
         return self.delay_s / ADDRESS_SHARE if self.address_delay_s is None else self.address_delay_s
@@ -109,14 +97,6 @@ class RequestOutcome(NamedTuple):
     retry_after_s: float | None = None
 
 
-class UnrecordedRequests(NamedTuple):
-    """The hosts of requests that were sent before a restart and not recorded, and whether others were to hosts that
-    are not known any more."""
-
-    hosts: tuple[int, ...] = ()
-    to_new_hosts: bool = False
-
-
 class HostCounts(NamedTuple):
     """Numbers of known hosts with a request in flight, waiting (themselves or their address), ready, and disabled."""
 
@@ -126,7 +106,7 @@ class HostCounts(NamedTuple):
     disabled: int
 
 
-class _HostDelays:
+class _HostDelays(Saved):
     """The delay of each host after each outcome; None if the host is to be disabled. Lists are indexed by host."""
 
     _SAVED = "_delay_s", "_response_s", "_failures", "_doublings"
@@ -137,12 +117,6 @@ class _HostDelays:
         self._response_s: list[float] = []
         self._failures: list[int] = []
         self._doublings: list[int] = []
-
-    def state(self) -> State:
-        return saved_attributes(self, self._SAVED)
-
-    def restore(self, state: State) -> None:
-        restore_attributes(self, self._SAVED, state)
 
     def grow(self, n_hosts: int) -> None:
         more = n_hosts - len(self._delay_s)
@@ -197,7 +171,7 @@ class _HostDelays:
         return max(delay_s, min(delay_s * 2.0**doublings, self._settings.max_delay_s))
 
 
-class Politeness:
+class Politeness(Saved):
     """The request schedule of all hosts.
 
     A host that was never mentioned is ready. The heap `_ends` holds the ends of delays, of hosts and of addresses that
@@ -207,7 +181,7 @@ class Politeness:
     _SAVED = (
         *("_ready_at", "_ended_at", "_is_busy", "_is_disabled", "_new_hosts_ready_at", "_address_of"),
         *("_address_numbers", "_address_ready_at", "_address_started_at", "_address_in_flight", "_address_hosts"),
-        *("_tokens", "_new_addresses"),
+        *("_tokens", "_new_addresses", "_delays"),
     )
 
     def __init__(self, settings: PolitenessSettings | None = None, *, needs_tokens: bool = False) -> None:
@@ -240,19 +214,16 @@ class Politeness:
     def state(self) -> State:
         """A checkpoint for `restore`."""
         times, keys = zip(*self._ends, strict=True) if self._ends else ((), ())
-        own = saved_attributes(self, self._SAVED)
         reserved = [list(self._reserved_at), list(self._reserved_at.values())]
-        return {**own, "delays": self._delays.state(), "ends": [list(times), list(keys)], "reserved": reserved}
+        return {**super().state(), "ends": [list(times), list(keys)], "reserved": reserved}
 
     def restore(self, state: State) -> None:
         """Continue from a checkpoint."""
-        restore_attributes(self, self._SAVED, state)
+        super().restore(state)
         n_all, tokens = self.settings.address_connections, self._tokens
         self._shared = {each: None for each, n in self._address_numbers.items() if 0 < tokens.get(n, 0) < n_all}
-        self._delays.restore(state["delays"])
         self._ends = list(zip(*state["ends"], strict=True))
-        # Earlier versions have none.
-        self._reserved_at = dict(zip(*state.get("reserved", ((), ())), strict=True))
+        self._reserved_at = dict(zip(*state["reserved"], strict=True))
 
     def ready(self, host: int, now_s: float) -> bool:
         """Whether a request may be sent to the host now. Called for every waiting host, so kept short."""
@@ -388,40 +359,22 @@ class Politeness:
             if ready_at == NEVER:
                 self._set_address_ready(address, now_s)
 
-    def resume(self, now_s: float, unrecorded: UnrecordedRequests | None = None) -> None:
-        """Continue after a restart. Hosts that received requests that were not recorded wait once more, and so do their
-        addresses; if these hosts are not known, all do."""
+    def resume(self, now_s: float) -> None:
+        """Continue after a restart: every host and address waits once more, because nothing is known of the requests
+        just before."""
         # Requests that are repeated reserve their addresses anew: an earlier run may have ended before it sent them.
-        reserved, self._reserved_at = self._reserved_at, {}
+        self._reserved_at = {}
         if self._needs_tokens:
             self._tokens.clear()
             self._shared.clear()
             self._new_addresses = list(self._address_numbers)
-            reserved = dict.fromkeys(self._address_numbers.values(), ALWAYS)
-        for address in reserved:
+        self._new_hosts_ready_at = now_s + self.settings.delay_s
+        for host, ready_at_s in enumerate(self._ready_at):
+            if ready_at_s < NEVER:
+                self._wait_until(host, max(ready_at_s, now_s + self._delays.current_s(host)))
+        for address in self._address_numbers.values():
+            self._address_started_at[address] = now_s
             self._set_address_ready(address, now_s)
-        if unrecorded is None or unrecorded.to_new_hosts:
-            self._new_hosts_ready_at = now_s + self.settings.delay_s
-        for host in range(len(self._ready_at)) if unrecorded is None else unrecorded.hosts:
-            self._grow(host)
-            if self._ready_at[host] < NEVER:
-                self._wait_until(host, max(self._ready_at[host], now_s + self._delays.current_s(host)))
-            address = self._address_of[host]
-            if address != UNKNOWN_ADDRESS:
-                self._address_started_at[address] = now_s
-                self._set_address_ready(address, now_s)
-
-    def shift_waits(self, by_s: float) -> None:
-        """The clock was set between two calls: waits last as long as they would have."""
-        if by_s:
-            # Adding to the values for always and never does not change them.
-            self._ready_at = [ready_at + by_s for ready_at in self._ready_at]
-            self._ended_at = [ended_at + by_s for ended_at in self._ended_at]
-            self._address_ready_at = [ready_at + by_s for ready_at in self._address_ready_at]
-            self._address_started_at = [started_at + by_s for started_at in self._address_started_at]
-            self._new_hosts_ready_at += by_s
-            self._ends = [(ready_at + by_s, key) for ready_at, key in self._ends]
-            heapify(self._ends)
 
     def reserve_address(self, host: int, now_s: float, from_s: float) -> float:
         """When a request that is repeated after a restart may be sent to the address of its host: then, or a delay
@@ -533,22 +486,17 @@ class Politeness:
         return (self._ready_at[key] if key >= 0 else self._address_ready_at[~key]) == ready_at
 
 
-class PageLimits:
+class PageLimits(Saved):
     """The limits on pages per host and per registrable domain.
 
     A page in flight reserves a slot, which is released if the page does not count. So fetched pages and pages in flight
     never exceed a limit, and a limit is reached exactly if there are enough pages."""
 
+    _SAVED = "_hosts", "_domains"
+
     def __init__(self, settings: PolitenessSettings) -> None:
         self._hosts = _Limit(settings.pages_per_host)
         self._domains = _Limit(settings.pages_per_domain)
-
-    def state(self) -> State:
-        return {"hosts": self._hosts.state(), "domains": self._domains.state()}
-
-    def restore(self, state: State) -> None:
-        self._hosts.restore(state["hosts"])
-        self._domains.restore(state["domains"])
 
     def reached(self, host: int, domain: int) -> SkipReason | None:
         """Why no further page of the host will be fetched; None while one may be."""
@@ -570,7 +518,7 @@ class PageLimits:
         self._domains.change(domain, reserved=-1, counted=int(counted))
 
 
-class _Limit:
+class _Limit(Saved):
     """Pages counted and slots reserved, by host or domain number; nothing is stored without a limit."""
 
     _SAVED = "_counted", "_reserved"
@@ -579,12 +527,6 @@ class _Limit:
         self._limit = limit
         self._counted: list[int] = []
         self._reserved: list[int] = []
-
-    def state(self) -> State:
-        return saved_attributes(self, self._SAVED)
-
-    def restore(self, state: State) -> None:
-        restore_attributes(self, self._SAVED, state)
 
     def is_reached(self, number: int) -> bool:
         return self._limit is not None and number < len(self._counted) and self._counted[number] >= self._limit

@@ -1,210 +1,39 @@
-"""The priority frontiers of the crawlers: bounded, and unbounded in two implementations.
+"""The priority frontiers of the crawlers: a bounded one, which is a sorted list, and an unbounded one in C.
 
-`base` has the contract. The bounded frontier is a sorted list. The unbounded one is a `NativeFrontier` or, without the
-extension (`scenthound.native`), a `PlainFrontier`, with several times the memory. Both return the same pages in the
-same order.
+`base` has the contract.
 """
 
+import sys
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
-from heapq import heapify, heappop, heappush
-from math import inf, isnan, nan
+from collections.abc import Mapping
+from itertools import islice
+from math import isnan, nan
 from random import Random
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scenthound import native
+from scenthound.errors import PluginError
 from scenthound.frontier.base import (
-    BLOCK_BITS,
-    BLOCK_MASK,
     COMBINE,
     KEY_BITS,
-    NO_HOST,
     FrontierState,
     PoppedPage,
     PriorityFrontier,
     Ready,
     ReadyHosts,
-    SavedPages,
-    ScanningFrontier,
-    TieKeys,
     UpdateRule,
+    highest,
     nan_score_error,
     regret,
-    tie_keys,
 )
 from scenthound.model import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from scenthound.frontier.native_frontier import NativeFrontier
-
-#: (negated score, tie-breaking key, page, host): heapq keeps the smallest first.
-HeapEntry = tuple[float, int, int, int]
-
-#: So many stale entries never cause a rebuild.
-MIN_STALE = 64
-
-
-class PlainFrontier(ScanningFrontier[HeapEntry]):
-    """The unbounded frontier in plain Python: the readable twin of the native one, used without the extension.
-
-    Each host has a heap of its pages, and the hosts are ordered by their best pages, so that passing over a waiting
-    host costs the same for one queued page as for a million. Hosts that were passed over stay in a sorted list from one
-    pop to the next, where passing them over again is cheap; a heap holds newer ones.
-
-    Invariants
-    - `_entry_of` holds the one current entry of each queued page. When a score changes, a new entry is pushed and the
-      old one becomes stale; stale entries are dropped when they reach the top.
-    - The top of a host's heap is current, and `_best_of` holds it. Each entry of `_best_of` is in `_sorted`, whose last
-      element is the best, or in the heap `_newer`; both may also hold stale entries.
-    - Everything is rebuilt when a batch leaves more stale entries than current ones.
-
-    The salt of the tie-breaking keys is drawn at the first push, so that a frontier made for
-    `restore` consumes no random numbers of the crawl."""
-
-    def __init__(self, draw_salt: Callable[[], int]) -> None:
-        self._draw_salt = draw_salt
-        self._keys: TieKeys | None = None
-        self._popped: set[int] = set()
-        self._entry_of: dict[int, HeapEntry] = {}
-        self._heap_of: dict[int, list[HeapEntry]] = {}
-        self._best_of: dict[int, HeapEntry] = {}
-        self._sorted: list[HeapEntry] = []
-        self._newer: list[HeapEntry] = []
-        self._n_entries = 0
-
-    def __len__(self) -> int:
-        return len(self._entry_of)
-
-    def __contains__(self, page: int) -> bool:
-        return page in self._entry_of
-
-    def knows(self, page: int) -> bool:
-        return page in self._entry_of or page in self._popped
-
-    @property
-    def n_known(self) -> int:
-        return len(self._entry_of) + len(self._popped)
-
-    def push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
-        # One long loop without function calls: simulated crawls spend most of their frontier time here.
-        if self._keys is None:
-            self._keys = TieKeys(self._draw_salt())
-        entry_of, heap_of, popped, keys = self._entry_of, self._heap_of, self._popped, self._keys
-        # Under MAX, the most common rule, most queued pages keep their score: these cost no call.
-        combine, is_max = COMBINE[rule], rule is UpdateRule.MAX
-        for page, host, pushed in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
-            queued = entry_of.get(page)
-            if queued is not None:
-                negated, key, _, host = queued
-                if is_max and pushed <= -negated:
-                    continue
-                score = combine(-negated, pushed)
-                if score == -negated:
-                    continue
-            elif page not in popped:
-                score, key = pushed, keys[page >> BLOCK_BITS][page & BLOCK_MASK]
-            else:
-                continue
-            if not score <= inf:
-                raise nan_score_error(page)
-            entry_of[page] = entry = (-score, key, page, host)
-            heap = heap_of.get(host)
-            if heap is None:
-                heap = heap_of[host] = []
-            heappush(heap, entry)
-            self._n_entries += 1
-            # Either the entry is the new best, or the old best was this page's and is stale now.
-            if heap[0] is entry or self._best_of[host][2] == page:
-                self._update_best(host)
-        if self._n_entries > 2 * len(entry_of) + MIN_STALE:
-            self._rebuild()
-        elif len(self._newer) + len(self._sorted) > 2 * len(self._best_of) + MIN_STALE:
-            self._sort_hosts()
-
-    def _update_best(self, host: int) -> None:
-        """Drop stale entries from the top of the host's heap and insert its best entry among the hosts."""
-        heap = self._heap_of[host]
-        while heap and self._entry_of.get(heap[0][2]) is not heap[0]:
-            heappop(heap)
-            self._n_entries -= 1
-        if not heap:
-            del self._heap_of[host], self._best_of[host]
-            return
-        self._best_of[host] = heap[0]
-        heappush(self._newer, heap[0])
-
-    def _rebuild(self) -> None:
-        """Build the heaps from the current entries."""
-        self._heap_of = {}
-        for entry in self._entry_of.values():
-            self._heap_of.setdefault(entry[3], []).append(entry)
-        for heap in self._heap_of.values():
-            heapify(heap)
-        self._best_of = {host: heap[0] for host, heap in self._heap_of.items()}
-        self._n_entries = len(self._entry_of)
-        self._sort_hosts()
-
-    def _sort_hosts(self) -> None:
-        self._sorted = sorted(self._best_of.values(), reverse=True)
-        self._newer = []
-
-    def score(self, page: int) -> float | None:
-        entry = self._entry_of.get(page)
-        return None if entry is None else -entry[0]
-
-    def scores(self, pages: IntArray) -> FloatArray:
-        entries = map(self._entry_of.get, pages.tolist())
-        return np.array([nan if entry is None else -entry[0] for entry in entries], np.float64)
-
-    def queued_pages(self) -> IntArray:
-        return np.fromiter(self._entry_of, np.int32, len(self._entry_of))
-
-    def _put_back(self, entries: list[HeapEntry]) -> None:
-        self._sorted.extend(reversed(entries))
-
-    def _best_first(self) -> Iterator[HeapEntry]:
-        """Remove and yield the best entries of the hosts, best first; drop stale ones."""
-        in_order, newer, best_of = self._sorted, self._newer, self._best_of
-        while in_order or newer:
-            entry = heappop(newer) if not in_order or (newer and newer[0] < in_order[-1]) else in_order.pop()
-            if best_of.get(entry[3]) is entry:
-                yield entry
-
-    def _pop_entry(self, entry: HeapEntry, best_waiting: HeapEntry | None) -> PoppedPage:
-        score, _, page, host = entry
-        del self._entry_of[page]
-        self._popped.add(page)
-        self._update_best(host)
-        best, waiting_host = (score, NO_HOST) if best_waiting is None else (best_waiting[0], best_waiting[3])
-        return PoppedPage(page, host, -score, regret(-best, -score), waiting_host)
-
-    def state(self) -> FrontierState:
-        entries = self._entry_of.values()
-        saved = SavedPages(
-            np.array([entry[2] for entry in entries], np.int32),
-            np.array([entry[3] for entry in entries], np.int32),
-            np.array([-entry[0] for entry in entries], np.float64),
-            np.array(list(self._popped), np.int32),
-        )
-        return {**saved.columns(), "salt": None if self._keys is None else self._keys.salt}
-
-    def restore(self, state: FrontierState) -> None:
-        saved = SavedPages.of(state)
-        self._keys = None if state["salt"] is None else TieKeys(state["salt"])
-        self._popped = set(saved.popped.tolist())
-        keys = tie_keys(saved.pages, state["salt"] or 0).tolist()
-        queued = zip(saved.scores.tolist(), keys, saved.pages.tolist(), saved.hosts.tolist(), strict=True)
-        self._entry_of = {page: (-score, key, page, host) for score, key, page, host in queued}
-        self._rebuild()
-
+from scenthound.native import _native
 
 #: (score, tie-breaking key, page, host). Larger is better.
 SortedEntry = tuple[float, float, int, int]
 
 
-class BoundedFrontier(ScanningFrontier[SortedEntry]):
+class BoundedFrontier(PriorityFrontier):
     """A sorted list of at most `capacity` entries, which for a few thousand pages is faster than two heaps.
 
     It evicts the worst page *before each* push when it is full, as in the pseudo-code of pant2002, Fig. 1, even if the
@@ -223,17 +52,10 @@ class BoundedFrontier(ScanningFrontier[SortedEntry]):
     def __len__(self) -> int:
         return len(self._sorted)
 
-    def __contains__(self, page: int) -> bool:
-        return page in self._entry_of
-
-    def __iter__(self) -> Iterator[int]:
-        """The queued pages, best first."""
-        return (entry[2] for entry in reversed(self._sorted))
-
     def knows(self, page: int) -> bool:
         return page in self._entry_of or page in self._popped
 
-    def push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
+    def _push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
         entry_of, popped, draw, combine = self._entry_of, self._popped, self._rng.random, COMBINE[rule]
         for page, host, pushed in zip(pages.tolist(), hosts.tolist(), scores.tolist(), strict=True):
             queued = entry_of.get(page)
@@ -258,10 +80,6 @@ class BoundedFrontier(ScanningFrontier[SortedEntry]):
         self._entry_of[page] = entry = (score, key, page, host)
         insort(self._sorted, entry)
 
-    def score(self, page: int) -> float | None:
-        entry = self._entry_of.get(page)
-        return None if entry is None else entry[0]
-
     def scores(self, pages: IntArray) -> FloatArray:
         entries = map(self._entry_of.get, pages.tolist())
         return np.array([nan if entry is None else entry[0] for entry in entries], np.float64)
@@ -269,20 +87,44 @@ class BoundedFrontier(ScanningFrontier[SortedEntry]):
     def queued_pages(self) -> IntArray:
         return np.array([entry[2] for entry in self._sorted], np.int32)
 
-    def _put_back(self, entries: list[SortedEntry]) -> None:
-        self._sorted.extend(reversed(entries))
+    def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
+        ready_hosts = ReadyHosts.of(ready)
+        if ready_hosts is not None:
+            return self._pop_ready(n, ready_hosts, one_per_host=False)
+        return [self._pop_entry(self._sorted.pop(), None) for _ in range(min(n, len(self)))]
 
-    def _best_first(self) -> Iterator[SortedEntry]:
-        """Remove and yield the entries, best first."""
-        while self._sorted:
-            yield self._sorted.pop()
+    def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
+        return self._pop_ready(n, ready_hosts, one_per_host=True)
+
+    def _pop_ready(self, n: int, ready_hosts: ReadyHosts, *, one_per_host: bool) -> list[PoppedPage]:
+        popped: list[PoppedPage] = []
+        passed_over: list[SortedEntry] = []
+        best_waiting: SortedEntry | None = None
+        while self._sorted and len(popped) < n and not ready_hosts.refuses():
+            entry = self._sorted.pop()
+            host = entry[3]
+            is_held = host in ready_hosts.held
+            if is_held or ready_hosts.is_waiting(host):
+                best_waiting = best_waiting or entry
+                ready_hosts.has_held |= is_held
+                if ready_hosts.is_patient and not is_held:
+                    ready_hosts.pass_over(host)
+            elif host not in ready_hosts.used:
+                popped.append(self._pop_entry(entry, best_waiting))
+                if one_per_host:
+                    ready_hosts.use(host)
+                continue
+            passed_over.append(entry)
+        self._sorted.extend(reversed(passed_over))
+        return popped
 
     def _pop_entry(self, entry: SortedEntry, best_waiting: SortedEntry | None) -> PoppedPage:
         score, _, page, host = entry
         del self._entry_of[page]
         self._popped.add(page)
-        best, waiting_host = (score, NO_HOST) if best_waiting is None else (best_waiting[0], best_waiting[3])
-        return PoppedPage(page, host, score, regret(best, score), waiting_host)
+        if best_waiting is None or best_waiting[0] <= score:
+            return PoppedPage(page, host, score, 0.0)
+        return PoppedPage(page, host, score, regret(best_waiting[0], score), best_waiting[3])
 
     def state(self) -> FrontierState:
         entries = [list(entry) for entry in self._sorted]
@@ -295,64 +137,139 @@ class BoundedFrontier(ScanningFrontier[SortedEntry]):
         self.n_evicted = state["n_evicted"]
 
 
+#: Scanning a few hosts costs hardly more than scanning one.
+MIN_SCANNED = 32
+#: (score, page, host): a popped page, or a host with its best page.
+Entry = tuple[float, int, int]
+
+#: Update rules as numbers.
+RULES: Mapping[UpdateRule, int] = {UpdateRule.MAX: 0, UpdateRule.SUM: 1, UpdateRule.LATEST: 2, UpdateRule.FIRST: 3}
+
+
 class UnboundedFrontier(PriorityFrontier):
-    """A frontier that never evicts: native, if there is the extension, from the first push on, which draws its salt."""
+    """A frontier that never evicts, for millions of pages. These and their hosts are in C (`native/heaps.c`): 24 bytes
+    for each page ever pushed, 24 for each host, and 16 more for each host that was passed over.
+
+    The salt of the tie-breaking keys is drawn at the first push, so that a frontier made for `restore` consumes no
+    random numbers of the crawl."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
-        self._frontier: PlainFrontier | NativeFrontier = self._empty()
-
-    def _empty(self) -> PlainFrontier:
-        return PlainFrontier(self._draw_salt)
-
-    def _draw_salt(self) -> int:
-        return self._rng.getrandbits(KEY_BITS)
+        self._salt: int | None = None
+        self._heaps = _native.Heaps(0)
 
     def __len__(self) -> int:
-        return len(self._frontier)
-
-    def __contains__(self, page: int) -> bool:
-        return page in self._frontier
+        return len(self._heaps)
 
     def knows(self, page: int) -> bool:
-        return self._frontier.knows(page)
+        return self._heaps.knows(page)
 
-    def push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
-        if isinstance(self._frontier, PlainFrontier) and native.is_available():
-            self._frontier = _native_frontier(self._draw_salt())
-        self._frontier.push(pages, hosts, scores, rule)
+    def n_bytes(self) -> int:
+        return self._heaps.n_bytes()
 
-    def score(self, page: int) -> float | None:
-        return self._frontier.score(page)
+    def _push(self, pages: IntArray, hosts: IntArray, scores: FloatArray, rule: UpdateRule) -> None:
+        if self._salt is None:
+            self._use(self._rng.getrandbits(KEY_BITS))
+        pages, hosts = np.ascontiguousarray(pages, np.int32), np.ascontiguousarray(hosts, np.int32)
+        done = self._heaps.push(pages, hosts, np.ascontiguousarray(scores, np.float64), RULES[rule])
+        if done < len(pages):
+            page, host = int(pages[done]), int(hosts[done])
+            if page < 0 or host < 0:
+                raise PluginError(f"Page {page} on host {host}: page and host numbers must be 0 or more.")
+            raise nan_score_error(page)
+
+    def _use(self, salt: int | None) -> None:
+        """Start again, with a salt; without one nothing can be pushed."""
+        self._salt = salt
+        self._heaps = _native.Heaps(salt or 0)
 
     def scores(self, pages: IntArray) -> FloatArray:
-        return self._frontier.scores(pages)
-
-    def queued_pages(self) -> IntArray:
-        return self._frontier.queued_pages()
+        return np.frombuffer(self._heaps.scores(np.ascontiguousarray(pages, np.int32)))
 
     def best_scores(self, n: int) -> FloatArray:
-        return self._frontier.best_scores(n)
+        return highest(np.frombuffer(self._heaps.best_scores(n)), n)
+
+    def queued_pages(self) -> IntArray:
+        return self._queued()[0]
+
+    def _queued(self) -> tuple[IntArray, IntArray]:
+        pages, hosts = self._heaps.queued()
+        return np.frombuffer(pages, np.int32), np.frombuffer(hosts, np.int32)
 
     def pop(self, n: int, ready: Ready | None = None) -> list[PoppedPage]:
-        return self._frontier.pop(n, ready)
+        ready_hosts = ReadyHosts.of(ready)
+        if ready_hosts is None:
+            self._heaps.rank_all()
+            return [PoppedPage(page, host, score, 0.0) for score, page, host in self._pop_best(n)]
+        if ready_hosts.is_patient:
+            return self._pop_one_by_one(n, ready_hosts)
+        # The n best pages are on the n best usable hosts, so only these need a rank.
+        _, best_waiting = self._scan(n, ready_hosts, is_popped=False)
+        return [self._popped(entry, best_waiting) for entry in self._pop_best(n)]
+
+    def _pop_best(self, n: int) -> list[Entry]:
+        return self._heaps.pop(min(n, len(self)))
+
+    def _pop_one_by_one(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
+        """A host may be used again, but only for a page that is not refused. A scan ends where pages are refused, so it
+        is short."""
+        popped: list[PoppedPage] = []
+        while len(popped) < n and (taken := self._pop_scanned(1, ready_hosts)):
+            popped += taken
+        return popped
 
     def pop_one_per_host(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
-        return self._frontier.pop_one_per_host(n, ready_hosts)
+        popped = self._pop_scanned(n, ready_hosts)
+        for each in popped:
+            ready_hosts.use(each.host)
+        return popped
+
+    def _pop_scanned(self, n: int, ready_hosts: ReadyHosts) -> list[PoppedPage]:
+        usable, best_waiting = self._scan(n, ready_hosts, is_popped=True)
+        return [self._popped(entry, best_waiting) for entry in usable]
+
+    def _popped(self, entry: Entry, best_waiting: Entry | None) -> PoppedPage:
+        score, page, host = entry
+        if best_waiting is None or best_waiting[0] <= score:
+            return PoppedPage(page, host, score, 0.0)
+        return PoppedPage(page, host, score, regret(best_waiting[0], score), best_waiting[2])
+
+    def _scan(self, n: int, ready_hosts: ReadyHosts, *, is_popped: bool) -> tuple[list[Entry], Entry | None]:
+        """Scan the hosts, best first, until n are usable, and pop their best pages if `is_popped`. Returns the usable
+        ones, and the best waiting one."""
+        heaps = self._heaps
+        heaps.start_scan()
+        hosts: list[int] = []
+        usable: list[int] = []
+        # In chunks, because one call per host would cost more than everything else.
+        while len(usable) < n and (chunk := heaps.scan(min(max(n, len(hosts), MIN_SCANNED), sys.maxsize))):
+            positions = ready_hosts.acceptable_positions(chunk, len(usable))
+            usable += [len(hosts) + position for position in islice(positions, min(n - len(usable), sys.maxsize))]
+            hosts += chunk
+            if ready_hosts.refuses(len(usable)):
+                break
+        # Hosts behind the n-th usable one were not checked.
+        n_checked = usable[-1] if len(usable) == n > 0 else len(hosts)
+        waiting = (position for position, host in enumerate(islice(hosts, n_checked)) if ready_hosts.is_waiting(host))
+        best_waiting = next(map(heaps.scanned, waiting), None)
+        found = list(map(heaps.scanned, usable))
+        heaps.end_scan(np.array(usable, np.int64), is_popped)
+        return found, best_waiting
 
     def state(self) -> FrontierState:
-        return self._frontier.state()
+        """Arrays by page number, so that from one checkpoint to the next most of it is the same."""
+        (pages, hosts), popped = self._queued(), np.frombuffer(self._heaps.popped(), np.int32)
+        n_pages = 1 + max(int(pages.max(initial=-1)), int(popped.max(initial=-1)))
+        by_page = np.full(n_pages, nan), np.zeros(n_pages, np.int32), np.zeros(n_pages, np.bool_)
+        by_page[0][pages], by_page[1][pages], by_page[2][popped] = self.scores(pages), hosts, True
+        return {**dict(zip(("scores", "hosts", "is_popped"), by_page, strict=True)), "salt": self._salt}
 
     def restore(self, state: FrontierState) -> None:
-        is_native = state["salt"] is not None and native.is_available()
-        self._frontier = _native_frontier(state["salt"]) if is_native else self._empty()
-        self._frontier.restore(state)
-
-
-def _native_frontier(salt: int) -> "NativeFrontier":
-    from scenthound.frontier.native_frontier import NativeFrontier
-
-    return NativeFrontier(salt)
+        self._use(state["salt"])
+        if self._salt is not None:
+            self._heaps.add_popped(np.flatnonzero(state["is_popped"]).astype(np.int32))
+            pages = np.flatnonzero(~np.isnan(state["scores"])).astype(np.int32)
+            self._push(pages, state["hosts"][pages], state["scores"][pages], UpdateRule.LATEST)
 
 
 def priority_frontier(capacity: int | None, rng: Random) -> PriorityFrontier:

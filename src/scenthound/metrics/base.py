@@ -205,7 +205,7 @@ class Area(Metric):
 
 class Visited(Metric):
     """A mean over the pages that a crawl visited: one that ended early keeps its last value (the definitions of the
-    papers, SPEC section 6). A crawl without pages keeps the value of missing pages."""
+    papers). A crawl without pages keeps the value of missing pages."""
 
     name = "visited"
     summary = "another metric as a mean over visited pages: missing pages of crawls that ended early do not count"

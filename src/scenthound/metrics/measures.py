@@ -7,7 +7,7 @@ import numpy as np
 
 from scenthound.errors import InvalidParameter
 from scenthound.metrics.base import padded
-from scenthound.model import FloatArray, IntArray, LongArray, Trace
+from scenthound.model import FloatArray, IntArray, Trace
 
 #: The relative difference below which bounds are equal.
 NO_GAP = 1e-9
@@ -67,8 +67,7 @@ def jaccard_curve(one: IntArray, other: IntArray, n_steps: int) -> FloatArray:
     shared_at = np.maximum(at_one[index_in_one], at_other[index_in_other])
     n_shared, n_one, n_other = (np.cumsum(np.bincount(at, minlength=n_steps)) for at in (shared_at, at_one, at_other))
     n_either = n_one + n_other - n_shared
-    curve: FloatArray = np.divide(n_shared, n_either, out=np.full(n_steps, np.nan), where=n_either > 0)
-    return curve
+    return np.divide(n_shared, n_either, out=np.full(n_steps, np.nan), where=n_either > 0)
 
 
 def fitness(relevance: FloatArray, threshold: float, page_budget: int) -> float:
@@ -78,16 +77,3 @@ def fitness(relevance: FloatArray, threshold: float, page_budget: int) -> float:
     relevance model guides the crawl, so fitness measures how well a strategy uses its model; whether the model is right
     is measured by `precision`."""
     return float(np.count_nonzero(padded(relevance >= threshold, page_budget))) / page_budget
-
-
-def chapman(n_first: int, n_second: int, n_both: int) -> float:
-    """The size of a population of which two independent samples have so many members in common (Chapman, "Some
-    properties of the hypergeometric distribution", 1951)."""
-    return (n_first + 1) * (n_second + 1) / (n_both + 1) - 1
-
-
-def chao_unseen(captures: LongArray) -> float:
-    """A lower bound of the members that were never captured, by how often each of the others was (Chao,
-    "Nonparametric estimation of the number of classes in a population", 1984; bias-corrected)."""
-    once, twice = np.count_nonzero(captures == 1), np.count_nonzero(captures == 2)
-    return float(once * (once - 1) / (2 * (twice + 1)))

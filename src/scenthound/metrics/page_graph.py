@@ -57,8 +57,7 @@ class PageGraph:
         counts = self.offset[pages + 1] - starts
         ends = np.cumsum(counts)
         links = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + counts, counts)
-        targets: IntArray = self.target[links]
-        return targets
+        return self.target[links]
 
 
 #: The distance of a page that cannot be reached.

@@ -6,8 +6,8 @@ Rules
 - Ranks sum to 1. The rank of pages without links is spread evenly over all pages.
 - The damping d is 0.85, the usual value; pant2002 does not give its own, menczer2001's crawler has 0.8.
 - Links are those of `PageGraph`: each once, links of a page to itself included.
-- The iteration ends when the ranks change by less than `tolerance` (L1 norm), which leaves an error below d / (1 - d)
-  of it. The error shrinks at least by the factor d per iteration.
+- The iteration (`native/pagerank.c`) ends when the ranks change by less than `tolerance` (L1 norm), which leaves an
+  error below d / (1 - d) of it. The error shrinks at least by the factor d per iteration.
 """
 
 import math
@@ -15,44 +15,23 @@ import math
 import numpy as np
 
 from scenthound.errors import InvalidParameter
-from scenthound.jit import is_available, is_loaded
 from scenthound.metrics.page_graph import PageGraph
 from scenthound.model import FloatArray
+from scenthound.native import _native
 
 DAMPING = 0.85
 TOLERANCE = 1e-10
 #: Below the rounding error of a sum of 1.
 LEAST_CHANGE = 1e-17
-#: The number of links from which loading numba pays.
-MANY_LINKS = 200_000
 
 
 def pagerank(graph: PageGraph, *, damping: float = DAMPING, tolerance: float = TOLERANCE) -> FloatArray:
     """The rank of every page."""
     if graph.n_pages == 0:
         return np.zeros(0)
-    if is_loaded() or (len(graph.target) >= MANY_LINKS and is_available()):
-        from scenthound.metrics.compiled_pagerank import ranks
-
-        return ranks(graph.offset, graph.target, damping, tolerance, most_rounds(damping, tolerance))
-    return plain_pagerank(graph, damping=damping, tolerance=tolerance)
-
-
-def plain_pagerank(graph: PageGraph, *, damping: float = DAMPING, tolerance: float = TOLERANCE) -> FloatArray:
-    """`pagerank` of a graph with at least one page, without numba."""
-    n_pages = graph.n_pages
-    n_links = np.diff(graph.offset)
-    rank = np.full(n_pages, 1 / n_pages)
-    for _ in range(most_rounds(damping, tolerance)):
-        share = np.divide(rank, n_links, out=np.zeros(n_pages), where=n_links > 0)
-        inflow = np.bincount(graph.target, weights=np.repeat(share, n_links), minlength=n_pages)
-        # What no link has passed on is spread evenly, so that the sum stays 1 despite rounding.
-        new = damping * inflow
-        new += (1 - new.sum()) / n_pages
-        change = float(np.abs(new - rank).sum())
-        rank = new
-        if change < tolerance:
-            break
+    found = _native.pagerank(graph.offset, graph.target, damping, tolerance, most_rounds(damping, tolerance))
+    rank = np.frombuffer(found, np.float64).copy()
+    rank /= rank.sum()
     return rank
 
 

@@ -32,7 +32,7 @@ def lexical_similarity(
     pool: TermRows, description: TermRows, document_frequency: IntArray, *, as_printed: bool = False
 ) -> FloatArray:
     """The cosine of each page with the description, both weighted `1/2 (1 + f / max f) * ln(|S| / n)` with S the pool
-    and the maximum that of the vector (SPEC section 6). `as_printed` takes the maximum over all words of all pages of
+    and the maximum that of the vector. `as_printed` takes the maximum over all words of all pages of
     the pool, as printed in menczer2001 section 4.2."""
     largest = max(1, int(pool.count.max(initial=0))) if as_printed else None
     weights = atc_weights(pool, document_frequency, len(pool), largest)
@@ -158,8 +158,7 @@ def _counts_among(ranks: FloatArray, top: int) -> FloatArray:
     """The share of each page that is among the best: 1, 0, or a part if it is in a tie at the limit."""
     _, group, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
     ranks_before = np.cumsum(sizes) - sizes
-    counts: FloatArray = np.clip((top - ranks_before) / sizes, 0.0, 1.0)[group]
-    return counts
+    return np.clip((top - ranks_before) / sizes, 0.0, 1.0)[group]
 
 
 # Mean topic similarity (menczer2001 section 4.3): how close the visited pages stay to the topic in vector space.

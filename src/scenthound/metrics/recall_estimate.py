@@ -96,7 +96,7 @@ class RecallEstimate:
         return self._recall(self._times(GOAL_DEVIATIONS)) >= goal
 
     def _times(self, deviations: float) -> float:
-        """The pages left, if they are so many deviations more."""
+        """The pages left, if they are this many deviations more."""
         return self.n_left * math.exp(deviations * self.deviation)
 
     def _recall(self, n_left: float) -> float:

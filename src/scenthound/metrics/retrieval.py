@@ -1,6 +1,6 @@
 """Metrics against the known relevant pages and targets.
 
-Precision and recall are exact if all relevant pages are known (SPEC section 6, beyond the papers). If only some are
+Precision and recall are exact if all relevant pages are known. If only some are
 known, precision is a lower bound, the same for all crawlers. Seeds count for precision like other pages. In contrast to
 target recall, recall does not depend on which relevant pages were drawn as targets.
 """

@@ -1,30 +1,29 @@
-"""Functions in C for the work that every page and link costs. Optional: without them plain Python does the same.
+"""The extension in C: the work that every page and link costs.
 
-The extension is built when the package is installed, if there is a C compiler (`setup.py`). `SCENTHOUND_NATIVE=0` in
-the environment disables it, to compare both or to rule it out as the cause of a problem. Callers check `is_available`
-before they import `_native`; one that cannot be loaded, for example because it was built for another system, is not
-available.
+It is part of wheels, and built when the package is installed from source (`setup.py`).
 
 Rules
-- Functions take bytes and arrays, whose contents they never keep, and return new bytes or arrays of numbers.
+- Functions take bytes and arrays, and return new bytes or arrays of numbers. Only `CrawledWeb` keeps arrays, which must
+  not change any more: it checks them once, when it is made.
 - They never fail because of what a page contains. They check the lengths of their arguments, because a wrong one would
   otherwise read foreign memory.
 """
 
-import os
-from functools import cache
-from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 
-_DISABLED = frozenset({"0", "no", "off", "false"})
+from scenthound.errors import BrokenInstallation, printable
 
-
-@cache
-def is_available() -> bool:
-    """Whether the extension was built, and may be used."""
-    if os.environ.get("SCENTHOUND_NATIVE", "").lower() in _DISABLED:
-        return False
-    try:
-        import_module("scenthound.native._native")
-    except ImportError:
-        return False
-    return True
+try:
+    from scenthound.native import _native as _native
+except ImportError as reason:
+    _folder = Path(__file__).parent
+    if any((_folder / f"_native{suffix}").exists() for suffix in EXTENSION_SUFFIXES):
+        raise BrokenInstallation(
+            f"Scenthound's extension in C cannot be loaded ({printable(reason)}). Install the wheel of this platform: "
+            "`pip install --force-reinstall scenthound`."
+        ) from None
+    raise BrokenInstallation(
+        "Scenthound's extension in C is missing: it is a wheel of another platform, or a checkout that was not built. "
+        "Run `pip install --force-reinstall scenthound`, or in a checkout `python setup.py build_ext --inplace`."
+    ) from None

@@ -1,13 +1,13 @@
 """The types of the extension; `scenthound.native` says when it is there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Records = npt.NDArray[np.void]
-Numbers = npt.NDArray[np.int64]
 
 # The HTML reader
 
@@ -31,20 +31,48 @@ def read_html(
 ):
     """Read a page in UTF-8; None if it is not."""
 
-# The heaps of `frontier.native_frontier`
+# The heaps of `frontier.priority`
 
-def push_batch(pages: Records, hosts: Records, ranking: Records, numbers: Numbers, batch: Records, /) -> int: ...
-def pop_best(pages: Records, hosts: Records, ranking: Records, numbers: Numbers, popped: Records, /) -> int: ...
-def pop_each(pages: Records, hosts: Records, ranking: Records, numbers: Numbers, bests: Records, /) -> int: ...
-def put_back(pages: Records, hosts: Records, ranking: Records, numbers: Numbers, bests: Records, /) -> int: ...
-def scan(
-    pages: Records, hosts: Records, ranking: Records, numbers: Numbers, passed_over: Records, scanned: Records, /
-) -> None: ...
-def drop_stale(hosts: Records, passed_over: Records, /) -> int: ...
-def split_scanned(scanned: Records, usable: Numbers, passed_over: Records, /) -> None: ...
-def list_queued(
-    pages: Records, hosts: Records, ranking: Records, numbers: Numbers, /
-) -> tuple[bytearray, bytearray]: ...
+#: (score, page, host)
+Entry = tuple[float, int, int]
+
+class Heaps:
+    """The pages of a frontier, in a heap for each host, and a ranking of hosts by their best pages."""
+
+    def __new__(cls, salt: int, /) -> Heaps: ...
+    def __len__(self) -> int: ...
+    def push(
+        self, pages: npt.NDArray[np.int32], hosts: npt.NDArray[np.int32], scores: npt.NDArray[np.float64], rule: int, /
+    ) -> int:
+        """Push pages up to one with an invalid number or a score that would be NaN; returns how many were pushed."""
+
+    def add_popped(self, pages: npt.NDArray[np.int32], /) -> None: ...
+    def pop(self, n: int, /) -> list[Entry]:
+        """Pop the best pages of the ranked hosts."""
+
+    def rank_all(self) -> None:
+        """Rank the hosts that were passed over."""
+
+    def start_scan(self) -> None: ...
+    def scan(self, n: int, /) -> list[int]:
+        """The next hosts, best first; pushing or popping ends the scan."""
+
+    def scanned(self, position: int, /) -> Entry: ...
+    def end_scan(self, usable: npt.NDArray[np.int64], is_popped: bool, /) -> None:
+        """Pop the best pages of the hosts at these ascending positions, or rank these hosts; pass over the others."""
+
+    def knows(self, page: int, /) -> bool: ...
+    def scores(self, pages: npt.NDArray[np.int32], /) -> bytearray: ...
+    def best_scores(self, n: int, /) -> bytearray:
+        """The highest scores, in any order."""
+
+    def queued(self) -> tuple[bytearray, bytearray]:
+        """The queued pages and their hosts."""
+
+    def popped(self) -> bytearray: ...
+    def n_popped(self) -> int: ...
+    def n_bytes(self) -> int: ...
+
 def best_of_repeats(
     pages: npt.NDArray[np.int32], values: npt.NDArray[np.float64], /
 ) -> tuple[bytearray, bytearray, bytearray]: ...
@@ -78,6 +106,16 @@ def score_link_evidence(
 ) -> tuple[bytearray, bytearray, bytearray]:
     """The URLs that have a score, their hosts and their scores."""
 
+def link_features(
+    urls: Records,
+    pages: npt.NDArray[np.int32],
+    averages: npt.NDArray[np.float64],
+    context_words: npt.NDArray[np.float64],
+    page_words: npt.NDArray[np.float64],
+    /,
+) -> bytearray:
+    """The features of each URL, before weights and limits."""
+
 def learn_words(
     relevance: npt.NDArray[np.float64],
     n_pages: npt.NDArray[np.float64],
@@ -87,35 +125,39 @@ def learn_words(
 ) -> None:
     """Add the relevance of a page for each of its distinct words, and 1 to the number of pages."""
 
-# The URL table of `frontier.native_url_table`, and references
+# The URL table of `frontier.url_table`, and references
 
 #: Integers of four bytes.
 Array = npt.NDArray[np.int32] | npt.NDArray[np.uint32]
 
 class UrlTable:
-    """The URL table; `frontier.native_url_table` has the rest. Results are arrays of 32-bit numbers."""
+    """The URL table; `frontier.url_table` has the rest. Results are arrays of 32-bit numbers."""
 
-    def __new__(cls, key: bytes, end_bits: int = 32) -> Any: ...
+    def __new__(cls, salt: int, /) -> Any: ...
     def __len__(self) -> int: ...
     def add_strings(self, urls: list[str], /) -> bytearray: ...
     def add_texts(self, numbers: Array, text: bytes, ends: Array, /) -> bytearray:
         """The numbers, with those of the next texts for `NEW` ones."""
 
-    def load(self, texts: Iterable[bytes], /) -> None: ...
-    def find(self, url: str, /) -> int | None: ...
+    def load(self, texts: Iterable[bytes], /) -> None:
+        """Fill an empty table with URLs that are all different, given as lines of UTF-8: those of a stored table."""
+
+    def find(self, url: str, /) -> int | None:
+        """The number of a URL, or None if it is unknown."""
+
     def url(self, number: int, /) -> str: ...
-    def urls(self, first: int, last: int, /) -> list[str]: ...
+    def urls(self, first: int, last: int, /) -> list[str]:
+        """The URLs of the numbers from `first` to before `last`."""
+
     def host_numbers(self, numbers: Array, /) -> bytearray: ...
-    def host(self, host_number: int, /) -> str: ...
-    def n_bytes(self) -> int: ...
+    def host(self, host_number: int, /) -> str:
+        """The name of a host; empty for strings without one."""
+
+    def n_bytes(self) -> int:
+        """Memory in bytes, including room to grow."""
+
     def resolve_texts(self, base: bytes, references: bytes, ends: Array, /) -> tuple[bytearray, bytes, bytearray]:
         """Of each reference the number of its URL, `NEW`, `NO_TARGET` or `UNUSUAL`; the texts and ends of new URLs."""
-
-def resolve_references(base: bytes, references: bytes, ends: Array, /) -> tuple[bytearray, bytes, bytearray]:
-    """Of each reference `NEW` if it is resolved, `NO_TARGET` or `UNUSUAL`; the texts and ends of all, empty if not."""
-
-def siphash(text: bytes, first: int, second: int, /) -> int:
-    """SipHash-1-3 with a key of two halves."""
 
 # Words
 
@@ -123,9 +165,9 @@ def siphash(text: bytes, first: int, second: int, /) -> int:
 Ranks = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 class Vocabulary:
-    """Numbers of words; `text.vocabulary.NativeVocabulary` says what its methods do."""
+    """Numbers of words; `text.tokenizer.WordScanner` says what its methods do."""
 
-    def __new__(cls, salt: int, letters: bytes, stop_words: bytes) -> Vocabulary: ...
+    def __new__(cls, salt: int, letters: bytes, stop_words: bytes, /) -> Vocabulary: ...
     def __len__(self) -> int: ...
     def scan(self, text: bytes, cuts: npt.NDArray[np.uint32]) -> tuple[bytearray, bytearray] | None:
         """The numbers of words and the number of words before each cut, as int32. Cuts are uint32. None if the text has
@@ -156,21 +198,32 @@ def weigh_words(
     """The distinct words of a page, their `log_counts` by count, the weights of their ranks times these, scaled to
     length 1, and the length before. None if a word has a count that is not in `log_counts`."""
 
-def page_product(
-    words: npt.NDArray[np.int32],
-    ranks: Ranks,
-    weights: npt.NDArray[np.float64],
-    log_counts: npt.NDArray[np.float64],
-    query: npt.NDArray[np.float64],
-    /,
-) -> tuple[float, float] | None:
-    """The product of the vector of `weigh_words` with a query, whose last item is that of all higher words, and its
-    length before it was scaled."""
-
 def exact_dot(
     one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], words: npt.NDArray[np.int32] = ..., /
 ) -> float:
     """With `words`, the product with `other[words]`, whose last item is that of all higher words."""
+
+def squared_length(vector: npt.NDArray[np.float64], more: npt.NDArray[np.float64], /) -> float:
+    """The sum of the squares of a vector and of further numbers, rounded once."""
+
+def subtract_vectors(
+    words: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float64],
+    ends: npt.NDArray[np.int64],
+    query: npt.NDArray[np.float64],
+    factors: npt.NDArray[np.float64],
+    /,
+) -> None:
+    """Subtract vectors, which are given one after the other with their ends, from a query, each times its factor."""
+
+def vector_products(
+    words: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float64],
+    ends: npt.NDArray[np.int64],
+    query: npt.NDArray[np.float64],
+    /,
+) -> bytearray:
+    """The product of each of these vectors and a query, rounded once."""
 
 def phrase_positions(words: npt.NDArray[np.int32], phrase: npt.NDArray[np.int32], max_distance: int, /) -> bytearray:
     """The positions of the first word of a phrase that have all its others within the distance, as int64."""
@@ -192,8 +245,65 @@ def window_cosines(
     added at the positions, divided by `length` and the length of the vector of weights, or at least by `least`. The
     last rank and the last factor are those of all higher words."""
 
+def count_cosines(
+    words: npt.NDArray[np.int32],
+    weights: npt.NDArray[np.float64],
+    first: npt.NDArray[np.int32],
+    last: npt.NDArray[np.int32],
+    length: float,
+    /,
+) -> bytearray:
+    """Of each window `first:last` the cosine of its word counts, without stop words, and those of a topic of this
+    length, which are whole numbers; the last is that of all higher words."""
+
 def context_bounds(start: Array, end: Array, n_words: int, window: int, /) -> tuple[bytearray, bytearray]: ...
 def are_within(numbers: npt.NDArray[np.float64], least: float, most: float, /) -> bool: ...
 def squared_norm(words: npt.NDArray[np.int32]) -> int: ...
 def total_weight(words: npt.NDArray[np.int32], weights: npt.NDArray[np.float64]) -> float: ...
 def simhash(words: npt.NDArray[np.int32], max_words: int, factors: npt.NDArray[np.uint64]) -> tuple[int, int]: ...
+def pagerank(
+    offset: npt.NDArray[np.int64],
+    target: npt.NDArray[np.int32],
+    damping: float,
+    tolerance: float,
+    most_rounds: int,
+    /,
+) -> bytearray:
+    """The PageRank of each page of a graph, up to a common factor; links are distinct."""
+
+class CrawledWeb:
+    """A recorded web for simulated crawls: the visible links of its pages, with their indices among all links, and the
+    page and host of each URL. The arrays must not change."""
+
+    def __init__(
+        self,
+        link_offset: npt.NDArray[np.int64],
+        link_url: npt.NDArray[np.int32],
+        link_index: npt.NDArray[np.int64],
+        url_page: npt.NDArray[np.int32],
+        url_host: npt.NDArray[np.int32],
+        n_hosts: int,
+        n_all_links: int,
+        /,
+    ) -> None: ...
+    def crawl(
+        self,
+        settings: dict[str, float],
+        seeds: npt.NDArray[np.int32],
+        relevance: npt.NDArray[np.float64],
+        contexts: npt.NDArray[np.float64],
+        anchors: npt.NDArray[np.float64],
+        has_links: npt.NDArray[np.uint8],
+        weights: npt.NDArray[np.float64],
+        bounds: npt.NDArray[np.int64],
+        learn_page: Callable[[int], float],
+        learn_links: Callable[[int], None],
+        rng: Random,
+        /,
+    ) -> tuple[bytearray, bytearray, bytearray, int, int, int]:
+        """Crawl from distinct seeds, by the settings of `native/crawl.h`: the recorded pages in order, the nanoseconds
+        that the strategy took for each, the simulated microseconds if the mode has a clock, and the numbers of missing
+        pages, repeated pages and evicted links.
+
+        `relevance` is by page, NaN where `learn_page` must tell it; `contexts` and `anchors` are by link, and
+        `learn_links` stores those of a page, unless `has_links` says that they are known."""

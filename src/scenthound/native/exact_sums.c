@@ -2,9 +2,11 @@
 
    Numbers are added together with the errors of all additions (Ogita, Rump and Oishi, "Accurate sum and dot product",
    2005), in some independent lanes. The errors of the sum of errors are bounded: unless the exact sum may be on both sides
-   of a point between two doubles, the result is that of rounding once. Otherwise, the sum is computed exactly. */
+   of a point between two doubles, the result is that of rounding once. Otherwise, which is rare, Python adds them. */
 
 #include "exact_sums.h"
+
+#include "native.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,70 +15,23 @@
 /* The square of the largest relative error of an addition, doubled because the bound is computed with errors, too. */
 #define BOUND_FACTOR 0x1p-105
 
-/* A sum as numbers that do not overlap, ascending in size (Shewchuk 1997). A double has no more than so many parts. */
-#define MAX_PARTS 64
-
-typedef struct {
-    double parts[MAX_PARTS];
-    int n_parts;
-} ExactSum;
-
-static void add_exactly(ExactSum *sum, double number)
-{
-    int n_kept = 0;
-    for (int index = 0; index < sum->n_parts; index++) {
-        double part = sum->parts[index];
-        if (fabs(number) < fabs(part)) {
-            double larger = part;
-            part = number;
-            number = larger;
-        }
-        double high = number + part;
-        double low = part - (high - number);
-        if (low != 0) {
-            sum->parts[n_kept++] = low;
-        }
-        number = high;
-    }
-    sum->parts[n_kept] = number;
-    sum->n_parts = n_kept < MAX_PARTS - 1 ? n_kept + 1 : n_kept;
-}
-
-/* The sum, rounded once, half to even. */
-static double rounded(const ExactSum *sum)
-{
-    int index = sum->n_parts;
-    if (index == 0) {
-        return 0.0;
-    }
-    double high = sum->parts[--index], low = 0.0;
-    while (index > 0) {
-        double before = high, part = sum->parts[--index];
-        high = before + part;
-        low = part - (high - before);
-        if (low != 0) {
-            break;
-        }
-    }
-    /* The rest decides if the last step was exactly between two numbers. */
-    if (index > 0 && ((low < 0 && sum->parts[index - 1] < 0) || (low > 0 && sum->parts[index - 1] > 0))) {
-        double twice = low * 2, moved = high + twice;
-        if (moved - high == twice) {
-            high = moved;
-        }
-    }
-    return high;
-}
-
+/* By math.fsum; NaN where that raises an exception. */
 static double slow_sum(const double *numbers, size_t count)
 {
-    ExactSum sum = {.n_parts = 0};
-    for (size_t index = 0; index < count; index++) {
-        if (numbers[index] != 0) {
-            add_exactly(&sum, numbers[index]);
+    PyObject *math = PyImport_ImportModule("math"), *list = PyList_New((Py_ssize_t)count);
+    for (size_t index = 0; list != NULL && index < count; index++) {
+        PyObject *number = PyFloat_FromDouble(numbers[index]);
+        if (number == NULL || PyList_SetItem(list, (Py_ssize_t)index, number) < 0) {
+            Py_CLEAR(list);
         }
     }
-    return rounded(&sum);
+    PyObject *sum = math == NULL || list == NULL ? NULL : PyObject_CallMethod(math, "fsum", "O", list);
+    double result = sum == NULL ? NAN : PyFloat_AsDouble(sum);
+    PyErr_Clear();
+    Py_XDECREF(sum);
+    Py_XDECREF(list);
+    Py_XDECREF(math);
+    return result;
 }
 
 typedef struct {
@@ -108,6 +63,9 @@ double exact_sum(const double *numbers, size_t count)
         add(&lanes[0], lanes[lane].sum);
         lanes[0].error += lanes[lane].error;
         lanes[0].size = size;
+    }
+    if (lanes[0].size == 0) {
+        return 0;
     }
     double n_additions = (double)count + 2 * LANES;
     /* The least normal number is more than what the product loses if it is not normal. */

@@ -1,7 +1,7 @@
 /* The heaps of the unbounded frontier: a pairing heap of pages per host, a binary heap of hosts.
 
-   The arrays belong to `frontier.native_frontier`. The record of page p is `pages[p + 1]`, so that index 0 means "none";
-   the record of host h is `hosts[h]`. In this file an `index` is an index into `pages`.
+   The record of page p is `pages[p + 1]`, so that index 0 means "none"; the record of host h is `hosts[h]`. In this file
+   an `index` is an index into `pages`.
 
    Invariants, whenever no function is running
    - The queued pages of a host form one pairing heap (Fredman, Sedgewick, Sleator, Tarjan: The pairing heap, 1986) with
@@ -10,11 +10,13 @@
      records.
    - A queued page's host is found from its record, whatever the caller says. It is stored as -1 - host where a root has
      no parent and a first child no previous sibling, so it is at most two records away.
-   - The first `N_RANKED` entries of `ranking` are a binary heap of hosts with queued pages, each with its best page; a
+   - The first `n_ranked` entries of `ranking` are a binary heap of hosts with queued pages, each with its best page; a
      host's `rank` is its index there plus 1.
    - Hosts that were scanned and passed over are not in the ranking and have `rank` 0. They are, best first, in the array
      `passed_over`, which is kept from one pop to the next. A host whose best page changes is ranked again; its entry in
-     `passed_over` is stale then and dropped before the next scan. */
+     `passed_over` is stale then and dropped before the next scan.
+   - During a scan, the scanned hosts are in `scanned`. Whatever else changes the heaps ranks them again first, which ends
+     the scan. */
 
 #include "heaps.h"
 
@@ -23,23 +25,14 @@
 /* Pushes whose records are prefetched together; they fit the L1 cache. */
 #define WINDOW 64
 
-static uint64_t key_of(int32_t page, uint64_t salt)
-{
-    uint64_t mixed = (uint64_t)page * 0x9E3779B97F4A7C15u + salt;
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
-    return mixed ^ mixed >> 31;
-}
-
 static bool comes_first(const Heaps *heaps, double score, int32_t page, double other_score, int32_t other_page)
 {
     if (score != other_score)
         return score > other_score;
-    uint64_t salt = (uint64_t)heaps->numbers[SALT];
-    return key_of(page, salt) < key_of(other_page, salt);
+    return mixed_bits((uint64_t)page, heaps->salt) < mixed_bits((uint64_t)other_page, heaps->salt);
 }
 
-static int32_t host_of(const Heaps *heaps, int32_t index)
+static int32_t host_at(const Heaps *heaps, int32_t index)
 {
     const PageRecord *pages = heaps->pages;
     int32_t mark = pages[index].parent;
@@ -110,7 +103,7 @@ static void set_rank(Heaps *heaps, int64_t rank, Entry entry)
     heaps->hosts[entry.host].rank = (int32_t)rank;
 }
 
-static bool entry_comes_first(const Heaps *heaps, Entry one, Entry other)
+bool entry_comes_first(const Heaps *heaps, Entry one, Entry other)
 {
     return comes_first(heaps, one.score, one.page, other.score, other.page);
 }
@@ -119,7 +112,7 @@ static bool entry_comes_first(const Heaps *heaps, Entry one, Entry other)
 static void sift(Heaps *heaps, int64_t rank, Entry entry)
 {
     const Entry *ranking = heaps->ranking;
-    int64_t n_ranked = heaps->numbers[N_RANKED];
+    int64_t n_ranked = (int64_t)heaps->n_ranked;
     while (rank > 1) {
         Entry above = ranking[rank / 2 - 1];
         if (!entry_comes_first(heaps, entry, above))
@@ -140,19 +133,18 @@ static void sift(Heaps *heaps, int64_t rank, Entry entry)
     set_rank(heaps, rank, entry);
 }
 
-/* Update the rank of a host after its best page, or that page's score, has changed. */
-static void rank_host(Heaps *heaps, int32_t host)
+void heaps_rank_host(Heaps *heaps, int32_t host)
 {
     int64_t rank = heaps->hosts[host].rank;
     int32_t best = heaps->hosts[host].best;
     if (rank == 0)
-        rank = ++heaps->numbers[N_RANKED];
+        rank = (int64_t)++heaps->n_ranked;
     sift(heaps, rank, (Entry){heaps->pages[best].score, best - 1, host});
 }
 
-static void unrank_host(Heaps *heaps, int32_t host)
+void heaps_unrank_host(Heaps *heaps, int32_t host)
 {
-    int64_t n_ranked = --heaps->numbers[N_RANKED], rank = heaps->hosts[host].rank;
+    int64_t n_ranked = (int64_t)--heaps->n_ranked, rank = heaps->hosts[host].rank;
     heaps->hosts[host].rank = 0;
     if (rank <= n_ranked)
         sift(heaps, rank, heaps->ranking[n_ranked]);
@@ -165,7 +157,7 @@ static void set_best(Heaps *heaps, int32_t host, int32_t root)
     page->parent = -1 - host;
     page->next = page->previous = 0;
     heaps->hosts[host].best = root;
-    rank_host(heaps, host);
+    heaps_rank_host(heaps, host);
 }
 
 /* Merge a heap, possibly of one page, into that of its host. */
@@ -183,9 +175,9 @@ static void rise(Heaps *heaps, int32_t index)
     PageRecord *pages = heaps->pages;
     int32_t parent = pages[index].parent;
     if (parent < 0) {
-        rank_host(heaps, -1 - parent);
+        heaps_rank_host(heaps, -1 - parent);
     } else if (comes_first(heaps, pages[index].score, index - 1, pages[parent].score, parent - 1)) {
-        int32_t host = host_of(heaps, index);
+        int32_t host = host_at(heaps, index);
         cut(heaps, index);
         merge(heaps, host, index);
     }
@@ -194,7 +186,7 @@ static void rise(Heaps *heaps, int32_t index)
 /* Separate a page from its children after its score has fallen, because they may be better now. */
 static void fall(Heaps *heaps, int32_t index)
 {
-    int32_t host = host_of(heaps, index);
+    int32_t host = host_at(heaps, index);
     int32_t children = linked_children(heaps, host, index);
     if (heaps->pages[index].parent < 0)
         set_best(heaps, host, children ? link_roots(heaps, host, index, children) : index);
@@ -203,34 +195,34 @@ static void fall(Heaps *heaps, int32_t index)
 }
 
 /* The new score of a queued page; NaN is passed on. */
-static double combined(int64_t rule, double old, double pushed)
+static double combined(UpdateRule rule, double old, double pushed)
 {
     if (rule == RULE_SUM)
         return old + pushed;
     return rule == RULE_FIRST || (rule == RULE_MAX && pushed <= old) ? old : pushed;
 }
 
-/* Start to load the records that a batch will change. In a large frontier every step from record to record waits for
+/* Start to load the records that pushes will change. In a large frontier every step from record to record waits for
    memory; here the steps of many pushes run side by side. */
-static void prefetch(const Heaps *heaps, const Entry *batch, Py_ssize_t length)
+static void prefetch(const Heaps *heaps, const int32_t *pushed, const int32_t *hosts, size_t count)
 {
     const PageRecord *pages = heaps->pages;
-    for (Py_ssize_t i = 0; i < length; i++) {
-        __builtin_prefetch(&pages[batch[i].page + 1]);
-        __builtin_prefetch(&heaps->hosts[batch[i].host]);
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&pages[pushed[i] + 1]);
+        __builtin_prefetch(&heaps->hosts[hosts[i]]);
     }
-    for (Py_ssize_t i = 0; i < length; i++) {
-        int32_t parent = pages[batch[i].page + 1].parent;
+    for (size_t i = 0; i < count; i++) {
+        int32_t parent = pages[pushed[i] + 1].parent;
         if (parent > 0)
             __builtin_prefetch(&pages[parent]);
-        __builtin_prefetch(&pages[heaps->hosts[batch[i].host].best]);
+        __builtin_prefetch(&pages[heaps->hosts[hosts[i]].best]);
     }
-    for (Py_ssize_t i = 0; i < length; i++)
-        __builtin_prefetch(&pages[pages[heaps->hosts[batch[i].host].best].child]);
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&pages[pages[heaps->hosts[hosts[i]].best].child]);
 }
 
 /* Push a page; false, with nothing changed, if its score would be NaN. */
-static bool push(Heaps *heaps, int32_t index, int32_t host, double pushed, int64_t rule)
+static bool push(Heaps *heaps, int32_t index, int32_t host, double pushed, UpdateRule rule)
 {
     PageRecord *page = &heaps->pages[index];
     if (page->parent == POPPED)
@@ -240,7 +232,7 @@ static bool push(Heaps *heaps, int32_t index, int32_t host, double pushed, int64
         return false;
     if (page->parent == 0) {
         page->score = score;
-        heaps->numbers[N_QUEUED]++;
+        heaps->n_queued++;
         merge(heaps, host, index);
     } else if (score != page->score) {
         bool is_higher = score > page->score;
@@ -253,39 +245,64 @@ static bool push(Heaps *heaps, int32_t index, int32_t host, double pushed, int64
     return true;
 }
 
-/* The number of leading elements whose page and host are within the arrays. */
-static Py_ssize_t n_within(const Heaps *heaps, const Entry *batch, Py_ssize_t length)
+/* After the first record, which stands for none. */
+bool make_room_for_page(Heaps *heaps, int32_t page)
 {
-    for (Py_ssize_t i = 0; i < length; i++)
-        if (batch[i].page < 0 || batch[i].page >= heaps->n_pages - 1 || batch[i].host < 0 ||
-            batch[i].host >= heaps->n_hosts)
-            return i;
-    return length;
+    return make_room((void **)&heaps->pages, &heaps->pages_room, (size_t)page + 2, sizeof *heaps->pages);
 }
 
-Py_ssize_t heaps_push(Heaps *heaps, Entry *batch, Py_ssize_t length)
+/* The number of leading pages and hosts with a record, which they get if need be; -1 with an exception set. */
+static Py_ssize_t with_records(Heaps *heaps, const int32_t *pages, const int32_t *hosts, size_t count)
 {
-    int64_t rule = heaps->numbers[RULE];
-    Py_ssize_t done = 0;
-    while (done < length) {
-        Py_ssize_t window = length - done < WINDOW ? length - done : WINDOW;
-        Py_ssize_t end = done + n_within(heaps, batch + done, window);
-        if (end == done)
-            break;
-        prefetch(heaps, batch + done, end - done);
-        for (; done < end; done++)
-            if (!push(heaps, batch[done].page + 1, batch[done].host, batch[done].score, rule))
-                return done;
+    int32_t last_page = -1, last_host = -1;
+    size_t n = 0;
+    /* The highest numbers have no index, or stand for something else as -1 - host. */
+    for (; n < count && pages[n] >= 0 && pages[n] < INT32_MAX && hosts[n] >= 0 && hosts[n] < INT32_MAX; n++) {
+        last_page = pages[n] > last_page ? pages[n] : last_page;
+        last_host = hosts[n] > last_host ? hosts[n] : last_host;
     }
-    return done;
+    size_t n_hosts = (size_t)(last_host + 1);
+    if (!make_room_for_page(heaps, last_page) ||
+        !make_room((void **)&heaps->hosts, &heaps->hosts_room, n_hosts, sizeof *heaps->hosts) ||
+        !make_room((void **)&heaps->ranking, &heaps->ranking_room, n_hosts, sizeof *heaps->ranking))
+        return -1;
+    return (Py_ssize_t)n;
 }
 
-/* Pop the best page of a host and rank the host by its next best. */
-static void pop_page(Heaps *heaps, Entry entry)
+void heaps_cancel_scan(Heaps *heaps)
+{
+    for (size_t i = 0; i < heaps->n_scanned; i++)
+        heaps_rank_host(heaps, heaps->scanned[i].host);
+    heaps->n_scanned = 0;
+    heaps->is_scanning = false;
+}
+
+Py_ssize_t heaps_push(Heaps *heaps, const int32_t *pages, const int32_t *hosts, const double *scores, size_t count,
+                      UpdateRule rule)
+{
+    heaps_cancel_scan(heaps);
+    size_t done = 0;
+    while (done < count) {
+        size_t window = count - done < WINDOW ? count - done : WINDOW;
+        Py_ssize_t usable = with_records(heaps, pages + done, hosts + done, window);
+        if (usable < 0)
+            return -1;
+        prefetch(heaps, pages + done, hosts + done, (size_t)usable);
+        size_t end = done + (size_t)usable;
+        for (; done < end; done++)
+            if (!push(heaps, pages[done] + 1, hosts[done], scores[done], rule))
+                return (Py_ssize_t)done;
+        if ((size_t)usable < window)
+            break;
+    }
+    return (Py_ssize_t)done;
+}
+
+void heaps_pop_page(Heaps *heaps, Entry entry)
 {
     heaps->pages[entry.page + 1].parent = POPPED;
-    heaps->numbers[N_QUEUED]--;
-    heaps->numbers[N_POPPED]++;
+    heaps->n_queued--;
+    heaps->n_popped++;
     int32_t root = linked_children(heaps, entry.host, entry.page + 1);
     if (root) {
         set_best(heaps, entry.host, root);
@@ -293,67 +310,10 @@ static void pop_page(Heaps *heaps, Entry entry)
     }
     heaps->hosts[entry.host].best = 0;
     if (heaps->hosts[entry.host].rank)
-        unrank_host(heaps, entry.host);
+        heaps_unrank_host(heaps, entry.host);
 }
 
-Py_ssize_t heaps_pop_best(Heaps *heaps, Entry *popped, Py_ssize_t length)
+int32_t heaps_host_of(const Heaps *heaps, int32_t page)
 {
-    for (Py_ssize_t i = 0; i < length; i++) {
-        if (heaps->numbers[N_RANKED] == 0)
-            return i;
-        popped[i] = heaps->ranking[0];
-        pop_page(heaps, popped[i]);
-    }
-    return length;
-}
-
-Py_ssize_t heaps_pop_each(Heaps *heaps, Entry *bests, Py_ssize_t length)
-{
-    for (Py_ssize_t i = 0; i < length; i++)
-        pop_page(heaps, bests[i]);
-    return length;
-}
-
-Py_ssize_t heaps_put_back(Heaps *heaps, Entry *bests, Py_ssize_t length)
-{
-    for (Py_ssize_t i = 0; i < length; i++)
-        rank_host(heaps, bests[i].host);
-    return length;
-}
-
-void heaps_scan(Heaps *heaps, const Entry *passed_over, Py_ssize_t n_passed, Entry *scanned, Py_ssize_t length)
-{
-    for (Py_ssize_t i = 0; i < length; i++) {
-        int64_t n = heaps->numbers[N_RESCANNED];
-        bool has_ranked = heaps->numbers[N_RANKED] > 0;
-        if (n < n_passed && (!has_ranked || entry_comes_first(heaps, passed_over[n], heaps->ranking[0]))) {
-            scanned[i] = passed_over[n];
-            heaps->numbers[N_RESCANNED]++;
-        } else if (has_ranked) {
-            scanned[i] = heaps->ranking[0];
-            unrank_host(heaps, heaps->ranking[0].host);
-        } else {
-            return;
-        }
-    }
-}
-
-void heaps_list(const Heaps *heaps, int32_t *pages, int32_t *hosts)
-{
-    const PageRecord *records = heaps->pages;
-    int64_t n = 0;
-    for (int64_t host = 0; host < heaps->n_hosts; host++) {
-        int32_t root = heaps->hosts[host].best, index = root;
-        while (index) {
-            pages[n] = index - 1;
-            hosts[n++] = (int32_t)host;
-            if (records[index].child) {
-                index = records[index].child;
-                continue;
-            }
-            while (index != root && records[index].next == 0)
-                index = records[index].parent;
-            index = records[index].next;
-        }
-    }
+    return host_at(heaps, page + 1);
 }

@@ -1,4 +1,4 @@
-/* The heaps of the unbounded frontier: their records, and the operations on them; see heaps.c. */
+/* The heaps of the unbounded frontier; see heaps.c. */
 
 #ifndef SCENTHOUND_HEAPS_H
 #define SCENTHOUND_HEAPS_H
@@ -15,7 +15,7 @@ typedef struct {
     int32_t best, rank;
 } HostRecord;
 
-/* The element of a batch, of the ranking and of the popped pages. */
+/* A host with its best page, or a popped page. */
 typedef struct {
     double score;
     int32_t page, host;
@@ -23,38 +23,47 @@ typedef struct {
 
 #define POPPED INT32_MIN
 
-/* Indices of `numbers`, and the update rules, as in `frontier.native_frontier`. */
-enum { N_QUEUED, N_POPPED, N_RANKED, SALT, N_RESCANNED, RULE, N_NUMBERS };
-enum { RULE_MAX, RULE_SUM, RULE_LATEST, RULE_FIRST };
+/* As in `frontier.priority`. */
+typedef enum { RULE_MAX, RULE_SUM, RULE_LATEST, RULE_FIRST, N_RULES } UpdateRule;
 
 typedef struct {
+    uint64_t salt;
     PageRecord *pages;
     HostRecord *hosts;
     Entry *ranking;
-    int64_t *numbers;
-    int64_t n_pages, n_hosts;
+    Entry *passed_over, *scanned;
+    size_t pages_room, hosts_room, ranking_room, passed_over_room, scanned_room;
+    size_t n_queued, n_popped, n_ranked, n_passed_over, n_scanned;
+    /* How many of those passed over were scanned again. */
+    size_t n_rescanned;
+    bool is_scanning;
 } Heaps;
 
-/* Push a batch by the rule in `numbers`, up to an element without a record or with NaN; returns their number. */
-Py_ssize_t heaps_push(Heaps *heaps, Entry *batch, Py_ssize_t length);
+static inline bool heaps_knows(const Heaps *heaps, int32_t page)
+{
+    return page >= 0 && (size_t)page + 1 < heaps->pages_room && heaps->pages[page + 1].parent != 0;
+}
 
-/* Fill `popped` with the best pages of the ranked hosts; returns their number. */
-Py_ssize_t heaps_pop_best(Heaps *heaps, Entry *popped, Py_ssize_t length);
+static inline bool heaps_has(const Heaps *heaps, int32_t page)
+{
+    return heaps_knows(heaps, page) && heaps->pages[page + 1].parent != POPPED;
+}
 
-/* Pop these pages, each the best of another host. */
-Py_ssize_t heaps_pop_each(Heaps *heaps, Entry *bests, Py_ssize_t length);
-
-/* Rank scanned hosts again. */
-Py_ssize_t heaps_put_back(Heaps *heaps, Entry *bests, Py_ssize_t length);
-
-/* Fill `scanned` with the best hosts, best first, from the ranking, which they leave, and from `passed_over`, of which
-   the first `N_RESCANNED` were scanned before. */
-void heaps_scan(Heaps *heaps, const Entry *passed_over, Py_ssize_t n_passed, Entry *scanned, Py_ssize_t length);
-
-/* Fill two arrays of the length of the queue with the pages and their hosts, by walking every heap. */
-void heaps_list(const Heaps *heaps, int32_t *pages, int32_t *hosts);
-
-/* Add the functions on heaps to the module; -1 with an exception if that fails. */
-int add_heaps(PyObject *module);
+/* Push pages up to one with a negative number, a host with a negative number, or a score that would be NaN. Returns how
+   many were pushed; -1 with an exception set if there is no memory. */
+Py_ssize_t heaps_push(Heaps *heaps, const int32_t *pages, const int32_t *hosts, const double *scores, size_t count,
+                      UpdateRule rule);
+/* Make room for the record of a page; false with an exception set if there is none. */
+bool make_room_for_page(Heaps *heaps, int32_t page);
+/* Pop the best page of a host, and rank the host by its next best. */
+void heaps_pop_page(Heaps *heaps, Entry entry);
+/* The host of a queued page. */
+int32_t heaps_host_of(const Heaps *heaps, int32_t page);
+/* Update the rank of a host after its best page, or that page's score, has changed. */
+void heaps_rank_host(Heaps *heaps, int32_t host);
+void heaps_unrank_host(Heaps *heaps, int32_t host);
+bool entry_comes_first(const Heaps *heaps, Entry one, Entry other);
+/* Rank the scanned hosts again, which ends a scan. */
+void heaps_cancel_scan(Heaps *heaps);
 
 #endif

@@ -1,25 +1,31 @@
-/* The HTML reader: text, links and head of a page in UTF-8. `scenthound.web.native_html` describes the result.
+/* The HTML reader: text, links and head of a page in UTF-8. `scenthound.web.html` describes the result.
 
    The tree of the page is built as the HTML standard says, with nodes that are ranges of the source, and then walked
    once. The text has the visible words, the title first. Blocks, cells and line breaks separate words, inline elements
    do not; images contribute their alt texts. */
 
-#include "html.h"
 #include "html_tree.h"
-#include "words.h"
 
 #include <stdlib.h>
 
+/* Between the title, blocks, cells and lines; `scenthound.web.html` has it too. */
+#define BLOCK_END 0x1E
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 /* Memory that is kept from page to page, up to these sizes. */
 #define MAX_KEPT_NODES (1u << 16)
 #define MAX_KEPT_TEXT (1u << 20)
 
+#define N_TEXTS 8
+
 typedef struct {
     Tree tree;
-    Text text, references, value;
-    Text reference_ends, edges, opens, closes; /* of 32-bit numbers */
-    Text nofollow;
+    union {
+        struct {
+            Text text, references, value, nofollow;
+            Text reference_ends, edges, opens, closes; /* of 32-bit numbers */
+        };
+        Text texts[N_TEXTS];
+    };
     uint32_t n_links, max_links, title_end;
     PyObject *base, *metas, *refreshes;
 } Page;
@@ -32,8 +38,9 @@ static void add_number(Text *numbers, size_t number)
 
 static void separate(Page *page)
 {
-    if (page->text.length && page->text.bytes[page->text.length - 1] != '\n')
-        text_add(&page->text, "\n", 1);
+    static const uint8_t end = BLOCK_END;
+    if (page->text.length && page->text.bytes[page->text.length - 1] != end)
+        text_add(&page->text, &end, 1);
 }
 
 static Attribute attribute(Page *page, const Node *node, const char *name)
@@ -59,23 +66,14 @@ static PyObject *value_string(Page *page, Attribute value)
 
 static bool has_nofollow(Page *page, Attribute relation)
 {
-    static const char name[] = "nofollow";
     page->value.length = 0;
     add_value(page, &page->value, relation);
     const uint8_t *bytes = page->value.bytes;
-    size_t length = page->value.length, at = 0;
-    while (at < length) {
-        size_t start = at;
-        while (at < length && !is_html_space(bytes[at]))
-            at++;
-        if (at - start == sizeof name - 1) {
-            size_t index = 0;
-            while (index < sizeof name - 1 && (bytes[start + index] | 0x20) == (uint8_t)name[index])
-                index++;
-            if (index == sizeof name - 1)
-                return true;
-        }
-        at++;
+    for (size_t start = 0, end; start < page->value.length; start = end + 1) {
+        for (end = start; end < page->value.length && !is_html_space(bytes[end]); end++)
+            ;
+        if (is_word((Bytes){bytes + start, end - start}, "nofollow"))
+            return true;
     }
     return false;
 }
@@ -118,19 +116,14 @@ static void close_link(Page *page, const Node *node)
 
 /* The head */
 
-static bool is_inside(Page *page, const Node *node, Tag tag)
+/* Whether a node is in an element with one of some properties, or with a tag. */
+static bool is_inside(Page *page, const Node *node, uint32_t properties, Tag tag)
 {
-    for (uint32_t parent = node->parent; parent; parent = node_at(&page->tree, parent)->parent)
-        if (node_at(&page->tree, parent)->tag == tag)
+    for (uint32_t parent = node->parent; parent; parent = node_at(&page->tree, parent)->parent) {
+        Tag of_parent = node_at(&page->tree, parent)->tag;
+        if (properties_of[of_parent] & properties || of_parent == tag)
             return true;
-    return false;
-}
-
-static bool is_hidden(Page *page, const Node *node)
-{
-    for (uint32_t parent = node->parent; parent; parent = node_at(&page->tree, parent)->parent)
-        if (properties_of[node_at(&page->tree, parent)->tag] & (HIDDEN | ALWAYS_HIDDEN))
-            return true;
+    }
     return false;
 }
 
@@ -157,13 +150,14 @@ static void write_title(Page *page)
     Tree *tree = &page->tree;
     for (uint32_t index = 1; index < tree->n_nodes; index++) {
         const Node *node = node_at(tree, index);
-        if (node->tag != TAG_title || node->space != SPACE_HTML || !node->first || is_hidden(page, node))
+        if (node->tag != TAG_title || node->space != SPACE_HTML || !node->first ||
+            is_inside(page, node, HIDDEN | ALWAYS_HIDDEN, TAG_none))
             continue;
         const Node *text = node_at(tree, node->first);
         text_add_decoded(&page->text, tree->tokenizer.data, text->start, text->end, IN_TEXT, false);
         if (!is_only_space(&page->text)) {
             page->title_end = (uint32_t)page->text.length;
-            text_add(&page->text, "\n", 1);
+            separate(page);
             return;
         }
         page->text.length = 0;
@@ -187,8 +181,7 @@ static bool read_meta(Page *page, const Node *node)
     page->value.length = 0;
     if (equivalent.found)
         add_value(page, &page->value, equivalent);
-    Attribute decoded = {true, 0, (uint32_t)page->value.length};
-    if (is_value(page->value.bytes, decoded, "refresh") && !is_inside(page, node, TAG_noscript))
+    if (is_word((Bytes){page->value.bytes, page->value.length}, "refresh") && !is_inside(page, node, 0, TAG_noscript))
         return append_string(page->refreshes, value_string(page, content));
     return true;
 }
@@ -295,13 +288,21 @@ static Page *take_page(void)
     kept = NULL;
     if (!page)
         return NULL;
-    Text *texts[] = {&page->text, &page->references, &page->value, &page->reference_ends,
-                     &page->edges, &page->opens, &page->closes, &page->nofollow};
-    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
-        texts[index]->length = 0;
+    for (size_t index = 0; index < N_TEXTS; index++)
+        page->texts[index].length = 0;
     page->n_links = page->title_end = 0;
-    page->base = page->metas = page->refreshes = NULL;
+    page->base = NULL;
+    page->metas = PyList_New(0);
+    page->refreshes = PyList_New(0);
     return page;
+}
+
+static bool has_failed(const Page *page)
+{
+    bool is_any_failed = page->tree.failed;
+    for (size_t index = 0; index < N_TEXTS; index++)
+        is_any_failed |= page->texts[index].failed;
+    return is_any_failed;
 }
 
 static void give_back(Page *page)
@@ -309,17 +310,15 @@ static void give_back(Page *page)
     Py_CLEAR(page->base);
     Py_CLEAR(page->metas);
     Py_CLEAR(page->refreshes);
-    Text *texts[] = {&page->text, &page->references, &page->value, &page->reference_ends,
-                     &page->edges, &page->opens, &page->closes, &page->nofollow};
-    bool is_large = page->tree.n_room > MAX_KEPT_NODES || kept;
-    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
-        is_large |= texts[index]->failed || texts[index]->room > MAX_KEPT_TEXT;
+    bool is_large = page->tree.n_room > MAX_KEPT_NODES || kept || has_failed(page);
+    for (size_t index = 0; index < N_TEXTS; index++)
+        is_large |= page->texts[index].room > MAX_KEPT_TEXT;
     if (!is_large) {
         kept = page;
         return;
     }
-    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
-        free(texts[index]->bytes);
+    for (size_t index = 0; index < N_TEXTS; index++)
+        free(page->texts[index].bytes);
     free(page->tree.nodes);
     free(page);
 }
@@ -331,19 +330,10 @@ static PyObject *bytes_of(const Text *text)
 
 static PyObject *result(Page *page)
 {
-    const Text *texts[] = {&page->text, &page->references, &page->value, &page->reference_ends,
-                           &page->edges, &page->opens, &page->closes, &page->nofollow};
-    for (size_t index = 0; index < sizeof texts / sizeof *texts; index++)
-        if (texts[index]->failed)
-            return PyErr_NoMemory();
-    if (!page->base) {
-        Py_INCREF(Py_None);
-        page->base = Py_None;
-    }
     return Py_BuildValue("NINNNNNNOOO", bytes_of(&page->text), page->title_end, bytes_of(&page->edges),
                          bytes_of(&page->opens), bytes_of(&page->closes), bytes_of(&page->references),
-                         bytes_of(&page->reference_ends), bytes_of(&page->nofollow), page->base, page->metas,
-                         page->refreshes);
+                         bytes_of(&page->reference_ends), bytes_of(&page->nofollow), page->base ? page->base : Py_None,
+                         page->metas, page->refreshes);
 }
 
 /* Whether all bytes are characters. Parts of a character before and after a tag would become one in the text. */
@@ -360,48 +350,37 @@ static bool is_utf_8(const uint8_t *bytes, size_t length)
     return true;
 }
 
-static PyObject *read_html(PyObject *module, PyObject *arguments)
+/* The result, or NULL with or without an exception: without one, there is no memory. */
+static PyObject *page_read(Page *page, const Py_buffer *source)
 {
-    (void)module;
-    Py_buffer source;
-    unsigned int max_links;
-    if (!PyArg_ParseTuple(arguments, "y*I:read_html", &source, &max_links))
+    if (!page->metas || !page->refreshes)
         return NULL;
-    PyObject *read = NULL;
-    Page *page = NULL;
-    if (source.len > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "A page must have less than 2 GiB.");
-    } else if (!is_utf_8(source.buf, (size_t)source.len)) {
-        read = Py_NewRef(Py_None);
-    } else if (!(page = take_page())) {
-        PyErr_NoMemory();
-    } else {
-        page->max_links = max_links;
-        page->metas = PyList_New(0);
-        page->refreshes = PyList_New(0);
-        if (page->metas && page->refreshes) {
-            build_tree(&page->tree, source.buf, (uint32_t)source.len);
-            if (page->tree.failed) {
-                PyErr_NoMemory();
-            } else {
-                write_title(page);
-                if (walk(page))
-                    read = result(page);
-            }
-        }
-        give_back(page);
-    }
-    PyBuffer_Release(&source);
-    return read;
+    build_tree(&page->tree, source->buf, (uint32_t)source->len);
+    if (page->tree.failed)
+        return NULL;
+    write_title(page);
+    return walk(page) && !has_failed(page) ? result(page) : NULL;
 }
 
-static PyMethodDef methods[] = {
-    {"read_html", read_html, METH_VARARGS, "Read a page in UTF-8; None if it is not."},
-    {NULL, NULL, 0, NULL},
-};
+PyObject *read_html(PyObject *Py_UNUSED(module), Arguments *given)
+{
+    const Py_buffer *source = &given->arrays[0];
+    if (!check(source->len <= INT32_MAX, "A page must have less than 2 GiB.") ||
+        !check(given->integers[0] >= 0, "The number of links must not be negative."))
+        return NULL;
+    if (!is_utf_8(source->buf, (size_t)source->len))
+        return Py_NewRef(Py_None);
+    Page *page = take_page();
+    if (!page)
+        return PyErr_NoMemory();
+    page->max_links = given->integers[0] < INT32_MAX ? (uint32_t)given->integers[0] : INT32_MAX;
+    PyObject *read = page_read(page, source);
+    give_back(page);
+    return read || PyErr_Occurred() ? read : PyErr_NoMemory();
+}
 
-int add_html(PyObject *module)
+bool prepare_html(void)
 {
     html_tags_prepare();
-    return html_references_prepare() ? PyModule_AddFunctions(module, methods) : -1;
+    return html_references_prepare();
 }

@@ -20,13 +20,25 @@ static void close_item(Tree *tree, Tag tag, Tag other)
     }
 }
 
-static void close_select(Tree *tree)
+/* Close an element in scope. `except` is the tag that is not implied, the element's own if it could be. */
+static bool close_in_scope(Tree *tree, Tag tag, Scope scope, Tag except)
 {
-    if (is_in_scope(tree, TAG_select, DEFAULT_SCOPE))
-        pop_through(tree, TAG_select);
+    if (!is_in_scope(tree, tag, scope))
+        return false;
+    generate_implied_end_tags(tree, except);
+    pop_through(tree, tag);
+    return true;
 }
 
-static void open_anchor(Tree *tree, const Token *token)
+static bool close_select(Tree *tree)
+{
+    bool is_open = is_in_scope(tree, TAG_select, DEFAULT_SCOPE);
+    if (is_open)
+        pop_through(tree, TAG_select);
+    return is_open;
+}
+
+static void close_anchor(Tree *tree)
 {
     uint32_t open = last_formatting(tree, TAG_a);
     if (open) {
@@ -34,8 +46,6 @@ static void open_anchor(Tree *tree, const Token *token)
         remove_formatting(tree, open);
         remove_from_stack(tree, open);
     }
-    reconstruct_formatting(tree);
-    push_formatting(tree, insert_element(tree, token, SPACE_HTML));
 }
 
 static void open_frameset(Tree *tree, const Token *token)
@@ -58,47 +68,10 @@ static void open_form(Tree *tree, const Token *token)
         tree->form = form;
 }
 
-static void open_option(Tree *tree, const Token *token)
+/* What a start tag does besides what its properties say; true if that is all. */
+static bool prepare_element(Tree *tree, const Token *token)
 {
-    if (is_in_scope(tree, TAG_select, DEFAULT_SCOPE))
-        generate_implied_end_tags(tree, token->tag == TAG_option ? TAG_optgroup : TAG_none);
-    else if (is_current(tree, TAG_option))
-        pop(tree);
-    reconstruct_formatting(tree);
-    insert_element(tree, token, SPACE_HTML);
-}
-
-static void open_foreign(Tree *tree, const Token *token)
-{
-    reconstruct_formatting(tree);
-    insert_element(tree, token, token->tag == TAG_svg ? SPACE_SVG : SPACE_MATH);
-    if (token->is_self_closing)
-        pop(tree);
-}
-
-static bool start_tag(Tree *tree, Token *token)
-{
-    if (properties_of[token->tag] & HEAD_CONTENT)
-        return in_head(tree, token);
-    if (properties_of[token->tag] & CLOSES_P) {
-        close_p(tree);
-        insert_element(tree, token, SPACE_HTML);
-        return true;
-    }
     switch (token->tag) {
-    case TAG_html:
-    case TAG_caption:
-    case TAG_col:
-    case TAG_colgroup:
-    case TAG_frame:
-    case TAG_head:
-    case TAG_tbody:
-    case TAG_td:
-    case TAG_tfoot:
-    case TAG_th:
-    case TAG_thead:
-    case TAG_tr:
-        return true;
     case TAG_body:
         if (tree->depth > 1 && is_html(tree, tree->stack[1], TAG_body) && !tree->n_open[TAG_template])
             tree->is_framesets_ok = false;
@@ -106,158 +79,102 @@ static bool start_tag(Tree *tree, Token *token)
     case TAG_frameset:
         open_frameset(tree, token);
         return true;
-    case TAG_p:
-        close_p(tree);
-        insert_element(tree, token, SPACE_HTML);
-        return true;
-    case TAG_h1:
-    case TAG_h2:
-    case TAG_h3:
-    case TAG_h4:
-    case TAG_h5:
-    case TAG_h6:
-        close_p(tree);
-        if (has_property(tree, current(tree), HEADING))
-            pop(tree);
-        insert_element(tree, token, SPACE_HTML);
-        return true;
-    case TAG_pre:
-    case TAG_listing:
-        close_p(tree);
-        insert_element(tree, token, SPACE_HTML);
-        tree->is_framesets_ok = false;
-        return true;
     case TAG_form:
         open_form(tree, token);
         return true;
-    case TAG_li:
-        tree->is_framesets_ok = false;
-        close_item(tree, TAG_li, TAG_li);
-        close_p(tree);
-        insert_element(tree, token, SPACE_HTML);
+    case TAG_math:
+    case TAG_svg:
+        reconstruct_formatting(tree);
+        insert_element(tree, token, token->tag == TAG_svg ? SPACE_SVG : SPACE_MATH);
+        if (token->is_self_closing)
+            pop(tree);
         return true;
+    case TAG_select:
+        return close_select(tree);
+    case TAG_li:
+        close_item(tree, TAG_li, TAG_li);
+        return false;
     case TAG_dd:
     case TAG_dt:
-        tree->is_framesets_ok = false;
         close_item(tree, TAG_dd, TAG_dt);
-        close_p(tree);
-        insert_element(tree, token, SPACE_HTML);
-        return true;
-    case TAG_plaintext:
-        close_p(tree);
-        insert_raw_text(tree, token);
-        return true;
+        return false;
     case TAG_button:
-        if (is_in_scope(tree, TAG_button, DEFAULT_SCOPE)) {
-            generate_implied_end_tags(tree, TAG_none);
-            pop_through(tree, TAG_button);
-        }
-        reconstruct_formatting(tree);
-        insert_element(tree, token, SPACE_HTML);
-        tree->is_framesets_ok = false;
-        return true;
+        close_in_scope(tree, TAG_button, DEFAULT_SCOPE, TAG_none);
+        return false;
     case TAG_a:
-        open_anchor(tree, token);
-        return true;
+        close_anchor(tree);
+        return false;
     case TAG_nobr:
         reconstruct_formatting(tree);
-        if (is_in_scope(tree, TAG_nobr, DEFAULT_SCOPE)) {
+        if (is_in_scope(tree, TAG_nobr, DEFAULT_SCOPE))
             adopt(tree, TAG_nobr);
-            reconstruct_formatting(tree);
-        }
-        push_formatting(tree, insert_element(tree, token, SPACE_HTML));
-        return true;
-    case TAG_applet:
-    case TAG_marquee:
-    case TAG_object:
-        reconstruct_formatting(tree);
-        insert_element(tree, token, SPACE_HTML);
-        push_marker(tree);
-        tree->is_framesets_ok = false;
-        return true;
+        return false;
     case TAG_table:
         if (!tree->is_quirky)
             close_p(tree);
-        insert_element(tree, token, SPACE_HTML);
-        tree->is_framesets_ok = false;
         tree->mode = IN_TABLE;
-        return true;
-    case TAG_image:
-        token->tag = TAG_img;
-        /* fall through */
-    case TAG_area:
-    case TAG_br:
-    case TAG_embed:
-    case TAG_img:
-    case TAG_keygen:
-    case TAG_wbr:
-        reconstruct_formatting(tree);
-        insert_void(tree, token);
-        tree->is_framesets_ok = false;
-        return true;
+        return false;
     case TAG_input:
         close_select(tree);
-        reconstruct_formatting(tree);
-        insert_void(tree, token);
-        if (!is_value(tree->tokenizer.data, find_attribute(tree->tokenizer.data, token->start, token->end, "type"),
-                      "hidden"))
+        if (!has_value(tree, token, "type", "hidden"))
             tree->is_framesets_ok = false;
-        return true;
-    case TAG_param:
-    case TAG_source:
-    case TAG_track:
-        insert_void(tree, token);
-        return true;
+        return false;
     case TAG_hr:
         close_p(tree);
         if (is_in_scope(tree, TAG_select, DEFAULT_SCOPE))
             generate_implied_end_tags(tree, TAG_none);
-        insert_void(tree, token);
-        tree->is_framesets_ok = false;
-        return true;
+        return false;
     case TAG_xmp:
         close_p(tree);
-        reconstruct_formatting(tree);
-        /* fall through */
-    case TAG_textarea:
-    case TAG_iframe:
-        tree->is_framesets_ok = false;
-        /* fall through */
-    case TAG_noembed:
-        insert_raw_text(tree, token);
-        return true;
-    case TAG_select:
-        if (is_in_scope(tree, TAG_select, DEFAULT_SCOPE)) {
-            pop_through(tree, TAG_select);
-            return true;
-        }
-        reconstruct_formatting(tree);
-        insert_element(tree, token, SPACE_HTML);
-        tree->is_framesets_ok = false;
-        return true;
+        return false;
     case TAG_option:
     case TAG_optgroup:
-        open_option(tree, token);
-        return true;
+        if (is_in_scope(tree, TAG_select, DEFAULT_SCOPE))
+            generate_implied_end_tags(tree, token->tag == TAG_option ? TAG_optgroup : TAG_none);
+        else if (is_current(tree, TAG_option))
+            pop(tree);
+        return false;
     case TAG_rb:
     case TAG_rtc:
     case TAG_rp:
     case TAG_rt:
         if (is_in_scope(tree, TAG_ruby, DEFAULT_SCOPE))
             generate_implied_end_tags(tree, token->tag == TAG_rp || token->tag == TAG_rt ? TAG_rtc : TAG_none);
-        insert_element(tree, token, SPACE_HTML);
-        return true;
-    case TAG_math:
-    case TAG_svg:
-        open_foreign(tree, token);
-        return true;
+        return false;
     default:
+        return false;
+    }
+}
+
+static bool start_tag(Tree *tree, Token *token)
+{
+    if (token->tag == TAG_image)
+        token->tag = TAG_img;
+    uint32_t properties = properties_of[token->tag];
+    if (properties & HEAD_CONTENT)
+        return in_head(tree, token);
+    if (properties & (TABLE_TAG | IGNORED) || prepare_element(tree, token))
+        return true;
+    if (properties & ENDS_P)
+        close_p(tree);
+    else if (!(properties & DIRECT))
         reconstruct_formatting(tree);
-        uint32_t element = insert_element(tree, token, SPACE_HTML);
-        if (properties_of[token->tag] & FORMATTING)
-            push_formatting(tree, element);
+    if (has_property(tree, current(tree), HEADING) && properties & HEADING)
+        pop(tree);
+    if (properties & NO_FRAMESETS)
+        tree->is_framesets_ok = false;
+    if (properties & RAW_TEXT) {
+        insert_raw_text(tree, token);
         return true;
     }
+    uint32_t element = insert_element(tree, token, SPACE_HTML);
+    if (properties & VOID)
+        pop(tree);
+    if (properties & FORMATTING)
+        push_formatting(tree, element);
+    if (properties & MARKED)
+        push_marker(tree);
+    return true;
 }
 
 static void close_any(Tree *tree, const Token *token)
@@ -280,25 +197,20 @@ static void close_any(Tree *tree, const Token *token)
 
 static void close_form(Tree *tree)
 {
+    uint32_t form = tree->form;
     if (tree->n_open[TAG_template]) {
-        if (is_in_scope(tree, TAG_form, DEFAULT_SCOPE)) {
-            generate_implied_end_tags(tree, TAG_none);
-            pop_through(tree, TAG_form);
-        }
+        close_in_scope(tree, TAG_form, DEFAULT_SCOPE, TAG_none);
         return;
     }
-    uint32_t form = tree->form;
     tree->form = 0;
-    if (!form)
-        return;
-    int depth = depth_of(tree, form);
+    int depth = form ? depth_of(tree, form) : -1;
     for (int above = tree->depth - 1; above > depth; above--)
         if (is_scope(tree, tree->stack[above]))
             return;
-    if (depth < 0)
-        return;
-    generate_implied_end_tags(tree, TAG_none);
-    remove_from_stack(tree, form);
+    if (depth >= 0) {
+        generate_implied_end_tags(tree, TAG_none);
+        remove_from_stack(tree, form);
+    }
 }
 
 static void close_heading(Tree *tree)
@@ -314,20 +226,16 @@ static void close_heading(Tree *tree)
     }
 }
 
-/* Close an element in scope. `except` is the tag that is not implied, the element's own if it could be. */
-static bool close_in_scope(Tree *tree, Tag tag, Scope scope, Tag except)
-{
-    if (!is_in_scope(tree, tag, scope))
-        return false;
-    generate_implied_end_tags(tree, except);
-    pop_through(tree, tag);
-    return true;
-}
-
 static bool end_tag(Tree *tree, Token *token)
 {
-    if (properties_of[token->tag] & CLOSES_P) {
-        close_in_scope(tree, token->tag, DEFAULT_SCOPE, TAG_none);
+    uint32_t properties = properties_of[token->tag];
+    if (properties & CLOSED_IN_SCOPE) {
+        if (close_in_scope(tree, token->tag, DEFAULT_SCOPE, TAG_none) && properties & MARKED)
+            clear_to_marker(tree);
+        return true;
+    }
+    if (properties & HEADING) {
+        close_heading(tree);
         return true;
     }
     switch (token->tag) {
@@ -339,12 +247,6 @@ static bool end_tag(Tree *tree, Token *token)
             return true;
         tree->mode = AFTER_BODY;
         return token->tag == TAG_body;
-    case TAG_button:
-    case TAG_listing:
-    case TAG_pre:
-    case TAG_select:
-        close_in_scope(tree, token->tag, DEFAULT_SCOPE, TAG_none);
-        return true;
     case TAG_form:
         close_form(tree);
         return true;
@@ -360,26 +262,12 @@ static bool end_tag(Tree *tree, Token *token)
     case TAG_dt:
         close_in_scope(tree, token->tag, DEFAULT_SCOPE, token->tag);
         return true;
-    case TAG_h1:
-    case TAG_h2:
-    case TAG_h3:
-    case TAG_h4:
-    case TAG_h5:
-    case TAG_h6:
-        close_heading(tree);
-        return true;
-    case TAG_applet:
-    case TAG_marquee:
-    case TAG_object:
-        if (close_in_scope(tree, token->tag, DEFAULT_SCOPE, TAG_none))
-            clear_to_marker(tree);
-        return true;
     case TAG_br:
         token->kind = TOKEN_START_TAG;
         token->start = token->end;
         return start_tag(tree, token);
     default:
-        if (!(properties_of[token->tag] & FORMATTING) || !adopt(tree, token->tag))
+        if (!(properties & FORMATTING) || !adopt(tree, token->tag))
             close_any(tree, token);
         return true;
     }

@@ -33,10 +33,10 @@ void insert_raw_text(Tree *tree, const Token *token)
         pop(tree);
 }
 
-static bool close_template(Tree *tree)
+static void close_template(Tree *tree)
 {
     if (!tree->n_open[TAG_template])
-        return true;
+        return;
     while (has_property(tree, current(tree), IMPLIED_END | THOROUGH_END))
         pop(tree);
     pop_through(tree, TAG_template);
@@ -44,7 +44,13 @@ static bool close_template(Tree *tree)
     if (tree->n_modes)
         tree->n_modes--;
     reset_mode(tree);
-    return true;
+}
+
+/* End tags that are ignored in and around the head. */
+static bool is_ignored_end(const Token *token)
+{
+    return token->kind == TOKEN_END_TAG && token->tag != TAG_head && token->tag != TAG_body && token->tag != TAG_html &&
+           token->tag != TAG_br;
 }
 
 static void open_template(Tree *tree, const Token *token)
@@ -59,118 +65,62 @@ static void open_template(Tree *tree, const Token *token)
 
 bool in_head(Tree *tree, Token *token)
 {
-    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
-        return true;
-    if (token->kind == TOKEN_START_TAG) {
-        switch (token->tag) {
-        case TAG_html:
-            return in_body(tree, token);
-        case TAG_base:
-        case TAG_basefont:
-        case TAG_bgsound:
-        case TAG_link:
-        case TAG_meta:
-            insert_void(tree, token);
-            return true;
-        case TAG_title:
-        case TAG_noframes:
-        case TAG_style:
-        case TAG_script:
-            insert_raw_text(tree, token);
-            return true;
-        case TAG_noscript:
-            insert_element(tree, token, SPACE_HTML);
-            tree->mode = IN_HEAD_NOSCRIPT;
-            return true;
-        case TAG_template:
-            open_template(tree, token);
-            return true;
-        case TAG_head:
-            return true;
-        default:
-            break;
-        }
-    } else if (token->kind == TOKEN_END_TAG) {
-        if (token->tag == TAG_template)
-            return close_template(tree);
-        if (token->tag == TAG_head) {
-            pop(tree);
-            tree->mode = AFTER_HEAD;
-            return true;
-        }
-        if (token->tag != TAG_body && token->tag != TAG_html && token->tag != TAG_br)
-            return true;
+    uint32_t properties = properties_of[token->tag];
+    if (token->kind == TOKEN_START_TAG && token->tag == TAG_template) {
+        open_template(tree, token);
+    } else if (token->kind == TOKEN_START_TAG && properties & HEAD_CONTENT && properties & VOID) {
+        insert_void(tree, token);
+    } else if (token->kind == TOKEN_START_TAG && properties & HEAD_CONTENT) {
+        insert_raw_text(tree, token);
+    } else if (is_start(token, TAG_noscript)) {
+        insert_element(tree, token, SPACE_HTML);
+        tree->mode = IN_HEAD_NOSCRIPT;
+    } else if (is_end(token, TAG_template)) {
+        close_template(tree);
+    } else if (!is_start(token, TAG_head) && !is_ignored_end(token)) {
+        pop(tree);
+        tree->mode = AFTER_HEAD;
+        return is_end(token, TAG_head);
     }
-    pop(tree);
-    tree->mode = AFTER_HEAD;
-    return false;
+    return true;
 }
 
 static bool in_head_noscript(Tree *tree, Token *token)
 {
-    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
+    Tag tag = token->tag;
+    if (token->kind == TOKEN_START_TAG && properties_of[tag] & HEAD_CONTENT && tag != TAG_base && tag != TAG_title &&
+        tag != TAG_script && tag != TAG_template)
+        return in_head(tree, token);
+    if (is_start(token, TAG_head) || is_start(token, TAG_noscript) ||
+        (token->kind == TOKEN_END_TAG && tag != TAG_br && tag != TAG_noscript))
         return true;
-    if (token->kind == TOKEN_START_TAG) {
-        switch (token->tag) {
-        case TAG_html:
-            return in_body(tree, token);
-        case TAG_basefont:
-        case TAG_bgsound:
-        case TAG_link:
-        case TAG_meta:
-        case TAG_noframes:
-        case TAG_style:
-            return in_head(tree, token);
-        case TAG_head:
-        case TAG_noscript:
-            return true;
-        default:
-            break;
-        }
-    } else if (token->kind == TOKEN_END_TAG && token->tag != TAG_br && token->tag != TAG_noscript) {
-        return true;
-    }
     pop(tree);
     tree->mode = IN_HEAD;
-    return token->kind == TOKEN_END_TAG && token->tag == TAG_noscript;
+    return is_end(token, TAG_noscript);
 }
 
 /* Insert the elements that are implied before a token; true if the token is done. */
 static bool before_head(Tree *tree, Token *token)
 {
-    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
-        return true;
-    bool is_start = token->kind == TOKEN_START_TAG;
-    bool is_ignored_end = token->kind == TOKEN_END_TAG && token->tag != TAG_head && token->tag != TAG_body &&
-                          token->tag != TAG_html && token->tag != TAG_br;
     if (tree->mode == INITIAL) {
         tree->is_quirky = true;
         tree->mode = BEFORE_HTML;
         return false;
     }
-    if (is_ignored_end)
+    if (is_ignored_end(token))
         return true;
-    if (tree->mode == BEFORE_HTML) {
-        bool is_html_tag = is_start && token->tag == TAG_html;
-        if (is_html_tag)
-            insert_element(tree, token, SPACE_HTML);
-        else
-            insert_tag(tree, TAG_html);
-        tree->mode = BEFORE_HEAD;
-        return is_html_tag;
-    }
-    if (is_start && token->tag == TAG_html)
-        return in_body(tree, token);
-    bool is_head_tag = is_start && token->tag == TAG_head;
-    tree->head = is_head_tag ? insert_element(tree, token, SPACE_HTML) : insert_tag(tree, TAG_head);
-    tree->mode = IN_HEAD;
-    return is_head_tag;
+    Tag implied = tree->mode == BEFORE_HTML ? TAG_html : TAG_head;
+    bool is_there = is_start(token, implied);
+    uint32_t node = is_there ? insert_element(tree, token, SPACE_HTML) : insert_tag(tree, implied);
+    if (implied == TAG_head)
+        tree->head = node;
+    tree->mode = implied == TAG_html ? BEFORE_HEAD : IN_HEAD;
+    return is_there;
 }
 
 static bool after_head(Tree *tree, Token *token)
 {
-    if (token->kind == TOKEN_TEXT && skip_space(tree, token))
-        return true;
+    bool is_body = is_start(token, TAG_body);
     if (token->kind == TOKEN_START_TAG && properties_of[token->tag] & HEAD_CONTENT) {
         tree->stack[tree->depth++] = tree->head;
         tree->n_open[TAG_head]++;
@@ -178,30 +128,16 @@ static bool after_head(Tree *tree, Token *token)
         remove_from_stack(tree, tree->head);
         return true;
     }
-    if (token->kind == TOKEN_START_TAG) {
-        switch (token->tag) {
-        case TAG_html:
-            return in_body(tree, token);
-        case TAG_body:
-            insert_element(tree, token, SPACE_HTML);
-            tree->is_framesets_ok = false;
-            tree->mode = IN_BODY;
-            return true;
-        case TAG_frameset:
-            insert_element(tree, token, SPACE_HTML);
-            tree->mode = IN_FRAMESET;
-            return true;
-        case TAG_head:
-            return true;
-        default:
-            break;
-        }
-    } else if (token->kind == TOKEN_END_TAG) {
-        if (token->tag == TAG_template)
-            return in_head(tree, token);
-        if (token->tag != TAG_body && token->tag != TAG_html && token->tag != TAG_br)
-            return true;
+    if (is_body || is_start(token, TAG_frameset)) {
+        insert_element(tree, token, SPACE_HTML);
+        tree->is_framesets_ok &= !is_body;
+        tree->mode = is_body ? IN_BODY : IN_FRAMESET;
+        return true;
     }
+    if (is_end(token, TAG_template))
+        return in_head(tree, token);
+    if (is_start(token, TAG_head) || is_end(token, TAG_head) || is_ignored_end(token))
+        return true;
     insert_tag(tree, TAG_body);
     tree->mode = IN_BODY;
     return false;
@@ -215,31 +151,13 @@ static bool in_template(Tree *tree, Token *token)
         return token->tag == TAG_template ? in_head(tree, token) : true;
     if (properties_of[token->tag] & HEAD_CONTENT)
         return in_head(tree, token);
-    Mode mode = IN_BODY;
-    switch (token->tag) {
-    case TAG_caption:
-    case TAG_colgroup:
-    case TAG_tbody:
-    case TAG_tfoot:
-    case TAG_thead:
-        mode = IN_TABLE;
-        break;
-    case TAG_col:
-        mode = IN_COLUMN_GROUP;
-        break;
-    case TAG_tr:
-        mode = IN_TABLE_BODY;
-        break;
-    case TAG_td:
-    case TAG_th:
-        mode = IN_ROW;
-        break;
-    default:
-        break;
-    }
+    tree->mode = !(properties_of[token->tag] & TABLE_TAG) ? IN_BODY
+                 : token->tag == TAG_col                  ? IN_COLUMN_GROUP
+                 : token->tag == TAG_tr                   ? IN_TABLE_BODY
+                 : is_cell(token->tag)                    ? IN_ROW
+                                                          : IN_TABLE;
     if (tree->n_modes)
-        tree->modes[tree->n_modes - 1] = mode;
-    tree->mode = mode;
+        tree->modes[tree->n_modes - 1] = tree->mode;
     return false;
 }
 
@@ -247,31 +165,24 @@ static bool after_body(Tree *tree, Token *token)
 {
     if (token->kind == TOKEN_TEXT && is_blank(tree, token))
         return in_body(tree, token);
-    if (token->kind == TOKEN_START_TAG && token->tag == TAG_html)
-        return in_body(tree, token);
-    if (tree->mode == AFTER_BODY && token->kind == TOKEN_END_TAG && token->tag == TAG_html) {
-        tree->mode = AFTER_AFTER_BODY;
-        return true;
-    }
-    tree->mode = IN_BODY;
-    return false;
+    bool is_end_of_html = tree->mode == AFTER_BODY && is_end(token, TAG_html);
+    tree->mode = is_end_of_html ? AFTER_AFTER_BODY : IN_BODY;
+    return is_end_of_html;
 }
 
 static bool in_frameset(Tree *tree, Token *token)
 {
-    if (token->kind == TOKEN_START_TAG && token->tag == TAG_noframes)
+    bool is_inside = tree->mode == IN_FRAMESET;
+    if (is_start(token, TAG_noframes))
         return in_head(tree, token);
-    if (tree->mode == IN_FRAMESET && token->kind == TOKEN_START_TAG && token->tag == TAG_frameset) {
+    if (is_inside && is_start(token, TAG_frameset)) {
         insert_element(tree, token, SPACE_HTML);
-    } else if (tree->mode == IN_FRAMESET && token->kind == TOKEN_START_TAG && token->tag == TAG_frame) {
+    } else if (is_inside && is_start(token, TAG_frame)) {
         insert_void(tree, token);
-    } else if (tree->mode == IN_FRAMESET && token->kind == TOKEN_END_TAG && token->tag == TAG_frameset) {
-        if (tree->depth > 1) {
-            pop(tree);
-            if (!is_current(tree, TAG_frameset))
-                tree->mode = AFTER_FRAMESET;
-        }
-    } else if (tree->mode == AFTER_FRAMESET && token->kind == TOKEN_END_TAG && token->tag == TAG_html) {
+    } else if (is_inside && is_end(token, TAG_frameset) && tree->depth > 1) {
+        pop(tree);
+        tree->mode = is_current(tree, TAG_frameset) ? IN_FRAMESET : AFTER_FRAMESET;
+    } else if (tree->mode == AFTER_FRAMESET && is_end(token, TAG_html)) {
         tree->mode = AFTER_AFTER_FRAMESET;
     }
     return true;
@@ -279,6 +190,10 @@ static bool in_frameset(Tree *tree, Token *token)
 
 static bool in_mode(Tree *tree, Token *token)
 {
+    if (token->kind == TOKEN_TEXT && tree->mode <= AFTER_HEAD && skip_space(tree, token))
+        return true;
+    if (is_start(token, TAG_html) && tree->mode > BEFORE_HTML && tree->mode != IN_TEMPLATE)
+        return true;
     switch (tree->mode) {
     case INITIAL:
     case BEFORE_HTML:
@@ -324,26 +239,22 @@ static bool is_integration(Tree *tree, const Token *token, Space space)
 {
     if (space == SPACE_SVG)
         return token->tag == TAG_foreignobject || token->tag == TAG_desc || token->tag == TAG_title;
-    if (token->tag != TAG_annotation_xml)
-        return false;
-    const uint8_t *data = tree->tokenizer.data;
-    Attribute encoding = find_attribute(data, token->start, token->end, "encoding");
-    return is_value(data, encoding, "text/html") || is_value(data, encoding, "application/xhtml+xml");
+    return token->tag == TAG_annotation_xml && (has_value(tree, token, "encoding", "text/html") ||
+                                                has_value(tree, token, "encoding", "application/xhtml+xml"));
 }
 
 static bool breaks_out(Tree *tree, const Token *token)
 {
-    const uint8_t *data = tree->tokenizer.data;
     if (token->kind == TOKEN_END_TAG)
         return token->tag == TAG_br || token->tag == TAG_p;
-    if (token->tag == TAG_font)
-        return find_attribute(data, token->start, token->end, "color").found ||
-               find_attribute(data, token->start, token->end, "face").found ||
-               find_attribute(data, token->start, token->end, "size").found;
-    return properties_of[token->tag] & BREAKOUT;
+    const uint8_t *data = tree->tokenizer.data;
+    return properties_of[token->tag] & BREAKOUT ||
+           (token->tag == TAG_font && (find_attribute(data, token->start, token->end, "color").found ||
+                                       find_attribute(data, token->start, token->end, "face").found ||
+                                       find_attribute(data, token->start, token->end, "size").found));
 }
 
-bool in_foreign_content(Tree *tree, Token *token)
+static bool in_foreign_content(Tree *tree, Token *token)
 {
     if (token->kind == TOKEN_TEXT) {
         insert_text(tree, token);
@@ -403,8 +314,7 @@ void build_tree(Tree *tree, const uint8_t *data, uint32_t length)
             }
             continue;
         }
-        bool is_done = is_foreign(tree, &token) ? in_foreign_content(tree, &token) : in_mode(tree, &token);
-        while (!is_done && !tree->failed)
-            is_done = is_foreign(tree, &token) ? in_foreign_content(tree, &token) : in_mode(tree, &token);
+        while (!(is_foreign(tree, &token) ? in_foreign_content(tree, &token) : in_mode(tree, &token)) && !tree->failed)
+            ;
     }
 }

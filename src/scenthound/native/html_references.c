@@ -4,55 +4,10 @@
 
 #include <stdlib.h>
 
-bool text_reserve(Text *text, size_t more)
-{
-    if (text->failed)
-        return false;
-    if (text->length + more <= text->room)
-        return true;
-    size_t room = text->length + more + text->room / 2 + 256;
-    uint8_t *bytes = realloc(text->bytes, room);
-    if (!bytes) {
-        text->failed = true;
-        return false;
-    }
-    text->bytes = bytes;
-    text->room = room;
-    return true;
-}
-
-void text_add(Text *text, const void *bytes, size_t length)
-{
-    if (length && text_reserve(text, length)) {
-        memcpy(text->bytes + text->length, bytes, length);
-        text->length += length;
-    }
-}
-
 static void add_code(Text *text, uint32_t code)
 {
     uint8_t bytes[4];
-    size_t length;
-    if (code < 0x80) {
-        bytes[0] = (uint8_t)code;
-        length = 1;
-    } else if (code < 0x800) {
-        bytes[0] = (uint8_t)(0xC0 | code >> 6);
-        bytes[1] = (uint8_t)(0x80 | (code & 0x3F));
-        length = 2;
-    } else if (code < 0x10000) {
-        bytes[0] = (uint8_t)(0xE0 | code >> 12);
-        bytes[1] = (uint8_t)(0x80 | (code >> 6 & 0x3F));
-        bytes[2] = (uint8_t)(0x80 | (code & 0x3F));
-        length = 3;
-    } else {
-        bytes[0] = (uint8_t)(0xF0 | code >> 18);
-        bytes[1] = (uint8_t)(0x80 | (code >> 12 & 0x3F));
-        bytes[2] = (uint8_t)(0x80 | (code >> 6 & 0x3F));
-        bytes[3] = (uint8_t)(0x80 | (code & 0x3F));
-        length = 4;
-    }
-    text_add(text, bytes, length);
+    text_add(text, bytes, encode_character(bytes, code));
 }
 
 /* Numbers that stand for characters of Windows-1252. */
@@ -156,7 +111,7 @@ static const Reference *reference_named(const uint8_t *name, size_t length, bool
 
 static bool is_alphanumeric(uint8_t byte)
 {
-    return is_ascii_letter(byte) || (uint8_t)(byte - '0') < 10;
+    return is_letter(byte) || is_digit(byte);
 }
 
 /* Names without semicolon have at most this many letters. */

@@ -4,30 +4,12 @@
 
 static bool is_table_tag(Tag tag)
 {
-    switch (tag) {
-    case TAG_caption:
-    case TAG_col:
-    case TAG_colgroup:
-    case TAG_tbody:
-    case TAG_td:
-    case TAG_tfoot:
-    case TAG_th:
-    case TAG_thead:
-    case TAG_tr:
-        return true;
-    default:
-        return false;
-    }
+    return properties_of[tag] & TABLE_TAG;
 }
 
 static bool is_row_group(Tag tag)
 {
     return tag == TAG_tbody || tag == TAG_tfoot || tag == TAG_thead;
-}
-
-static bool is_cell(Tag tag)
-{
-    return tag == TAG_td || tag == TAG_th;
 }
 
 /* End tags that are ignored in all parts of a table, unless a mode says otherwise before. */
@@ -69,52 +51,44 @@ static bool table_text(Tree *tree, Token *token)
     return (is_in_table && is_blank(tree, token)) || fostered(tree, token);
 }
 
-static bool table_start(Tree *tree, Token *token)
+static bool close_table(Tree *tree)
 {
-    switch (token->tag) {
-    case TAG_caption:
-        clear_to(tree, TABLE_CONTEXT);
-        push_marker(tree);
-        insert_element(tree, token, SPACE_HTML);
-        tree->mode = IN_CAPTION;
-        return true;
-    case TAG_colgroup:
-        clear_to(tree, TABLE_CONTEXT);
-        insert_element(tree, token, SPACE_HTML);
-        tree->mode = IN_COLUMN_GROUP;
-        return true;
-    case TAG_col:
-        clear_to(tree, TABLE_CONTEXT);
-        insert_tag(tree, TAG_colgroup);
-        tree->mode = IN_COLUMN_GROUP;
-        return false;
-    case TAG_tbody:
-    case TAG_tfoot:
-    case TAG_thead:
-        clear_to(tree, TABLE_CONTEXT);
-        insert_element(tree, token, SPACE_HTML);
-        tree->mode = IN_TABLE_BODY;
-        return true;
-    case TAG_td:
-    case TAG_th:
-    case TAG_tr:
-        clear_to(tree, TABLE_CONTEXT);
-        insert_tag(tree, TAG_tbody);
-        tree->mode = IN_TABLE_BODY;
-        return false;
-    case TAG_table:
-        if (!is_in_scope(tree, TAG_table, TABLE_SCOPE))
-            return true;
+    bool is_open = is_in_scope(tree, TAG_table, TABLE_SCOPE);
+    if (is_open) {
         pop_through(tree, TAG_table);
         reset_mode(tree);
-        return false;
+    }
+    return is_open;
+}
+
+/* A column is in a group, and rows and cells are in a body. */
+static bool open_part(Tree *tree, Token *token)
+{
+    Tag tag = token->tag, part = tag == TAG_col ? TAG_colgroup : tag == TAG_tr || is_cell(tag) ? TAG_tbody : tag;
+    clear_to(tree, TABLE_CONTEXT);
+    if (part == TAG_caption)
+        push_marker(tree);
+    if (part == tag)
+        insert_element(tree, token, SPACE_HTML);
+    else
+        insert_tag(tree, part);
+    tree->mode = part == TAG_caption ? IN_CAPTION : part == TAG_colgroup ? IN_COLUMN_GROUP : IN_TABLE_BODY;
+    return part == tag;
+}
+
+static bool table_start(Tree *tree, Token *token)
+{
+    if (is_table_tag(token->tag))
+        return open_part(tree, token);
+    switch (token->tag) {
+    case TAG_table:
+        return !close_table(tree);
     case TAG_style:
     case TAG_script:
     case TAG_template:
         return in_head(tree, token);
     case TAG_input:
-        if (!is_value(tree->tokenizer.data, find_attribute(tree->tokenizer.data, token->start, token->end, "type"),
-                      "hidden"))
+        if (!has_value(tree, token, "type", "hidden"))
             return fostered(tree, token);
         insert_void(tree, token);
         return true;
@@ -136,10 +110,7 @@ static bool in_table(Tree *tree, Token *token)
     if (token->kind == TOKEN_START_TAG)
         return table_start(tree, token);
     if (token->tag == TAG_table) {
-        if (is_in_scope(tree, TAG_table, TABLE_SCOPE)) {
-            pop_through(tree, TAG_table);
-            reset_mode(tree);
-        }
+        close_table(tree);
         return true;
     }
     if (is_ignored_end(token))
@@ -147,42 +118,38 @@ static bool in_table(Tree *tree, Token *token)
     return token->tag == TAG_template ? in_head(tree, token) : fostered(tree, token);
 }
 
+/* Whether a tag ends the part of a table that is open: another part starts, or the table ends. */
+static bool ends_part(const Token *token)
+{
+    return (token->kind == TOKEN_START_TAG && is_table_tag(token->tag)) || is_end(token, TAG_table);
+}
+
 static bool in_caption(Tree *tree, Token *token)
 {
-    bool is_start = token->kind == TOKEN_START_TAG, is_end = token->kind == TOKEN_END_TAG;
-    bool is_own_end = is_end && token->tag == TAG_caption;
-    if (is_own_end || (is_start && is_table_tag(token->tag)) || (is_end && token->tag == TAG_table)) {
-        if (!is_in_scope(tree, TAG_caption, TABLE_SCOPE))
-            return true;
-        generate_implied_end_tags(tree, TAG_none);
-        pop_through(tree, TAG_caption);
-        clear_to_marker(tree);
-        tree->mode = IN_TABLE;
-        return is_own_end;
-    }
-    return is_ignored_end(token) || in_body(tree, token);
+    if (!is_end(token, TAG_caption) && !ends_part(token))
+        return is_ignored_end(token) || in_body(tree, token);
+    if (!is_in_scope(tree, TAG_caption, TABLE_SCOPE))
+        return true;
+    generate_implied_end_tags(tree, TAG_none);
+    pop_through(tree, TAG_caption);
+    clear_to_marker(tree);
+    tree->mode = IN_TABLE;
+    return is_end(token, TAG_caption);
 }
 
 static bool in_column_group(Tree *tree, Token *token)
 {
     if (token->kind == TOKEN_TEXT && (is_blank(tree, token) || skip_space(tree, token)))
         return true;
-    if (token->kind != TOKEN_TEXT) {
-        if (token->tag == TAG_html && token->kind == TOKEN_START_TAG)
-            return in_body(tree, token);
-        if (token->tag == TAG_template)
-            return in_head(tree, token);
-        if (token->tag == TAG_col) {
-            if (token->kind == TOKEN_START_TAG)
-                insert_void(tree, token);
-            return true;
-        }
-    }
-    if (!is_current(tree, TAG_colgroup))
+    if (token->kind != TOKEN_TEXT && token->tag == TAG_template)
+        return in_head(tree, token);
+    if (is_start(token, TAG_col))
+        insert_void(tree, token);
+    if (is_start(token, TAG_col) || is_end(token, TAG_col) || !is_current(tree, TAG_colgroup))
         return true;
     pop(tree);
     tree->mode = IN_TABLE;
-    return token->kind == TOKEN_END_TAG && token->tag == TAG_colgroup;
+    return is_end(token, TAG_colgroup);
 }
 
 static bool has_row_group(Tree *tree)
@@ -193,56 +160,44 @@ static bool has_row_group(Tree *tree)
 
 static bool in_table_body(Tree *tree, Token *token)
 {
-    bool is_start = token->kind == TOKEN_START_TAG, is_end = token->kind == TOKEN_END_TAG;
-    if (is_start && (token->tag == TAG_tr || is_cell(token->tag))) {
+    bool is_row = is_start(token, TAG_tr), is_own_end = token->kind == TOKEN_END_TAG && is_row_group(token->tag);
+    if (is_row || (token->kind == TOKEN_START_TAG && is_cell(token->tag))) {
         clear_to(tree, GROUP_CONTEXT);
         tree->mode = IN_ROW;
-        if (token->tag == TAG_tr)
+        if (is_row)
             insert_element(tree, token, SPACE_HTML);
         else
             insert_tag(tree, TAG_tr);
-        return token->tag == TAG_tr;
+        return is_row;
     }
-    if (is_end && is_row_group(token->tag)) {
-        if (is_in_scope(tree, token->tag, TABLE_SCOPE)) {
-            clear_to(tree, GROUP_CONTEXT);
-            pop(tree);
-            tree->mode = IN_TABLE;
-        }
+    if (!is_own_end && !ends_part(token))
+        return is_ignored_end(token) || in_table(tree, token);
+    if (is_own_end ? !is_in_scope(tree, token->tag, TABLE_SCOPE) : !has_row_group(tree))
         return true;
-    }
-    if ((is_start && is_table_tag(token->tag)) || (is_end && token->tag == TAG_table)) {
-        if (!has_row_group(tree))
-            return true;
-        clear_to(tree, GROUP_CONTEXT);
-        pop(tree);
-        tree->mode = IN_TABLE;
-        return false;
-    }
-    return is_ignored_end(token) || in_table(tree, token);
+    clear_to(tree, GROUP_CONTEXT);
+    pop(tree);
+    tree->mode = IN_TABLE;
+    return is_own_end;
 }
 
 static bool in_row(Tree *tree, Token *token)
 {
-    bool is_start = token->kind == TOKEN_START_TAG, is_end = token->kind == TOKEN_END_TAG;
-    if (is_start && is_cell(token->tag)) {
+    bool ends_group = token->kind == TOKEN_END_TAG && is_row_group(token->tag);
+    if (token->kind == TOKEN_START_TAG && is_cell(token->tag)) {
         clear_to(tree, ROW_CONTEXT);
         insert_element(tree, token, SPACE_HTML);
         push_marker(tree);
         tree->mode = IN_CELL;
         return true;
     }
-    bool is_own_end = is_end && token->tag == TAG_tr;
-    bool ends_group = is_end && is_row_group(token->tag);
-    if (is_own_end || ends_group || (is_start && is_table_tag(token->tag)) || (is_end && token->tag == TAG_table)) {
-        if ((ends_group && !is_in_scope(tree, token->tag, TABLE_SCOPE)) || !is_in_scope(tree, TAG_tr, TABLE_SCOPE))
-            return true;
-        clear_to(tree, ROW_CONTEXT);
-        pop(tree);
-        tree->mode = IN_TABLE_BODY;
-        return is_own_end;
-    }
-    return is_ignored_end(token) || in_table(tree, token);
+    if (!ends_group && !is_end(token, TAG_tr) && !ends_part(token))
+        return is_ignored_end(token) || in_table(tree, token);
+    if ((ends_group && !is_in_scope(tree, token->tag, TABLE_SCOPE)) || !is_in_scope(tree, TAG_tr, TABLE_SCOPE))
+        return true;
+    clear_to(tree, ROW_CONTEXT);
+    pop(tree);
+    tree->mode = IN_TABLE_BODY;
+    return is_end(token, TAG_tr);
 }
 
 static void close_cell(Tree *tree)
@@ -261,26 +216,23 @@ static void close_cell(Tree *tree)
 
 static bool in_cell(Tree *tree, Token *token)
 {
-    bool is_start = token->kind == TOKEN_START_TAG, is_end = token->kind == TOKEN_END_TAG;
-    if (is_end && is_cell(token->tag)) {
-        if (is_in_scope(tree, token->tag, TABLE_SCOPE)) {
-            generate_implied_end_tags(tree, TAG_none);
-            pop_through(tree, token->tag);
-            clear_to_marker(tree);
-            tree->mode = IN_ROW;
-        }
-        return true;
-    }
-    bool ends_row = is_end && (token->tag == TAG_table || token->tag == TAG_tr || is_row_group(token->tag));
-    if (ends_row || (is_start && is_table_tag(token->tag))) {
-        if (ends_row && !is_in_scope(tree, token->tag, TABLE_SCOPE))
-            return true;
-        if (is_start && !is_in_scope(tree, TAG_td, TABLE_SCOPE) && !is_in_scope(tree, TAG_th, TABLE_SCOPE))
-            return true;
+    bool is_own_end = token->kind == TOKEN_END_TAG && is_cell(token->tag);
+    bool ends_row = is_end(token, TAG_table) || is_end(token, TAG_tr) ||
+                    (token->kind == TOKEN_END_TAG && is_row_group(token->tag));
+    if (!is_own_end && !ends_row && !ends_part(token))
+        return is_ignored_end(token) || in_body(tree, token);
+    bool is_open = token->kind == TOKEN_END_TAG ? is_in_scope(tree, token->tag, TABLE_SCOPE)
+                                                : is_in_scope(tree, TAG_td, TABLE_SCOPE) ||
+                                                      is_in_scope(tree, TAG_th, TABLE_SCOPE);
+    if (is_open && is_own_end) {
+        generate_implied_end_tags(tree, TAG_none);
+        pop_through(tree, token->tag);
+        clear_to_marker(tree);
+        tree->mode = IN_ROW;
+    } else if (is_open) {
         close_cell(tree);
-        return false;
     }
-    return is_ignored_end(token) || in_body(tree, token);
+    return is_own_end || !is_open;
 }
 
 bool in_table_part(Tree *tree, Token *token)

@@ -6,7 +6,7 @@
 const uint32_t properties_of[N_TAGS] = {0, 0, HTML_TAGS(TAG_PROPERTIES)};
 
 #define TAG_NAME(identifier, name, properties) name,
-static const char *const names[N_TAGS] = {"", "", HTML_TAGS(TAG_NAME)};
+const char *const tag_names[N_TAGS] = {"", "", HTML_TAGS(TAG_NAME)};
 
 #define N_SLOTS 1024u
 #define MAX_NAME 16
@@ -42,8 +42,8 @@ void html_tags_prepare(void)
 {
     memset(slots, 0, sizeof slots);
     for (Tag tag = TAG_other + 1; tag < N_TAGS; tag++) {
-        const uint8_t *name = (const uint8_t *)names[tag];
-        size_t length = strlen(names[tag]);
+        const uint8_t *name = (const uint8_t *)tag_names[tag];
+        size_t length = strlen(tag_names[tag]);
         uint64_t first = lowered(name, length < 8 ? length : 8);
         uint64_t second = length > 8 ? lowered(name + 8, length - 8) : 0;
         size_t slot = mixed(first, second) >> 54;

@@ -13,19 +13,18 @@ static uint32_t after(const Tokenizer *tokenizer, uint32_t position, uint8_t byt
     return found ? (uint32_t)(found - tokenizer->data) + 1 : tokenizer->length;
 }
 
-/* Whether the text at a position is a word in lower case, in any case. */
+/* Whether a word in lower case is at a position, in any case. */
 static bool has_word(const Tokenizer *tokenizer, uint32_t position, const char *word)
 {
-    for (; *word; word++, position++) {
-        if (position >= tokenizer->length)
-            return false;
-        uint8_t byte = tokenizer->data[position];
-        if (byte >= 'A' && byte <= 'Z')
-            byte |= 0x20;
-        if (byte != (uint8_t)*word)
-            return false;
-    }
-    return true;
+    return position < tokenizer->length &&
+           starts_with((Bytes){tokenizer->data + position, tokenizer->length - position}, word);
+}
+
+static uint32_t skip_space(const Tokenizer *tokenizer, uint32_t position, uint32_t end)
+{
+    while (position < end && is_html_space(tokenizer->data[position]))
+        position++;
+    return position;
 }
 
 /* Attributes */
@@ -76,31 +75,16 @@ static inline bool next_attribute(const uint8_t *data, uint32_t length, uint32_t
 
 Attribute find_attribute(const uint8_t *data, uint32_t start, uint32_t end, const char *name)
 {
-    Attribute found_name, value;
-    size_t length = strlen(name);
-    while (next_attribute(data, end, &start, &found_name, &value)) {
-        if (found_name.end - found_name.start != length)
-            continue;
-        size_t index = 0;
-        while (index < length && (data[found_name.start + index] | 0x20) == (uint8_t)name[index])
-            index++;
-        /* A hyphen stays the same with the bit of lower case, but so does a carriage return, which is no name. */
-        if (index == length)
+    Attribute found, value;
+    while (next_attribute(data, end, &start, &found, &value))
+        if (is_word((Bytes){data + found.start, found.end - found.start}, name))
             return value;
-    }
     return (Attribute){false, 0, 0};
 }
 
 bool is_value(const uint8_t *data, Attribute attribute, const char *word)
 {
-    if (!attribute.found || attribute.end - attribute.start != strlen(word))
-        return false;
-    for (uint32_t at = attribute.start; at < attribute.end; at++, word++) {
-        uint8_t byte = data[at];
-        if ((byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte) != (uint8_t)*word)
-            return false;
-    }
-    return true;
+    return attribute.found && is_word((Bytes){data + attribute.start, attribute.end - attribute.start}, word);
 }
 
 /* Tags */
@@ -149,66 +133,30 @@ static uint32_t after_comment(const Tokenizer *tokenizer, uint32_t position)
     return length;
 }
 
+/* How those begin that ask for quirks mode: all of some vendors, and all versions of HTML before 4.01 but 4.0 strict. */
 static const char *const quirky_identifiers[] = {
-    "+//silmaril//dtd html pro v0r11 19970101//",
-    "-//as//dtd html 3.0 aswedit + extensions//",
-    "-//advasoft ltd//dtd html 3.0 aswedit + extensions//",
-    "-//ietf//dtd html 2.0 level 1//",
-    "-//ietf//dtd html 2.0 level 2//",
-    "-//ietf//dtd html 2.0 strict level 1//",
-    "-//ietf//dtd html 2.0 strict level 2//",
-    "-//ietf//dtd html 2.0 strict//",
-    "-//ietf//dtd html 2.0//",
-    "-//ietf//dtd html 2.1e//",
-    "-//ietf//dtd html 3.0//",
-    "-//ietf//dtd html 3.2 final//",
-    "-//ietf//dtd html 3.2//",
-    "-//ietf//dtd html 3//",
-    "-//ietf//dtd html level 0//",
-    "-//ietf//dtd html level 1//",
-    "-//ietf//dtd html level 2//",
-    "-//ietf//dtd html level 3//",
-    "-//ietf//dtd html strict level 0//",
-    "-//ietf//dtd html strict level 1//",
-    "-//ietf//dtd html strict level 2//",
-    "-//ietf//dtd html strict level 3//",
-    "-//ietf//dtd html strict//",
-    "-//ietf//dtd html//",
-    "-//metrius//dtd metrius presentational//",
-    "-//microsoft//dtd internet explorer 2.0 html strict//",
-    "-//microsoft//dtd internet explorer 2.0 html//",
-    "-//microsoft//dtd internet explorer 2.0 tables//",
-    "-//microsoft//dtd internet explorer 3.0 html strict//",
-    "-//microsoft//dtd internet explorer 3.0 html//",
-    "-//microsoft//dtd internet explorer 3.0 tables//",
-    "-//netscape comm. corp.//dtd html//",
-    "-//netscape comm. corp.//dtd strict html//",
-    "-//o'reilly and associates//dtd html 2.0//",
-    "-//o'reilly and associates//dtd html extended 1.0//",
-    "-//o'reilly and associates//dtd html extended relaxed 1.0//",
-    "-//sq//dtd html 2.0 hotmetal + extensions//",
-    "-//softquad software//dtd hotmetal pro 6.0::19990601::extensions to html 4.0//",
-    "-//softquad//dtd hotmetal pro 4.0::19971010::extensions to html 4.0//",
-    "-//spyglass//dtd html 2.0 extended//",
-    "-//sun microsystems corp.//dtd hotjava html//",
-    "-//sun microsystems corp.//dtd hotjava strict html//",
-    "-//w3c//dtd html 3 1995-03-24//",
-    "-//w3c//dtd html 3.2 draft//",
-    "-//w3c//dtd html 3.2 final//",
-    "-//w3c//dtd html 3.2//",
-    "-//w3c//dtd html 3.2s draft//",
-    "-//w3c//dtd html 4.0 frameset//",
-    "-//w3c//dtd html 4.0 transitional//",
-    "-//w3c//dtd html experimental 19960712//",
-    "-//w3c//dtd html experimental 970421//",
+    "+//silmaril//",
+    "-//as//",
+    "-//advasoft ltd//",
+    "-//ietf//dtd html",
+    "-//metrius//",
+    "-//microsoft//",
+    "-//netscape comm. corp.//",
+    "-//o'reilly and associates//",
+    "-//sq//",
+    "-//softquad",
+    "-//spyglass//",
+    "-//sun microsystems corp.//",
+    "-//w3c//dtd html 3",
+    "-//w3c//dtd html 4.0 ",
+    "-//w3c//dtd html experimental",
     "-//w3c//dtd w3 html//",
-    "-//w3o//dtd w3 html 3.0//",
-    "-//webtechs//dtd mozilla html 2.0//",
-    "-//webtechs//dtd mozilla html//",
+    "-//w3o//dtd w3 html",
+    "-//webtechs//",
 };
 
 /* The public identifiers of HTML 4.01 that ask for quirks mode without a system identifier. */
-static const char *const quirky_without_system[] = {
+static const char *const quirky_without_system[2] = {
     "-//w3c//dtd html 4.01 frameset//",
     "-//w3c//dtd html 4.01 transitional//",
 };
@@ -216,9 +164,7 @@ static const char *const quirky_without_system[] = {
 /* A quoted identifier at or behind a position; `*position` moves behind it. */
 static Attribute quoted(const Tokenizer *tokenizer, uint32_t *position, uint32_t end)
 {
-    uint32_t at = *position;
-    while (at < end && is_html_space(tokenizer->data[at]))
-        at++;
+    uint32_t at = skip_space(tokenizer, *position, end);
     if (at >= end || (tokenizer->data[at] != '"' && tokenizer->data[at] != '\''))
         return (Attribute){false, 0, 0};
     uint32_t start = at + 1;
@@ -232,46 +178,28 @@ static Attribute quoted(const Tokenizer *tokenizer, uint32_t *position, uint32_t
 
 static bool is_quirky(const Tokenizer *tokenizer, uint32_t position, uint32_t end)
 {
-    while (position < end && is_html_space(tokenizer->data[position]))
-        position++;
-    if (!has_word(tokenizer, position, "html"))
+    const uint8_t *data = tokenizer->data;
+    uint32_t name = skip_space(tokenizer, position, end), at = skip_space(tokenizer, name + 4, end);
+    if (!has_word(tokenizer, name, "html") || (at == name + 4 && at < end))
         return true;
-    position += 4;
-    if (position < end && !is_html_space(tokenizer->data[position]))
-        return true;
-    while (position < end && is_html_space(tokenizer->data[position]))
-        position++;
-    if (position == end)
+    if (at >= end)
         return false;
-    Attribute public_identifier = {false, 0, 0}, system_identifier;
-    if (has_word(tokenizer, position, "public")) {
-        position += 6;
-        public_identifier = quoted(tokenizer, &position, end);
-        if (!public_identifier.found)
-            return true;
-    } else if (has_word(tokenizer, position, "system")) {
-        position += 6;
-    } else {
+    bool is_public = has_word(tokenizer, at, "public");
+    if (!is_public && !has_word(tokenizer, at, "system"))
         return true;
-    }
-    system_identifier = quoted(tokenizer, &position, end);
-    if (!public_identifier.found && !system_identifier.found)
+    at += 6;
+    Attribute public_identifier = is_public ? quoted(tokenizer, &at, end) : (Attribute){false, 0, 0};
+    Attribute system_identifier = quoted(tokenizer, &at, end);
+    if (is_public != public_identifier.found || (!is_public && !system_identifier.found) ||
+        is_value(data, system_identifier, "http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd"))
         return true;
-    if (is_value(tokenizer->data, system_identifier, "http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd"))
-        return true;
-    if (!public_identifier.found)
-        return false;
-    if (is_value(tokenizer->data, public_identifier, "-//w3o//dtd w3 html strict 3.0//en//") ||
-        is_value(tokenizer->data, public_identifier, "-/w3c/dtd html 4.0 transitional/en") ||
-        is_value(tokenizer->data, public_identifier, "html"))
-        return true;
-    for (size_t index = 0; index < sizeof quirky_identifiers / sizeof *quirky_identifiers; index++)
-        if (has_word(tokenizer, public_identifier.start, quirky_identifiers[index]))
-            return true;
-    for (size_t index = 0; index < sizeof quirky_without_system / sizeof *quirky_without_system; index++)
-        if (!system_identifier.found && has_word(tokenizer, public_identifier.start, quirky_without_system[index]))
-            return true;
-    return false;
+    bool is_any = is_value(data, public_identifier, "-/w3c/dtd html 4.0 transitional/en") ||
+                  is_value(data, public_identifier, "html");
+    for (size_t index = 0; is_public && index < sizeof quirky_identifiers / sizeof *quirky_identifiers; index++)
+        is_any |= has_word(tokenizer, public_identifier.start, quirky_identifiers[index]);
+    for (size_t index = 0; is_public && !system_identifier.found && index < 2; index++)
+        is_any |= has_word(tokenizer, public_identifier.start, quirky_without_system[index]);
+    return is_any;
 }
 
 /* Tokens */
@@ -281,11 +209,11 @@ static bool read_markup(Tokenizer *tokenizer, uint32_t start, Token *token)
 {
     const uint8_t *data = tokenizer->data;
     uint8_t next = data[start + 1];
-    if (is_ascii_letter(next)) {
+    if (is_letter(next)) {
         token->kind = TOKEN_START_TAG;
         return read_tag(tokenizer, start + 1, token);
     }
-    if (next == '/' && start + 2 < tokenizer->length && is_ascii_letter(data[start + 2])) {
+    if (next == '/' && start + 2 < tokenizer->length && is_letter(data[start + 2])) {
         token->kind = TOKEN_END_TAG;
         return read_tag(tokenizer, start + 2, token);
     }
@@ -320,7 +248,7 @@ static bool opens_markup(const Tokenizer *tokenizer, uint32_t position)
         return false;
     uint8_t next = tokenizer->data[position + 1];
     /* `</` at the very end is text. */
-    return is_ascii_letter(next) || next == '!' || next == '?' || (next == '/' && position + 2 < tokenizer->length);
+    return is_letter(next) || next == '!' || next == '?' || (next == '/' && position + 2 < tokenizer->length);
 }
 
 void next_token(Tokenizer *tokenizer, Token *token)
@@ -343,20 +271,6 @@ void next_token(Tokenizer *tokenizer, Token *token)
 }
 
 /* Raw text */
-
-static const char *raw_name(Tag tag)
-{
-    switch (tag) {
-    case TAG_title: return "title";
-    case TAG_textarea: return "textarea";
-    case TAG_style: return "style";
-    case TAG_script: return "script";
-    case TAG_xmp: return "xmp";
-    case TAG_iframe: return "iframe";
-    case TAG_noembed: return "noembed";
-    default: return "noframes";
-    }
-}
 
 static bool has_name(const Tokenizer *tokenizer, uint32_t position, const char *name, uint32_t length)
 {
@@ -415,7 +329,7 @@ void read_raw_text(Tokenizer *tokenizer, Tag tag, Token *text)
     } else if (tag == TAG_script) {
         end = script_end(tokenizer, start);
     } else {
-        const char *name = raw_name(tag);
+        const char *name = tag_names[tag];
         uint32_t length = (uint32_t)strlen(name);
         const uint8_t *found;
         while ((found = find(tokenizer, end, '<'))) {

@@ -32,11 +32,6 @@ static inline bool is_html_space(uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r' || byte == '\f';
 }
 
-static inline bool is_ascii_letter(uint8_t byte)
-{
-    return (uint8_t)((byte | 0x20) - 'a') < 26;
-}
-
 /* Read the next token. */
 void next_token(Tokenizer *tokenizer, Token *token);
 
@@ -54,16 +49,6 @@ Attribute find_attribute(const uint8_t *data, uint32_t start, uint32_t end, cons
 
 /* Whether a value, without character references, is a word in lower case, in any case. */
 bool is_value(const uint8_t *data, Attribute attribute, const char *word);
-
-/* Bytes that grow. `failed` is set if there is no memory; then nothing more is written. */
-typedef struct {
-    uint8_t *bytes;
-    size_t length, room;
-    bool failed;
-} Text;
-
-bool text_reserve(Text *text, size_t more);
-void text_add(Text *text, const void *bytes, size_t length);
 
 /* Add a range of the source with its character references replaced. In text, U+0000 is dropped if `drop_null` is set;
    elsewhere it is replaced by U+FFFD. */

@@ -188,19 +188,36 @@ void pop_through(Tree *tree, Tag tag)
     }
 }
 
+/* The last position of a node in the stack or the formatting elements, or -1. */
+static int position_of(const uint32_t *nodes, int count, uint32_t node)
+{
+    while (count > 0 && nodes[count - 1] != node)
+        count--;
+    return count - 1;
+}
+
+static void take_out(uint32_t *nodes, int *count, int position)
+{
+    --*count;
+    memmove(nodes + position, nodes + position + 1, (size_t)(*count - position) * sizeof *nodes);
+}
+
+static void put_in(uint32_t *nodes, int *count, int position, uint32_t node)
+{
+    memmove(nodes + position + 1, nodes + position, (size_t)(*count - position) * sizeof *nodes);
+    nodes[position] = node;
+    ++*count;
+}
+
 int depth_of(const Tree *tree, uint32_t node)
 {
-    for (int depth = tree->depth - 1; depth >= 0; depth--)
-        if (tree->stack[depth] == node)
-            return depth;
-    return -1;
+    return position_of(tree->stack, tree->depth, node);
 }
 
 static void remove_at(Tree *tree, int depth)
 {
     count_open(tree, tree->stack[depth], -1);
-    tree->depth--;
-    memmove(tree->stack + depth, tree->stack + depth + 1, (size_t)(tree->depth - depth) * sizeof *tree->stack);
+    take_out(tree->stack, &tree->depth, depth);
 }
 
 void remove_from_stack(Tree *tree, uint32_t node)
@@ -214,11 +231,7 @@ static void insert_into_stack(Tree *tree, int depth, uint32_t node)
 {
     if (tree->depth == MAX_DEPTH)
         pop(tree);
-    if (depth > tree->depth)
-        depth = tree->depth;
-    memmove(tree->stack + depth + 1, tree->stack + depth, (size_t)(tree->depth - depth) * sizeof *tree->stack);
-    tree->stack[depth] = node;
-    tree->depth++;
+    put_in(tree->stack, &tree->depth, depth < tree->depth ? depth : tree->depth, node);
     count_open(tree, node, 1);
 }
 
@@ -288,36 +301,23 @@ void reset_mode(Tree *tree)
 
 static int formatting_position(const Tree *tree, uint32_t node)
 {
-    for (int position = tree->n_formatting - 1; position >= 0; position--)
-        if (tree->formatting[position] == node)
-            return position;
-    return -1;
-}
-
-static void remove_formatting_at(Tree *tree, int position)
-{
-    tree->n_formatting--;
-    memmove(tree->formatting + position, tree->formatting + position + 1,
-            (size_t)(tree->n_formatting - position) * sizeof *tree->formatting);
+    return position_of(tree->formatting, tree->n_formatting, node);
 }
 
 void remove_formatting(Tree *tree, uint32_t node)
 {
     int position = formatting_position(tree, node);
     if (position >= 0)
-        remove_formatting_at(tree, position);
+        take_out(tree->formatting, &tree->n_formatting, position);
 }
 
 static void insert_formatting_at(Tree *tree, int position, uint32_t node)
 {
     if (tree->n_formatting == MAX_FORMATTING) {
-        remove_formatting_at(tree, 0);
+        take_out(tree->formatting, &tree->n_formatting, 0);
         position = position > 0 ? position - 1 : 0;
     }
-    memmove(tree->formatting + position + 1, tree->formatting + position,
-            (size_t)(tree->n_formatting - position) * sizeof *tree->formatting);
-    tree->formatting[position] = node;
-    tree->n_formatting++;
+    put_in(tree->formatting, &tree->n_formatting, position, node);
 }
 
 void push_marker(Tree *tree)
@@ -345,7 +345,7 @@ void push_formatting(Tree *tree, uint32_t node)
         }
     }
     if (n_equal >= 3)
-        remove_formatting_at(tree, oldest);
+        take_out(tree->formatting, &tree->n_formatting, oldest);
     insert_formatting_at(tree, tree->n_formatting, node);
 }
 
@@ -413,7 +413,7 @@ static void adopt_from(Tree *tree, uint32_t element, int element_depth, int furt
         uint32_t node = tree->stack[depth];
         int position = formatting_position(tree, node);
         if (++n_inner > 3 && position >= 0) {
-            remove_formatting_at(tree, position);
+            take_out(tree->formatting, &tree->n_formatting, position);
             if (position < bookmark)
                 bookmark--;
             position = -1;
@@ -437,7 +437,7 @@ static void adopt_from(Tree *tree, uint32_t element, int element_depth, int furt
     place(tree, copy, furthest, 0);
     int position = formatting_position(tree, element);
     if (position >= 0) {
-        remove_formatting_at(tree, position);
+        take_out(tree->formatting, &tree->n_formatting, position);
         if (position < bookmark)
             bookmark--;
     }

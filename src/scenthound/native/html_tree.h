@@ -94,6 +94,28 @@ static inline bool has_property(Tree *tree, uint32_t node, uint32_t property)
     return node_at(tree, node)->space == SPACE_HTML && properties_of[node_at(tree, node)->tag] & property;
 }
 
+static inline bool is_cell(Tag tag)
+{
+    return tag == TAG_td || tag == TAG_th;
+}
+
+static inline bool is_start(const Token *token, Tag tag)
+{
+    return token->kind == TOKEN_START_TAG && token->tag == tag;
+}
+
+static inline bool is_end(const Token *token, Tag tag)
+{
+    return token->kind == TOKEN_END_TAG && token->tag == tag;
+}
+
+/* Whether a tag has an attribute with a value, both in lower case here. */
+static inline bool has_value(const Tree *tree, const Token *token, const char *name, const char *value)
+{
+    const uint8_t *data = tree->tokenizer.data;
+    return is_value(data, find_attribute(data, token->start, token->end, name), value);
+}
+
 /* The counter of open elements with a tag. */
 static inline int *open_count(Tree *tree, Tag tag, uint32_t name)
 {
@@ -143,7 +165,6 @@ void reset_mode(Tree *tree);
 bool in_head(Tree *tree, Token *token);
 bool in_body(Tree *tree, Token *token);
 bool in_table_part(Tree *tree, Token *token);
-bool in_foreign_content(Tree *tree, Token *token);
 
 /* Insert an element with raw text, and the text. */
 void insert_raw_text(Tree *tree, const Token *token);

@@ -1,6 +1,6 @@
 /* What a crawl knows of each URL, for the strategy `scent`.
 
-   The results are those of numpy in strategies/link_evidence.py, which describes the records and the features. */
+   strategies/link_evidence.py describes the records and the features. */
 
 #include "native.h"
 
@@ -19,9 +19,23 @@ typedef struct {
     int32_t parents[N_PARENTS], neighbours[2 * NEAR], words[N_WORDS];
 } Url;
 
+/* The records of URLs; false with an exception set if they are others. */
+static bool get_urls(const Py_buffer *records, Url **urls, size_t *n_urls)
+{
+    *urls = records->buf;
+    *n_urls = length_of(records);
+    return check(records->itemsize == sizeof(Url), "not the evidence of URLs");
+}
+
 static void add_to(float *sum, double number)
 {
     *sum = (float)((double)*sum + number);
+}
+
+/* No page has as many as the number can count, but a damaged checkpoint may say so. */
+static void add_children(Url *url, int32_t count)
+{
+    url->n_children = url->n_children > INT32_MAX - count ? INT32_MAX : url->n_children + count;
 }
 
 static void add_score(float *sum, float *best, bool is_new, double score)
@@ -31,7 +45,7 @@ static void add_score(float *sum, float *best, bool is_new, double score)
 }
 
 typedef struct {
-    size_t count, n_urls, n_words;
+    size_t count, n_words;
     const int32_t *pages, *hosts, *first, *last, *words;
     const double *context, *anchor;
 } Links;
@@ -61,13 +75,13 @@ static void set_words(Url *url, const Links *links, size_t index)
     }
 }
 
-static bool are_valid(const Links *links)
+static bool are_valid(const Url *urls, const Links *links)
 {
     for (size_t index = 0; index < links->count; index++) {
-        bool is_url = links->pages[index] >= 0 && (size_t)links->pages[index] < links->n_urls;
         int32_t first = links->first[index], last = links->last[index];
+        int64_t n_parents = urls[links->pages[index]].n_parents;
         bool is_window = first >= last || (first >= 0 && (size_t)last <= links->n_words);
-        if (!is_url || !is_window) {
+        if (!is_window || n_parents < 0 || n_parents + (int64_t)links->count > INT32_MAX) {
             return false;
         }
     }
@@ -101,57 +115,64 @@ static void add_all(Url *urls, int32_t page, const double *numbers, const Links 
     }
     if (n_children > 0) {
         add_to(&urls[page].child_relevance, child_relevance);
-        urls[page].n_children += n_children;
+        add_children(&urls[page], n_children);
     }
 }
 
-static PyObject *add_link_evidence(PyObject *module, PyObject *arguments)
+PyObject *add_link_evidence(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    (void)module;
-    static const size_t sizes[] = {sizeof(Url),    sizeof(double), sizeof(int32_t), sizeof(int32_t), sizeof(double),
-                                   sizeof(double), sizeof(int32_t), sizeof(int32_t), sizeof(int32_t)};
-    PyObject *objects[9];
-    Py_buffer arrays[9];
-    int page;
-    if (!PyArg_ParseTuple(arguments, "OiOOOOOOOO", &objects[0], &page, &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &objects[7], &objects[8]) ||
-        get_arrays(objects, arrays, sizes, 9) < 0) {
+    enum { URLS, NUMBERS, PAGES, HOSTS, CONTEXT, ANCHOR, FIRST, LAST, WORDS };
+    const Py_buffer *arrays = given->arrays;
+    Links links = {
+        .count = length_of(&arrays[PAGES]),
+        .n_words = length_of(&arrays[WORDS]),
+        .pages = arrays[PAGES].buf,
+        .hosts = arrays[HOSTS].buf,
+        .context = arrays[CONTEXT].buf,
+        .anchor = arrays[ANCHOR].buf,
+        .first = arrays[FIRST].buf,
+        .last = arrays[LAST].buf,
+        .words = arrays[WORDS].buf,
+    };
+    Url *urls;
+    size_t n_urls;
+    if (!get_urls(&arrays[URLS], &urls, &n_urls)) {
         return NULL;
     }
-    Links links = {
-        .count = length_of(&arrays[2]),
-        .n_urls = length_of(&arrays[0]),
-        .n_words = length_of(&arrays[8]),
-        .pages = arrays[2].buf,
-        .hosts = arrays[3].buf,
-        .context = arrays[4].buf,
-        .anchor = arrays[5].buf,
-        .first = arrays[6].buf,
-        .last = arrays[7].buf,
-        .words = arrays[8].buf,
-    };
-    bool is_valid = length_of(&arrays[1]) == 4 && page >= 0 && (size_t)page < links.n_urls;
-    for (int number = 3; number < 8; number++) {
+    bool is_valid = length_of(&arrays[NUMBERS]) == 4 && are_below(&arrays[PAGES], n_urls) && given->integers[0] >= 0 &&
+                    (size_t)given->integers[0] < n_urls;
+    for (int number = PAGES; number < WORDS; number++) {
         is_valid = is_valid && length_of(&arrays[number]) == links.count;
     }
-    is_valid = is_valid && are_valid(&links);
-    if (is_valid) {
-        add_all(arrays[0].buf, page, arrays[1].buf, &links);
-    }
-    release_arrays(arrays, 9);
-    if (!is_valid) {
-        PyErr_SetString(PyExc_ValueError, "links beyond the evidence, or windows beyond the words");
+    if (!check(is_valid && are_valid(urls, &links), "links beyond the evidence, or windows beyond the words")) {
         return NULL;
     }
-    Py_RETURN_NONE;
+    add_all(urls, (int32_t)given->integers[0], arrays[NUMBERS].buf, &links);
+    return Py_NewRef(Py_None);
 }
 
 /* Visits */
 
-static PyObject *neighbours_of(const Url *url)
+/* Note the relevance of a page; returns its neighbours. */
+PyObject *visit_link_evidence(PyObject *Py_UNUSED(module), Arguments *given)
 {
+    Url *urls;
+    size_t n_urls, count = 0;
+    Py_ssize_t page = given->integers[0];
+    if (!get_urls(&given->arrays[0], &urls, &n_urls) ||
+        !check(page >= 0 && (size_t)page < n_urls, "a page beyond the evidence")) {
+        return NULL;
+    }
+    Url *url = &urls[page];
+    url->relevance = (float)given->numbers[0];
+    for (size_t index = 0; index < N_PARENTS; index++) {
+        int32_t parent = url->parents[index];
+        if (parent >= 0 && (size_t)parent < n_urls) {
+            add_to(&urls[parent].child_relevance, given->numbers[0]);
+            add_children(&urls[parent], 1);
+        }
+    }
     int32_t found[2 * NEAR];
-    size_t count = 0;
     for (size_t index = 0; index < 2 * NEAR; index++) {
         found[count] = url->neighbours[index];
         count += url->neighbours[index] != -1;
@@ -159,39 +180,10 @@ static PyObject *neighbours_of(const Url *url)
     return array_of(found, count, sizeof *found);
 }
 
-static PyObject *visit_link_evidence(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *object;
-    Py_buffer array;
-    int page;
-    double relevance;
-    if (!PyArg_ParseTuple(arguments, "Oid", &object, &page, &relevance) || get_array(object, &array, sizeof(Url)) < 0) {
-        return NULL;
-    }
-    PyObject *result = NULL;
-    Url *urls = array.buf;
-    if (page < 0 || (size_t)page >= length_of(&array)) {
-        PyErr_SetString(PyExc_ValueError, "a page beyond the evidence");
-    } else {
-        urls[page].relevance = (float)relevance;
-        for (size_t index = 0; index < N_PARENTS; index++) {
-            int32_t parent = urls[page].parents[index];
-            if (parent >= 0 && (size_t)parent < length_of(&array)) {
-                add_to(&urls[parent].child_relevance, relevance);
-                urls[parent].n_children++;
-            }
-        }
-        result = neighbours_of(&urls[page]);
-    }
-    PyBuffer_Release(&array);
-    return result;
-}
-
 /* Scores */
 
 typedef struct {
-    const Url *urls;
+    Url *urls;
     size_t n_urls, n_context_words, n_page_words;
     double mean, share, n_known; /* averages over the crawl, and the number of known URLs */
     const double *context_words, *page_words;
@@ -280,110 +272,85 @@ static double weighted(const double *features, const double *limits)
     return total;
 }
 
-/* Those of the URLs that have a score, their hosts and their scores. */
-static PyObject *scored(const Crawl *crawl, const Py_buffer *pages, const double *limits)
+enum { OF_URLS, OF_PAGES, AVERAGES, CONTEXT_WORDS, PAGE_WORDS, LIMITS };
+
+static bool get_crawl(const Py_buffer *arrays, Crawl *crawl)
 {
-    size_t n_pages = length_of(pages), count = 0;
-    double *scores = malloc((n_pages + 1) * (sizeof *scores + 2 * sizeof(int32_t)));
+    const double *averages = arrays[AVERAGES].buf;
+    if (!get_urls(&arrays[OF_URLS], &crawl->urls, &crawl->n_urls) ||
+        !check(length_of(&arrays[AVERAGES]) == 3, "three averages are needed")) {
+        return false;
+    }
+    crawl->n_context_words = length_of(&arrays[CONTEXT_WORDS]);
+    crawl->n_page_words = length_of(&arrays[PAGE_WORDS]);
+    crawl->mean = averages[0];
+    crawl->share = averages[1];
+    crawl->n_known = averages[2];
+    crawl->context_words = arrays[CONTEXT_WORDS].buf;
+    crawl->page_words = arrays[PAGE_WORDS].buf;
+    return true;
+}
+
+/* Those of the URLs that have a score, their hosts and their scores. */
+PyObject *score_link_evidence(PyObject *Py_UNUSED(module), Arguments *given)
+{
+    const int32_t *pages = given->arrays[OF_PAGES].buf;
+    size_t n_pages = length_of(&given->arrays[OF_PAGES]), count = 0;
+    Crawl crawl;
+    if (!get_crawl(given->arrays, &crawl) ||
+        !check(length_of(&given->arrays[LIMITS]) == 3 * N_FEATURES, "three numbers for each feature are needed")) {
+        return NULL;
+    }
+    double *scores = room_for(given, n_pages, sizeof *scores + 2 * sizeof(int32_t));
     if (scores == NULL) {
-        return PyErr_NoMemory();
+        return NULL;
     }
     int32_t *found = (int32_t *)(void *)(scores + n_pages), *hosts = found + n_pages;
     for (size_t index = 0; index < n_pages; index++) {
-        int32_t page = ((const int32_t *)pages->buf)[index];
-        const Url *url = known_url(crawl, page);
+        const Url *url = known_url(&crawl, pages[index]);
         if (url != NULL && url->n_parents > 0 && url->relevance == unvisited) {
             double features[N_FEATURES];
-            set_features(crawl, url, features);
-            scores[count] = weighted(features, limits);
-            found[count] = page;
+            set_features(&crawl, url, features);
+            scores[count] = weighted(features, given->arrays[LIMITS].buf);
+            found[count] = pages[index];
             hosts[count++] = url->host;
         }
     }
-    PyObject *items[] = {
-        array_of(found, count, sizeof *found),
-        array_of(hosts, count, sizeof *hosts),
-        array_of(scores, count, sizeof *scores),
-    };
-    free(scores);
-    return packed(items, 3);
+    return Py_BuildValue("NNN", array_of(found, count, sizeof *found), array_of(hosts, count, sizeof *hosts),
+                         array_of(scores, count, sizeof *scores));
 }
 
-static PyObject *score_link_evidence(PyObject *module, PyObject *arguments)
+/* The features of the URLs, one row after the other. */
+PyObject *link_features(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    (void)module;
-    static const size_t sizes[] = {sizeof(Url),    sizeof(int32_t), sizeof(double),
-                                   sizeof(double), sizeof(double),  sizeof(double)};
-    PyObject *objects[6];
-    Py_buffer arrays[6];
-    if (!PyArg_ParseTuple(arguments, "OOOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5]) ||
-        get_arrays(objects, arrays, sizes, 6) < 0) {
+    const Py_buffer *pages = &given->arrays[OF_PAGES];
+    Crawl crawl;
+    double *rows;
+    if (!get_crawl(given->arrays, &crawl) || !check(are_below(pages, crawl.n_urls), "a page beyond the evidence")) {
         return NULL;
     }
-    PyObject *result = NULL;
-    if (length_of(&arrays[2]) != 3 || length_of(&arrays[5]) != 3 * N_FEATURES) {
-        PyErr_SetString(PyExc_ValueError, "three averages and three numbers for each feature are needed");
-    } else {
-        const double *averages = arrays[2].buf;
-        Crawl crawl = {
-            .urls = arrays[0].buf,
-            .n_urls = length_of(&arrays[0]),
-            .n_context_words = length_of(&arrays[3]),
-            .n_page_words = length_of(&arrays[4]),
-            .mean = averages[0],
-            .share = averages[1],
-            .n_known = averages[2],
-            .context_words = arrays[3].buf,
-            .page_words = arrays[4].buf,
-        };
-        result = scored(&crawl, &arrays[1], arrays[5].buf);
+    PyObject *result = new_array(length_of(pages) * N_FEATURES, sizeof *rows, &rows);
+    for (size_t index = 0; result != NULL && index < length_of(pages); index++) {
+        set_features(&crawl, &crawl.urls[((const int32_t *)pages->buf)[index]], rows + N_FEATURES * index);
     }
-    release_arrays(arrays, 6);
     return result;
 }
 
 /* Words */
 
-static PyObject *learn_words(PyObject *module, PyObject *arguments)
+PyObject *learn_words(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    (void)module;
-    static const size_t sizes[] = {sizeof(double), sizeof(double), sizeof(int32_t)};
-    PyObject *objects[3];
-    Py_buffer arrays[3];
-    double relevance;
-    if (!PyArg_ParseTuple(arguments, "OOOd", &objects[0], &objects[1], &objects[2], &relevance) ||
-        get_arrays(objects, arrays, sizes, 3) < 0) {
+    const Py_buffer *words = &given->arrays[2];
+    const int32_t *numbers = words->buf;
+    double *sums = given->arrays[0].buf, *counts = given->arrays[1].buf;
+    size_t n_known = length_of(&given->arrays[0]);
+    if (!check(length_of(&given->arrays[1]) == n_known && are_below(words, n_known),
+               "words beyond the sums or the counts")) {
         return NULL;
     }
-    double *sums = arrays[0].buf, *counts = arrays[1].buf;
-    const int32_t *words = arrays[2].buf;
-    size_t n_words = length_of(&arrays[2]), n_known = length_of(&arrays[0]);
-    bool is_valid = length_of(&arrays[1]) == n_known;
-    for (size_t index = 0; index < n_words; index++) {
-        is_valid = is_valid && words[index] >= 0 && (size_t)words[index] < n_known;
+    for (size_t index = 0; index < length_of(words); index++) {
+        sums[numbers[index]] += given->numbers[0];
+        counts[numbers[index]] += 1.0;
     }
-    for (size_t index = 0; is_valid && index < n_words; index++) {
-        sums[words[index]] += relevance;
-        counts[words[index]] += 1.0;
-    }
-    release_arrays(arrays, 3);
-    if (!is_valid) {
-        PyErr_SetString(PyExc_ValueError, "words beyond the sums or the counts");
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef functions[] = {
-    {"learn_words", learn_words, METH_VARARGS, NULL},
-    {"add_link_evidence", add_link_evidence, METH_VARARGS, NULL},
-    {"visit_link_evidence", visit_link_evidence, METH_VARARGS, NULL},
-    {"score_link_evidence", score_link_evidence, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int add_link_evidence_functions(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
+    return Py_NewRef(Py_None);
 }

@@ -9,8 +9,14 @@
 
 #ifdef __linux__
 #include <sys/mman.h>
+#endif
+
 #ifndef MIN_MAPPED_BYTES
+#ifdef __linux__
 #define MIN_MAPPED_BYTES ((size_t)1 << 17)
+#else
+#define MIN_MAPPED_BYTES SIZE_MAX
+#endif
 #endif
 
 static bool is_mapped(size_t n_bytes)
@@ -18,82 +24,95 @@ static bool is_mapped(size_t n_bytes)
     return n_bytes >= MIN_MAPPED_BYTES;
 }
 
-static void *map(size_t n_bytes)
+/* Map memory that is 0, or enlarge it. */
+static void *mapped(void *memory, size_t n_bytes, size_t n_new_bytes)
 {
-    void *memory = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+#ifdef __linux__
+    void *found = memory == NULL ? mmap(NULL, n_new_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                 : mremap(memory, n_bytes, n_new_bytes, MREMAP_MAYMOVE);
+    return found == MAP_FAILED ? NULL : found;
+#else
+    (void)memory, (void)n_bytes, (void)n_new_bytes;
+    return NULL;
+#endif
 }
 
 void *allocate_zeros(size_t n_bytes)
 {
-    return is_mapped(n_bytes) ? map(n_bytes) : calloc(n_bytes, 1);
+    return is_mapped(n_bytes) ? mapped(NULL, 0, n_bytes) : calloc(n_bytes, 1);
 }
 
 void release_memory(void *memory, size_t n_bytes)
 {
+#ifdef __linux__
     if (memory != NULL && is_mapped(n_bytes)) {
         munmap(memory, n_bytes);
-    } else {
-        free(memory);
+        return;
     }
-}
-
-void *enlarge_memory(void *memory, size_t n_bytes, size_t n_new_bytes)
-{
-    if (!is_mapped(n_new_bytes)) {
-        return realloc(memory, n_new_bytes);
-    }
-    if (memory != NULL && is_mapped(n_bytes)) {
-        void *moved = mremap(memory, n_bytes, n_new_bytes, MREMAP_MAYMOVE);
-        return moved == MAP_FAILED ? NULL : moved;
-    }
-    void *mapped = map(n_new_bytes);
-    if (mapped != NULL && memory != NULL) {
-        memcpy(mapped, memory, n_bytes);
-        free(memory);
-    }
-    return mapped;
-}
-
-#else
-
-void *allocate_zeros(size_t n_bytes)
-{
-    return calloc(n_bytes, 1);
-}
-
-void release_memory(void *memory, size_t n_bytes)
-{
+#endif
     (void)n_bytes;
     free(memory);
 }
 
-void *enlarge_memory(void *memory, size_t n_bytes, size_t n_new_bytes)
+/* Enlarge memory by bytes that are 0; NULL, with nothing changed, if there is none. */
+static void *enlarged(void *memory, size_t n_bytes, size_t n_new_bytes)
 {
-    (void)n_bytes;
-    return realloc(memory, n_new_bytes);
+    if (memory != NULL && is_mapped(n_bytes)) {
+        return mapped(memory, n_bytes, n_new_bytes);
+    }
+    if (is_mapped(n_new_bytes)) {
+        void *larger = mapped(NULL, 0, n_new_bytes);
+        if (larger != NULL && memory != NULL) {
+            memcpy(larger, memory, n_bytes);
+            free(memory);
+        }
+        return larger;
+    }
+    void *larger = realloc(memory, n_new_bytes);
+    if (larger != NULL) {
+        memset((char *)larger + n_bytes, 0, n_new_bytes - n_bytes);
+    }
+    return larger;
 }
 
-#endif
-
-int make_room(void **array, size_t *room, size_t needed, size_t item_size)
+bool make_room(void **array, size_t *room, size_t needed, size_t item_size)
 {
     if (needed <= *room) {
-        return 0;
+        return true;
     }
-    size_t enlarged = *room + *room / 8 + 64;
-    if (enlarged < needed) {
-        enlarged = needed;
-    }
-    void *larger = NULL;
-    if (enlarged <= SIZE_MAX / item_size) {
-        larger = enlarge_memory(*array, *room * item_size, enlarged * item_size);
-    }
+    size_t new_room = *room + *room / 16 + 64;
+    new_room = new_room < needed ? needed : new_room;
+    void *larger = new_room > SIZE_MAX / item_size ? NULL : enlarged(*array, *room * item_size, new_room * item_size);
     if (larger == NULL) {
         PyErr_NoMemory();
-        return -1;
+        return false;
     }
     *array = larger;
-    *room = enlarged;
-    return 0;
+    *room = new_room;
+    return true;
+}
+
+bool text_reserve(Text *text, size_t more)
+{
+    if (text->failed)
+        return false;
+    if (text->length + more <= text->room)
+        return true;
+    size_t room = text->length + more + text->room / 2 + 256;
+    uint8_t *bytes = realloc(text->bytes, room);
+    if (!bytes) {
+        text->failed = true;
+        return false;
+    }
+    text->bytes = bytes;
+    text->room = room;
+    return true;
+}
+
+void text_add(Text *text, const void *bytes, size_t length)
+{
+    if (length && text_reserve(text, length)) {
+        memcpy(text->bytes + text->length, bytes, length);
+        text->length += length;
+    }
 }

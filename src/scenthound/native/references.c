@@ -3,7 +3,7 @@
    Rules
    - The result is the canonical URL: without user and fragment, of at most MAX_URL_BYTES.
    - Hosts other than names of ASCII letters, digits, hyphens, dots and underscores, and IPv4 addresses in their usual
-     form, are UNUSUAL; so are invalid UTF-8, and "^" in paths. The library decides on them.
+     form, are UNUSUAL; so is invalid UTF-8. The library decides on them.
    - The time is linear in the length of a reference, and so is the memory. */
 
 #include "references.h"
@@ -18,7 +18,6 @@ enum {
     SLASH = 8,
     PATH_END = 16,
     NOT_ASCII = 32,
-    UNDECIDED = 64,  /* encoded in paths since 2025: the library decides */
 };
 
 #define E ENCODED
@@ -28,7 +27,7 @@ static const uint8_t class_of[256] = {
     E, E, E, E, E, E, E, E, E, E, E, E, E, E, E, E,
     E, E, E, E, E, E, E, E, E, E, E, E, E, E, E, E,
     ['\x7F'] = E, [' '] = E, ['"'] = E, ['<'] = E, ['>'] = E,
-    ['^'] = UNDECIDED, ['`'] = PATH_ENCODED, ['{'] = PATH_ENCODED, ['}'] = PATH_ENCODED,
+    ['^'] = PATH_ENCODED, ['`'] = PATH_ENCODED, ['{'] = PATH_ENCODED, ['}'] = PATH_ENCODED,
     ['\''] = QUERY_ENCODED,
     ['/'] = SLASH, ['\\'] = SLASH,
     ['?'] = PATH_END, ['#'] = PATH_END,
@@ -37,16 +36,6 @@ static const uint8_t class_of[256] = {
 };
 #undef E
 #undef N
-
-static bool is_letter(uint8_t byte)
-{
-    return (uint8_t)((byte | 0x20) - 'a') < 26;
-}
-
-static bool is_digit(uint8_t byte)
-{
-    return (uint8_t)(byte - '0') < 10;
-}
 
 static bool is_slash(uint8_t byte)
 {
@@ -79,18 +68,18 @@ bool read_base(Base *base, Bytes url)
 }
 
 /* Room for the appended bytes was made by `resolve_reference`. */
-static void append(Buffer *urls, const uint8_t *text, size_t length)
+static void append(Text *urls, const uint8_t *text, size_t length)
 {
-    memcpy(urls->text + urls->length, text, length);
+    memcpy(urls->bytes + urls->length, text, length);
     urls->length += length;
 }
 
-static void append_byte(Buffer *urls, uint8_t byte)
+static void append_byte(Text *urls, uint8_t byte)
 {
-    urls->text[urls->length++] = byte;
+    urls->bytes[urls->length++] = byte;
 }
 
-static void append_encoded(Buffer *urls, uint8_t byte)
+static void append_encoded(Text *urls, uint8_t byte)
 {
     static const char digits[] = "0123456789ABCDEF";
     append_byte(urls, '%');
@@ -98,25 +87,9 @@ static void append_encoded(Buffer *urls, uint8_t byte)
     append_byte(urls, (uint8_t)digits[byte & 15]);
 }
 
-/* The length of the UTF-8 sequence of a character outside ASCII, 0 if it is invalid. */
-static size_t sequence_length(const uint8_t *text, const uint8_t *end)
-{
-    uint8_t first = text[0];
-    size_t length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-    if (length == 0 || (size_t)(end - text) < length)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-    uint8_t second = text[1];
-    bool is_valid = !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F) &&
-                    !(first == 0xF0 && second < 0x90) && !(first == 0xF4 && second > 0x8F);
-    return is_valid ? length : 0;
-}
-
 /* Append text up to the first byte of the classes in `end_classes`, with bytes of those in `encoded` encoded. Returns
    the end, NULL if the library must decide. */
-static const uint8_t *append_part(Buffer *urls, const uint8_t *text, const uint8_t *end, int encoded, int end_classes)
+static const uint8_t *append_part(Text *urls, const uint8_t *text, const uint8_t *end, int encoded, int end_classes)
 {
     while (text < end) {
         const uint8_t *plain = text;
@@ -125,9 +98,8 @@ static const uint8_t *append_part(Buffer *urls, const uint8_t *text, const uint8
         append(urls, plain, (size_t)(text - plain));
         if (text == end || class_of[*text] & end_classes)
             break;
-        int class = class_of[*text];
-        size_t length = class == NOT_ASCII ? sequence_length(text, end) : class != UNDECIDED;
-        if (length == 0)
+        size_t length;
+        if (decode_character(text, (size_t)(end - text), &length) == INVALID)
             return NULL;
         for (; length; length--)
             append_encoded(urls, *text++);
@@ -155,12 +127,12 @@ static int n_dots(const uint8_t *text, const uint8_t *end)
 
 /* Append a path to a URL that ends with the slash of a directory; `root` is the length of the URL of the root. Returns
    the end of the path, NULL if the library must decide. */
-static const uint8_t *append_path(Buffer *urls, size_t root, const uint8_t *text, const uint8_t *end)
+static const uint8_t *append_path(Text *urls, size_t root, const uint8_t *text, const uint8_t *end)
 {
     for (;;) {
         size_t directory = urls->length;
         const uint8_t *segment = text;
-        text = append_part(urls, text, end, ENCODED | PATH_ENCODED | NOT_ASCII | UNDECIDED, SLASH | PATH_END);
+        text = append_part(urls, text, end, ENCODED | PATH_ENCODED | NOT_ASCII, SLASH | PATH_END);
         if (text == NULL)
             return NULL;
         bool is_last = text == end || !is_slash(*text);
@@ -170,7 +142,7 @@ static const uint8_t *append_path(Buffer *urls, size_t root, const uint8_t *text
         if (dots == 2 && directory > root)
             do
                 urls->length--;
-            while (urls->text[urls->length - 1] != '/');
+            while (urls->bytes[urls->length - 1] != '/');
         if (is_last)
             return text;
         if (!dots)
@@ -179,7 +151,7 @@ static const uint8_t *append_path(Buffer *urls, size_t root, const uint8_t *text
     }
 }
 
-static Resolution append_query(Buffer *urls, const uint8_t *text, const uint8_t *end)
+static Resolution append_query(Text *urls, const uint8_t *text, const uint8_t *end)
 {
     if (text == end || *text != '?')
         return RESOLVED;
@@ -188,7 +160,7 @@ static Resolution append_query(Buffer *urls, const uint8_t *text, const uint8_t 
     return append_part(urls, text, end, ENCODED | QUERY_ENCODED | NOT_ASCII, 0) == NULL ? UNUSUAL : RESOLVED;
 }
 
-static Resolution append_path_and_query(Buffer *urls, size_t root, const uint8_t *text, const uint8_t *end)
+static Resolution append_path_and_query(Text *urls, size_t root, const uint8_t *text, const uint8_t *end)
 {
     text = append_path(urls, root, text, end);
     return text == NULL ? UNUSUAL : append_query(urls, text, end);
@@ -228,38 +200,21 @@ static bool ends_in_number(Bytes host)
     return start < end && (is_number || may_be_hexadecimal);
 }
 
-/* Whether a label has hyphens as its third and fourth character: names that begin with "xn--" have rules of their own. */
-static bool may_be_international(Bytes host)
-{
-    size_t label = 0;
-    for (size_t i = 0; i < host.length; i++) {
-        if (i == label + 3 && host.text[i] == '-' && host.text[i - 1] == '-')
-            return true;
-        if (host.text[i] == '.')
-            label = i + 1;
-    }
-    return false;
-}
-
 /* Append a host in lower case, unless it is UNUSUAL. */
-static Resolution append_host(Buffer *urls, Bytes host)
+static Resolution append_host(Text *urls, Bytes host)
 {
-    size_t n_hyphens = 0;
     for (size_t i = 0; i < host.length; i++) {
         uint8_t byte = host.text[i];
         bool is_capital = (uint8_t)(byte - 'A') < 26;
         if (!is_letter(byte) && !is_digit(byte) && byte != '-' && byte != '.' && byte != '_')
             return UNUSUAL;
-        n_hyphens += byte == '-';
         append_byte(urls, is_capital ? byte | 0x20 : byte);
     }
-    if ((n_hyphens >= 2 && may_be_international(host)) || (ends_in_number(host) && !is_plain_address(host)))
-        return UNUSUAL;
-    return RESOLVED;
+    return ends_in_number(host) && !is_plain_address(host) ? UNUSUAL : RESOLVED;
 }
 
 /* Append ":" and a port, unless it is the default one. */
-static Resolution append_port(Buffer *urls, Bytes port, bool is_https)
+static Resolution append_port(Text *urls, Bytes port, bool is_https)
 {
     uint32_t number = 0;
     for (size_t i = 0; i < port.length; i++) {
@@ -278,7 +233,7 @@ static Resolution append_port(Buffer *urls, Bytes port, bool is_https)
 }
 
 /* Append the host and the port of an authority, whose user is left out. */
-static Resolution append_authority(const Base *base, Buffer *urls, Bytes authority, bool is_https)
+static Resolution append_authority(const Base *base, Text *urls, Bytes authority, bool is_https)
 {
     const uint8_t *at;
     while (authority.length && (at = memchr(authority.text, '@', authority.length)) != NULL)
@@ -302,7 +257,7 @@ static Resolution append_authority(const Base *base, Buffer *urls, Bytes authori
 }
 
 /* What follows the slashes before an authority. */
-static Resolution append_from_authority(const Base *base, Buffer *urls, const uint8_t *text, const uint8_t *end,
+static Resolution append_from_authority(const Base *base, Text *urls, const uint8_t *text, const uint8_t *end,
                                         bool is_https)
 {
     while (text < end && is_slash(*text))
@@ -332,23 +287,13 @@ static size_t scheme_length(const uint8_t *text, const uint8_t *end)
     return text < end && *text == ':' ? (size_t)(text - start) : 0;
 }
 
-static bool is_scheme(const uint8_t *text, size_t length, const char *scheme)
-{
-    if (length != strlen(scheme))
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if ((text[i] | 0x20) != (uint8_t)scheme[i])
-            return false;
-    return true;
-}
-
-static Resolution append_resolved(const Base *base, Buffer *urls, const uint8_t *text, const uint8_t *end)
+static Resolution append_resolved(const Base *base, Text *urls, const uint8_t *text, const uint8_t *end)
 {
     bool is_https = base->scheme_length == 5;
     size_t length = scheme_length(text, end);
     if (length) {
-        bool is_of_base = is_scheme(text, length, is_https ? "https" : "http");
-        if (!is_of_base && !is_scheme(text, length, is_https ? "http" : "https"))
+        bool is_of_base = is_word((Bytes){text, length}, is_https ? "https" : "http");
+        if (!is_of_base && !is_word((Bytes){text, length}, is_https ? "http" : "https"))
             return NO_TARGET;
         text += length + 1;
         if (!is_of_base)
@@ -374,7 +319,7 @@ static Resolution append_resolved(const Base *base, Buffer *urls, const uint8_t 
 }
 
 /* Strip control characters and spaces from both ends, and remove tabs and newlines. False if there is no memory. */
-static bool clean(Bytes *reference, Buffer *scratch)
+static bool clean(Bytes *reference, Text *scratch)
 {
     const uint8_t *text = reference->text, *end = text + reference->length;
     while (text < end && *text <= ' ')
@@ -388,23 +333,22 @@ static bool clean(Bytes *reference, Buffer *scratch)
         is_any_removed |= is_removed(*text);
     if (!is_any_removed)
         return true;
-    if (!grow_to((void **)&scratch->text, &scratch->room, reference->length, 1))
-        return false;
     scratch->length = 0;
+    if (!text_reserve(scratch, reference->length))
+        return false;
     for (text = reference->text; text < end; text++)
         if (!is_removed(*text))
             append_byte(scratch, *text);
-    *reference = (Bytes){scratch->text, scratch->length};
+    *reference = (Bytes){scratch->bytes, scratch->length};
     return true;
 }
 
-Resolution resolve_reference(const Base *base, Bytes reference, Buffer *urls, Buffer *scratch)
+Resolution resolve_reference(const Base *base, Bytes reference, Text *urls, Text *scratch)
 {
     /* Three bytes for each encoded one, and a scheme, slashes and a port besides. */
     size_t first = urls->length;
     if (reference.length > (SIZE_MAX / 16) ||
-        !grow_to((void **)&urls->text, &urls->room, first + base->url.length + 3 * reference.length + 32, 1) ||
-        !clean(&reference, scratch))
+        !text_reserve(urls, base->url.length + 3 * reference.length + 32) || !clean(&reference, scratch))
         return NO_MEMORY;
     Resolution result = append_resolved(base, urls, reference.text, reference.text + reference.length);
     if (result == RESOLVED && urls->length - first > MAX_URL_BYTES)

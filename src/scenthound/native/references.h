@@ -3,7 +3,7 @@
 #ifndef SCENTHOUND_REFERENCES_H
 #define SCENTHOUND_REFERENCES_H
 
-#include "names.h"
+#include "native.h"
 
 /* `MAX_URL_BYTES` of scenthound.web.urls. */
 #define MAX_URL_BYTES 2083
@@ -13,11 +13,6 @@ typedef struct {
     Bytes url;
     size_t scheme_length, root, path_end, directory_end;
 } Base;
-
-typedef struct {
-    uint8_t *text;
-    size_t length, room;
-} Buffer;
 
 typedef enum {
     RESOLVED,
@@ -29,6 +24,6 @@ typedef enum {
 /* False if the URL does not look canonical. */
 bool read_base(Base *base, Bytes url);
 /* Append the URL of a reference in UTF-8; nothing is appended if it is not resolved. `scratch` is overwritten. */
-Resolution resolve_reference(const Base *base, Bytes reference, Buffer *urls, Buffer *scratch);
+Resolution resolve_reference(const Base *base, Bytes reference, Text *urls, Text *scratch);
 
 #endif

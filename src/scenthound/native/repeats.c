@@ -38,55 +38,24 @@ static void find_distinct(const int32_t *pages, const double *values, size_t n_l
     }
 }
 
-static PyObject *distinct_of(const Py_buffer *pages, const Py_buffer *values)
+PyObject *best_of_repeats(PyObject *Py_UNUSED(module), Arguments *given)
 {
+    const Py_buffer *pages = &given->arrays[0], *values = &given->arrays[1];
     size_t n_links = length_of(pages);
-    if (length_of(values) != n_links || n_links > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "there must be as many values as pages");
+    if (!check(length_of(values) == n_links && n_links <= INT32_MAX && are_below(pages, SIZE_MAX),
+               "there must be as many values as pages, which have numbers from 0 on")) {
         return NULL;
     }
     unsigned shift = shift_for(2 * n_links);
-    PageSlot *slots = calloc((size_t)1 << (64 - shift), sizeof *slots);
-    double *room = malloc((n_links + 1) * (sizeof *room + 2 * sizeof(int32_t)));
-    PyObject *result = NULL;
-    if (slots == NULL || room == NULL) {
-        PyErr_NoMemory();
-    } else {
-        int32_t *first = (int32_t *)(void *)(room + n_links);
-        Distinct distinct = {first, room, first + n_links, 0};
-        find_distinct(pages->buf, values->buf, n_links, slots, shift, &distinct);
-        PyObject *items[] = {
-            array_of(distinct.first, distinct.count, sizeof *distinct.first),
-            array_of(distinct.best, distinct.count, sizeof *distinct.best),
-            array_of(distinct.best_index, distinct.count, sizeof *distinct.best_index),
-        };
-        result = packed(items, 3);
-    }
-    free(room);
-    free(slots);
-    return result;
-}
-
-static PyObject *best_of_repeats(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    static const size_t sizes[] = {sizeof(int32_t), sizeof(double)};
-    PyObject *objects[2];
-    Py_buffer arrays[2];
-    if (!PyArg_ParseTuple(arguments, "OO", &objects[0], &objects[1]) || get_arrays(objects, arrays, sizes, 2) < 0) {
+    PageSlot *slots = zeros_for(given, (size_t)1 << (64 - shift), sizeof *slots);
+    double *best = room_for(given, n_links, sizeof *best + 2 * sizeof(int32_t));
+    if (slots == NULL || best == NULL) {
         return NULL;
     }
-    PyObject *result = distinct_of(&arrays[0], &arrays[1]);
-    release_arrays(arrays, 2);
-    return result;
-}
-
-static PyMethodDef methods[] = {
-    {"best_of_repeats", best_of_repeats, METH_VARARGS, "The first link to each page, the highest value of all, and the first link that has it."},
-    {NULL, NULL, 0, NULL},
-};
-
-int add_repeats(PyObject *module)
-{
-    return PyModule_AddFunctions(module, methods);
+    int32_t *first = (int32_t *)(void *)(best + n_links);
+    Distinct distinct = {first, best, first + n_links, 0};
+    find_distinct(pages->buf, values->buf, n_links, slots, shift, &distinct);
+    return Py_BuildValue("NNN", array_of(distinct.first, distinct.count, sizeof *distinct.first),
+                         array_of(distinct.best, distinct.count, sizeof *distinct.best),
+                         array_of(distinct.best_index, distinct.count, sizeof *distinct.best_index));
 }

@@ -9,17 +9,6 @@
 /* At most 7 of 10 slots are used. */
 #define USED_TENTHS 7
 
-int seen_init(SeenWords *seen)
-{
-    seen->slots = allocate_zeros(FIRST_SLOTS * sizeof *seen->slots);
-    if (seen->slots == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    seen->n_slots = FIRST_SLOTS;
-    return 0;
-}
-
 void seen_clear(SeenWords *seen)
 {
     release_memory(seen->slots, seen->n_slots * sizeof *seen->slots);
@@ -34,9 +23,9 @@ static void put(SeenWords *seen, SeenSlot slot)
     seen->slots[index] = slot;
 }
 
-static int enlarge(SeenWords *seen)
+int seen_enlarge(SeenWords *seen)
 {
-    SeenWords larger = {NULL, seen->n_slots + seen->n_slots / 4, seen->count};
+    SeenWords larger = {NULL, seen->n_slots == 0 ? FIRST_SLOTS : seen->n_slots + seen->n_slots / 4, seen->count};
     if (larger.n_slots <= SIZE_MAX / sizeof *larger.slots) {
         larger.slots = allocate_zeros(larger.n_slots * sizeof *larger.slots);
     }
@@ -56,7 +45,7 @@ static int enlarge(SeenWords *seen)
 
 int seen_add(SeenWords *seen, uint64_t hash, int32_t number)
 {
-    if (seen->count >= seen->n_slots / 10 * USED_TENTHS && enlarge(seen) < 0) {
+    if (seen->count >= seen->n_slots / 10 * USED_TENTHS && seen_enlarge(seen) < 0) {
         return -1;
     }
     put(seen, (SeenSlot){(uint32_t)hash, (uint32_t)(hash >> 32), (uint32_t)number + 1});

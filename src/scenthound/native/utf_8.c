@@ -1,17 +1,17 @@
 /* Characters in UTF-8. */
 
-#include "words.h"
+#include "native.h"
 
-static bool continues(unsigned char byte)
+static bool continues(uint8_t byte)
 {
     return (byte & 0xC0) == 0x80;
 }
 
-uint32_t decode_character(const unsigned char *bytes, size_t available, size_t *size)
+uint32_t decode_character(const uint8_t *bytes, size_t available, size_t *size)
 {
     /* Of two, three and four bytes: smaller codes have a shorter form, which alone is valid. */
     static const uint32_t first_code[] = {0x80, 0x800, 0x10000};
-    unsigned char lead = bytes[0];
+    uint8_t lead = bytes[0];
     *size = 1;
     if (lead < 0x80) {
         return lead;
@@ -34,17 +34,17 @@ uint32_t decode_character(const unsigned char *bytes, size_t available, size_t *
     return code;
 }
 
-size_t encode_character(unsigned char *bytes, uint32_t code)
+size_t encode_character(uint8_t *bytes, uint32_t code)
 {
     if (code < 0x80) {
-        bytes[0] = (unsigned char)code;
+        bytes[0] = (uint8_t)code;
         return 1;
     }
     size_t n_more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     for (size_t index = n_more; index > 0; index--) {
-        bytes[index] = (unsigned char)(0x80 | (code & 0x3F));
+        bytes[index] = (uint8_t)(0x80 | (code & 0x3F));
         code >>= 6;
     }
-    bytes[0] = (unsigned char)(0xFF << (7 - n_more) | code);
+    bytes[0] = (uint8_t)(0xFF << (7 - n_more) | code);
     return n_more + 1;
 }

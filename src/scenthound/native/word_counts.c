@@ -1,5 +1,4 @@
-/* The distinct words of pages and their counts, in the order of the words. The result is that of `plain_terms_of` in
-   store/builder.py. */
+/* The distinct words of pages and their counts, in the order of the words. */
 
 #include "native.h"
 
@@ -50,75 +49,32 @@ static size_t count_page(const int32_t *words, size_t n_words, int32_t *room, in
     return n_terms;
 }
 
-/* The number of words of the longest page; -1, with an exception, if the lengths are not those of the words. */
-static Py_ssize_t longest_of(const Py_buffer *lengths, size_t n_words)
+PyObject *count_terms(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    const int32_t *of_page = lengths->buf;
-    size_t sum = 0;
+    const int32_t *words = given->arrays[0].buf, *lengths = given->arrays[1].buf;
+    size_t n_words = length_of(&given->arrays[0]), n_pages = length_of(&given->arrays[1]), n_terms = 0;
+    int64_t sum = 0;
     int32_t longest = 0;
-    bool is_valid = true;
-    for (size_t page = 0; page < length_of(lengths); page++) {
-        is_valid = is_valid && of_page[page] >= 0;
-        sum += (size_t)(is_valid ? of_page[page] : 0);
-        longest = of_page[page] > longest ? of_page[page] : longest;
+    for (size_t page = 0; page < n_pages; page++) {
+        sum += lengths[page];
+        longest = lengths[page] > longest ? lengths[page] : longest;
     }
-    if (!is_valid || sum != n_words) {
-        PyErr_SetString(PyExc_ValueError, "lengths must be those of pages that have all the words");
-        return -1;
+    if (!check(are_below(&given->arrays[1], SIZE_MAX) && sum == (int64_t)n_words,
+               "lengths must be those of pages that have all the words")) {
+        return NULL;
     }
-    return longest;
-}
-
-static PyObject *counted(const int32_t *words, size_t n_words, const Py_buffer *lengths, size_t longest)
-{
-    size_t n_pages = length_of(lengths), n_terms = 0;
-    const int32_t *of_page = lengths->buf;
-    int32_t *terms = malloc((2 * (n_words + longest) + n_pages + 1) * sizeof *terms);
+    int32_t *terms = room_for(given, 2 * (n_words + (size_t)longest) + n_pages, sizeof *terms);
     if (terms == NULL) {
-        return PyErr_NoMemory();
+        return NULL;
     }
     int32_t *counts = terms + n_words, *term_lengths = counts + n_words, *room = term_lengths + n_pages;
     for (size_t page = 0; page < n_pages; page++) {
-        size_t n_page = (size_t)of_page[page];
-        size_t n_found = count_page(words, n_page, room, terms + n_terms, counts + n_terms);
+        size_t n_of_page = (size_t)lengths[page];
+        size_t n_found = count_page(words, n_of_page, room, terms + n_terms, counts + n_terms);
         term_lengths[page] = (int32_t)n_found;
         n_terms += n_found;
-        words += n_page;
+        words += n_of_page;
     }
-    PyObject *items[] = {
-        array_of(terms, n_terms, sizeof *terms),
-        array_of(counts, n_terms, sizeof *counts),
-        array_of(term_lengths, n_pages, sizeof *term_lengths),
-    };
-    free(terms);
-    return packed(items, 3);
-}
-
-static PyObject *count_terms(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    enum { WORDS, LENGTHS, N_ARRAYS };
-    static const size_t item_sizes[N_ARRAYS] = {sizeof(int32_t), sizeof(int32_t)};
-    PyObject *objects[N_ARRAYS], *result = NULL;
-    Py_buffer arrays[N_ARRAYS];
-    if (!PyArg_ParseTuple(arguments, "OO", &objects[WORDS], &objects[LENGTHS]) ||
-        get_arrays(objects, arrays, item_sizes, N_ARRAYS) < 0) {
-        return NULL;
-    }
-    Py_ssize_t longest = longest_of(&arrays[LENGTHS], length_of(&arrays[WORDS]));
-    if (longest >= 0) {
-        result = counted(arrays[WORDS].buf, length_of(&arrays[WORDS]), &arrays[LENGTHS], (size_t)longest);
-    }
-    release_arrays(arrays, N_ARRAYS);
-    return result;
-}
-
-static PyMethodDef functions[] = {
-    {"count_terms", count_terms, METH_VARARGS, "The distinct words of pages, their counts, and how many a page has."},
-    {NULL, NULL, 0, NULL},
-};
-
-int add_word_counts(PyObject *module)
-{
-    return PyModule_AddFunctions(module, functions);
+    return Py_BuildValue("NNN", array_of(terms, n_terms, sizeof *terms), array_of(counts, n_terms, sizeof *counts),
+                         array_of(term_lengths, n_pages, sizeof *term_lengths));
 }

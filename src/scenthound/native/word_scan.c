@@ -42,11 +42,31 @@ static size_t lower_part(const Scan *scan, const FoundWord *found, unsigned char
     return length;
 }
 
+static uint32_t group_of(const Words *words, Bytes stem)
+{
+    size_t size;
+    return stem.length > 0 && letter_of(words->letters, decode_character(stem.text, stem.length, &size)) >= UNSPACED;
+}
+
+int32_t add_stem(Words *words, Bytes stem)
+{
+    uint32_t group = group_of(words, stem);
+    words->has_unspaced |= group;
+    return names_add(&words->stems, names_hash(&words->stems, group, stem), group, stem);
+}
+
+int32_t find_stem(Words *words, Bytes stem)
+{
+    uint32_t group = group_of(words, stem);
+    int32_t number = names_find(&words->stems, names_hash(&words->stems, group, stem), group, stem);
+    return number == NOT_FOUND ? STOP : number;
+}
+
 static int32_t learn(Scan *scan, const FoundWord *found)
 {
     unsigned char word[MAX_WORD_BYTES + 1];
     size_t length = porter_stem(word, lower_part(scan, found, word));
-    int32_t number = stems_number(&scan->words->stems, word, length);
+    int32_t number = add_stem(scan->words, (Bytes){word, length});
     return number < 0 || seen_add(&scan->words->seen, found->hash, number) < 0 ? -1 : number;
 }
 
@@ -76,7 +96,7 @@ static inline void add_word(Scan *scan, size_t start, size_t end, uint64_t hash)
             return;
         }
     }
-    PREFETCH(&scan->words->seen.slots[seen_first(&scan->words->seen, hash)]);
+    __builtin_prefetch(&scan->words->seen.slots[seen_first(&scan->words->seen, hash)]);
     scan->group[scan->n_group++] = (FoundWord){start, end, hash};
     scan->n_words++;
 }
@@ -109,7 +129,7 @@ static size_t read_word(Scan *scan, size_t start, size_t end)
         }
     }
     bool is_too_long = n_characters > MAX_WORD_CHARACTERS;
-    add_word(scan, start, is_too_long ? start : position, hash_bytes(scan->words->key, word, length));
+    add_word(scan, start, is_too_long ? start : position, hash_bytes(scan->words->key, 0, (Bytes){word, length}));
     return position;
 }
 
@@ -120,7 +140,7 @@ static uint64_t hash_unspaced(const Scan *scan, uint32_t first, uint32_t second)
     if (second != 0) {
         length += encode_character(word + length, second);
     }
-    return hash_bytes(scan->words->key, word, length);
+    return hash_bytes(scan->words->key, 0, (Bytes){word, length});
 }
 
 /* Add the bigrams of the run of unspaced letters at `start`, or a single one; return the position behind it. */
@@ -178,15 +198,7 @@ static inline uint64_t letter_marks(uint64_t block)
 /* How many bytes are before the first one that is marked. */
 static inline size_t bytes_before(uint64_t marks)
 {
-#ifdef __GNUC__
     return marks == 0 ? BLOCK_BYTES : (size_t)__builtin_ctzll(marks) / 8;
-#else
-    size_t count = 0;
-    while (count < BLOCK_BYTES && !(marks >> (8 * count) & 0x80)) {
-        count++;
-    }
-    return count;
-#endif
 }
 
 /* The bytes from `position` on, 0 at and behind `end`. */
@@ -264,8 +276,8 @@ enum scan_result scan_words(Words *words, const unsigned char *text, size_t leng
     return scan.result;
 }
 
-int add_stop_word(Words *words, const unsigned char *word, size_t length)
+int add_stop_word(Words *words, Bytes word)
 {
-    uint64_t hash = hash_bytes(words->key, word, length);
+    uint64_t hash = hash_bytes(words->key, 0, word);
     return seen_find(&words->seen, hash) == ABSENT ? seen_add(&words->seen, hash, STOP) : 0;
 }

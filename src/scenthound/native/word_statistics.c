@@ -3,7 +3,7 @@
    The results are those of text/vectors.py and web/near_duplicates.py. Hash tables are small and last for one call; their
    slots depend on a secret, so that no page can choose words that cluster. */
 
-#include "native.h"
+#include "word_weights.h"
 
 #define MIN_SLOTS 64
 /* Slots for each hash at least: collisions cause mispredicted branches. */
@@ -25,83 +25,72 @@ unsigned shift_for(size_t n_slots)
     return shift;
 }
 
-typedef struct {
-    uint32_t word_above; /* the word + 1; 0: free */
-    uint32_t count;
-} WordSlot;
+uint32_t *n_of_word;
+static size_t n_of_word_room;
 
-static uint64_t squared_norm_of(const int32_t *words, size_t n_words, WordSlot *slots, unsigned shift)
+/* More words than any vocabulary has: a damaged number must not reserve gigabytes. */
+#define MAX_WORDS (1 << 27)
+
+bool make_counts(const Py_buffer *words)
 {
-    size_t last_slot = ((size_t)1 << (64 - shift)) - 1;
-    uint64_t total = 0, n_stop_words = 0;
-    for (size_t index = 0; index < n_words; index++) {
-        uint32_t word_above = (uint32_t)words[index] + 1;
-        size_t slot = (size_t)(word_above * secret_factor >> shift);
-        while (slots[slot].word_above != word_above && slots[slot].word_above != 0) {
-            slot = (slot + 1) & last_slot;
-        }
-        slots[slot].word_above = word_above;
-        /* (n + 1)^2 - n^2 */
-        total += 2 * (uint64_t)slots[slot].count++ + 1;
-        /* Counted and subtracted without a branch, because stop words are unpredictable. */
-        n_stop_words += words[index] == 0;
+    const int32_t *items = words->buf;
+    int32_t largest = 0;
+    for (size_t index = 0; index < length_of(words); index++) {
+        largest = items[index] > largest ? items[index] : largest;
     }
-    return total - n_stop_words * n_stop_words;
+    return check(largest < MAX_WORDS, "a word has a number beyond all vocabularies") &&
+           make_room((void **)&n_of_word, &n_of_word_room, (size_t)largest + 1, sizeof *n_of_word);
 }
 
-static PyObject *squared_norm(PyObject *module, PyObject *argument)
+/* Both loops are without branches, because stop words and new words are unpredictable. */
+size_t count_words(const int32_t *words, size_t n_words, int32_t *distinct)
 {
-    (void)module;
-    Py_buffer words;
-    if (get_array(argument, &words, sizeof(int32_t)) < 0) {
+    size_t n_kept = 0, n_distinct = 0;
+    for (size_t index = 0; index < n_words; index++) {
+        distinct[n_kept] = words[index];
+        n_kept += words[index] > 0;
+    }
+    uint32_t *counts = n_of_word;
+    for (size_t index = 0; index < n_kept; index++) {
+        int32_t word = distinct[index];
+        uint32_t count = counts[word];
+        distinct[n_distinct] = word;
+        n_distinct += count == 0;
+        counts[word] = count + 1;
+    }
+    return n_distinct;
+}
+
+PyObject *squared_norm(PyObject *Py_UNUSED(module), Arguments *given)
+{
+    const Py_buffer *words = &given->arrays[0];
+    uint64_t total = 0;
+    int32_t *distinct = make_counts(words) ? room_for(given, length_of(words), sizeof *distinct) : NULL;
+    if (distinct == NULL) {
         return NULL;
     }
-    size_t n_words = (size_t)words.len / sizeof(int32_t);
-    /* Most words of a page occur several times, so that there are less entries than words. */
-    unsigned shift = shift_for(n_words + n_words / 4 + 1);
-    WordSlot *slots = calloc((size_t)1 << (64 - shift), sizeof *slots);
-    PyObject *result = NULL;
-    if (slots == NULL) {
-        PyErr_NoMemory();
-    } else {
-        result = PyLong_FromUnsignedLongLong(squared_norm_of(words.buf, n_words, slots, shift));
+    size_t n_distinct = count_words(words->buf, length_of(words), distinct);
+    for (size_t index = 0; index < n_distinct; index++) {
+        uint64_t count = n_of_word[distinct[index]];
+        total += count * count;
+        n_of_word[distinct[index]] = 0;
     }
-    free(slots);
-    PyBuffer_Release(&words);
-    return result;
+    return PyLong_FromUnsignedLongLong(total);
 }
 
-static double sum_of_weights(const int32_t *words, size_t n_words, const double *weights, int32_t last)
+PyObject *total_weight(PyObject *Py_UNUSED(module), Arguments *given)
 {
+    const int32_t *words = given->arrays[0].buf;
+    const double *weights = given->arrays[1].buf;
+    size_t n_words = length_of(&given->arrays[0]), n_weights = length_of(&given->arrays[1]);
+    if (!check(n_weights > 0, "there must be a weight")) {
+        return NULL;
+    }
     double total = 0;
     for (size_t index = 0; index < n_words; index++) {
-        int32_t word = words[index] < last ? words[index] : last;
-        total += weights[word < 0 ? 0 : word];
+        total += weights[index_of(words[index], n_weights)];
     }
-    return total;
-}
-
-static PyObject *total_weight(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *of_words, *of_weights, *result = NULL;
-    Py_buffer words, weights;
-    if (!PyArg_ParseTuple(arguments, "OO", &of_words, &of_weights) ||
-        get_array(of_words, &words, sizeof(int32_t)) < 0) {
-        return NULL;
-    }
-    if (get_array(of_weights, &weights, sizeof(double)) == 0) {
-        size_t n_weights = (size_t)weights.len / sizeof(double);
-        if (n_weights == 0 || n_weights > INT32_MAX) {
-            PyErr_SetString(PyExc_ValueError, "there must be a weight, and less than 2 billion");
-        } else {
-            size_t n_words = (size_t)words.len / sizeof(int32_t);
-            result = PyFloat_FromDouble(sum_of_weights(words.buf, n_words, weights.buf, (int32_t)n_weights - 1));
-        }
-        PyBuffer_Release(&weights);
-    }
-    PyBuffer_Release(&words);
-    return result;
+    return PyFloat_FromDouble(total);
 }
 
 /* Copy the first words that are no stop words; return how many there are. */
@@ -192,64 +181,35 @@ static uint64_t majority(const uint64_t *hashes, size_t n_hashes)
     return bits_above(planes, n_hashes / 2);
 }
 
-static PyObject *fingerprint(const Py_buffer *words, size_t max_words, const uint64_t *factors)
+PyObject *simhash(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    size_t n_words = (size_t)words->len / sizeof(int32_t);
-    size_t room = (n_words < max_words ? n_words : max_words) + GROUP;
-    unsigned shift = shift_for(SLOTS_PER_HASH * room);
-    uint64_t *hashes = malloc(room * sizeof *hashes), *slots = calloc((size_t)1 << (64 - shift), sizeof *slots);
-    PyObject *result = NULL;
-    if (hashes == NULL || slots == NULL) {
-        PyErr_NoMemory();
-    } else {
-        size_t n_kept = keep_words(words->buf, n_words, max_words, hashes), n_triples = n_kept < 2 ? 0 : n_kept - 2;
-        hash_triples(hashes, n_triples, factors);
-        size_t n_hashes = keep_distinct(hashes, n_triples, slots, shift);
-        memset(hashes + n_hashes, 0, GROUP * sizeof *hashes);
-        result = Py_BuildValue("Kn", (unsigned long long)majority(hashes, n_hashes), (Py_ssize_t)n_kept);
-    }
-    free(hashes);
-    free(slots);
-    return result;
-}
-
-static PyObject *simhash(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *of_words, *of_factors, *result = NULL;
-    Py_buffer words, factors;
-    Py_ssize_t max_words;
-    if (!PyArg_ParseTuple(arguments, "OnO", &of_words, &max_words, &of_factors) ||
-        get_array(of_words, &words, sizeof(int32_t)) < 0) {
+    const Py_buffer *words = &given->arrays[0], *factors = &given->arrays[1];
+    Py_ssize_t max_words = given->integers[0];
+    if (!check(max_words >= 0 && max_words < 1 << COUNTER_BITS && length_of(factors) == N_FACTORS,
+               "too many words, or not four factors")) {
         return NULL;
     }
-    if (get_array(of_factors, &factors, sizeof(uint64_t)) == 0) {
-        if (max_words < 0 || max_words >= 1 << COUNTER_BITS || factors.len != N_FACTORS * sizeof(uint64_t)) {
-            PyErr_SetString(PyExc_ValueError, "too many words, or not four factors");
-        } else {
-            result = fingerprint(&words, (size_t)max_words, factors.buf);
-        }
-        PyBuffer_Release(&factors);
+    size_t n_words = length_of(words), room = n_words < (size_t)max_words ? n_words : (size_t)max_words;
+    unsigned shift = shift_for(SLOTS_PER_HASH * (room + GROUP));
+    uint64_t *hashes = room_for(given, room + GROUP, sizeof *hashes);
+    uint64_t *slots = zeros_for(given, (size_t)1 << (64 - shift), sizeof *slots);
+    if (hashes == NULL || slots == NULL) {
+        return NULL;
     }
-    PyBuffer_Release(&words);
-    return result;
+    size_t n_kept = keep_words(words->buf, n_words, (size_t)max_words, hashes), n_triples = n_kept < 2 ? 0 : n_kept - 2;
+    hash_triples(hashes, n_triples, factors->buf);
+    size_t n_hashes = keep_distinct(hashes, n_triples, slots, shift);
+    memset(hashes + n_hashes, 0, GROUP * sizeof *hashes);
+    return Py_BuildValue("Kn", (unsigned long long)majority(hashes, n_hashes), (Py_ssize_t)n_kept);
 }
 
-static PyMethodDef functions[] = {
-    {"squared_norm", squared_norm, METH_O, "The sum of the squared counts of words, without stop words (0)."},
-    {"total_weight", total_weight, METH_VARARGS, "The sum of the weights of words; the last is that of all above."},
-    {"simhash", simhash, METH_VARARGS, "The simhash of the triples of words, and how many words it is of."},
-    {NULL, NULL, 0, NULL},
-};
-
-int add_word_statistics(PyObject *module)
+bool choose_secret(PyObject *module)
 {
     /* Python's hashes of strings are random. */
     PyObject *name = PyModule_GetNameObject(module);
-    if (name == NULL) {
-        return -1;
+    if (name != NULL) {
+        secret_factor ^= (uint64_t)PyObject_Hash(name) << 1;
+        Py_DECREF(name);
     }
-    secret_factor ^= (uint64_t)PyObject_Hash(name) << 1;
-    Py_DECREF(name);
-    return PyModule_AddFunctions(module, functions);
+    return name != NULL;
 }

@@ -1,6 +1,6 @@
 /* Vectors of the words of a page: distinct words with weights, scaled to length 1, and products that are rounded once.
 
-   The results are those of numpy and of math.fsum in relevance/word_vectors.py. */
+   Slow versions are in tests/oracles/word_vectors.py. */
 
 #include "exact_sums.h"
 #include "native.h"
@@ -8,71 +8,15 @@
 
 #include <math.h>
 
-/* Counts */
-
-/* How often each word is on the page at hand; all 0 between two calls. It is as large as the vocabulary, so that counting
-   takes neither hashing nor sorting. Counts end at `MAX_COUNT`. */
-static uint16_t *n_of_word;
-static size_t n_of_word_room;
-
-#define MAX_COUNT UINT16_MAX
-
-/* Make room for the counts of all words; false, with an exception set, without memory. */
-static bool make_room_for(const int32_t *words, size_t n_words)
-{
-    int32_t largest = 0;
-    for (size_t index = 0; index < n_words; index++) {
-        largest = words[index] > largest ? words[index] : largest;
-    }
-    size_t before = n_of_word_room;
-    if ((size_t)largest < before) {
-        return true;
-    }
-    if (make_room((void **)&n_of_word, &n_of_word_room, (size_t)largest + 1, sizeof *n_of_word) < 0) {
-        return false;
-    }
-    memset(n_of_word + before, 0, (n_of_word_room - before) * sizeof *n_of_word);
-    return true;
-}
-
-/* The distinct words of 1 and more, in the order of their first occurrences; returns how many there are. Both loops are
-   without branches, because stop words and new words are unpredictable. */
-static size_t count_words(const int32_t *words, size_t n_words, int32_t *distinct)
-{
-    size_t n_kept = 0, n_distinct = 0;
-    for (size_t index = 0; index < n_words; index++) {
-        distinct[n_kept] = words[index];
-        n_kept += words[index] > 0;
-    }
-    uint16_t *counts = n_of_word;
-    for (size_t index = 0; index < n_kept; index++) {
-        int32_t word = distinct[index];
-        uint16_t count = counts[word];
-        distinct[n_distinct] = word;
-        n_distinct += count == 0;
-        counts[word] = (uint16_t)(count + (count < MAX_COUNT));
-    }
-    return n_distinct;
-}
-
 /* Vectors of length 1 */
 
-enum { WORDS, RANKS, WEIGHTS, LOGARITHMS, QUERY, N_ARRAYS };
-
-static const size_t item_sizes[N_ARRAYS] = {sizeof(int32_t), OF_RANKS, sizeof(double), sizeof(double), sizeof(double)};
+enum { WORDS, RANKS, WEIGHTS, LOGARITHMS };
 
 typedef struct {
     double *log_counts, *values, *products; /* the parts of one allocation, as the words */
     int32_t *words;
     size_t count;
-    double length; /* before it is scaled; 1 if it is 0 */
 } Vector;
-
-static void free_vector(Vector *vector)
-{
-    free(vector->log_counts);
-    vector->log_counts = NULL;
-}
 
 /* Weigh the distinct words and reset their counts; false if one of the counts has no logarithm. */
 static bool weigh(Vector vector, WordWeights weights, const Py_buffer *logarithms)
@@ -93,67 +37,31 @@ static bool weigh(Vector vector, WordWeights weights, const Py_buffer *logarithm
     return is_complete;
 }
 
-static void scale(Vector *vector)
+PyObject *weigh_words(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    double length = sqrt(exact_sum(vector->products, vector->count));
-    vector->length = length == 0 ? 1 : length;
-    for (size_t index = 0; index < vector->count; index++) {
-        vector->values[index] /= vector->length;
-    }
-}
-
-/* The vector of a page. Without memory there is none, with an exception set; nor is there if a count has no logarithm. */
-static bool make_vector(Vector *vector, const Py_buffer *arrays)
-{
+    const Py_buffer *arrays = given->arrays;
     size_t n_words = length_of(&arrays[WORDS]);
     WordWeights weights;
-    if (!use_weights(&weights, &arrays[RANKS], &arrays[WEIGHTS]) || !make_room_for(arrays[WORDS].buf, n_words)) {
-        return false;
-    }
-    double *room = malloc((n_words + 1) * (3 * sizeof *room + sizeof(int32_t)));
-    if (room == NULL) {
-        PyErr_NoMemory();
-        return false;
-    }
-    *vector = (Vector){room, room + n_words, room + 2 * n_words, (int32_t *)(void *)(room + 3 * n_words), 0, 1};
-    vector->count = count_words(arrays[WORDS].buf, n_words, vector->words);
-    if (!weigh(*vector, weights, &arrays[LOGARITHMS])) {
-        free_vector(vector);
-        return false;
-    }
-    scale(vector);
-    return true;
-}
-
-static PyObject *no_vector(void)
-{
-    return PyErr_Occurred() == NULL ? Py_NewRef(Py_None) : NULL;
-}
-
-static PyObject *weigh_words(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *objects[QUERY];
-    Py_buffer arrays[QUERY];
-    if (!PyArg_ParseTuple(arguments, "OOOO", &objects[WORDS], &objects[RANKS], &objects[WEIGHTS],
-                          &objects[LOGARITHMS]) ||
-        get_arrays(objects, arrays, item_sizes, QUERY) < 0) {
+    if (!use_weights(&weights, &arrays[RANKS], &arrays[WEIGHTS]) || !make_counts(&arrays[WORDS])) {
         return NULL;
     }
-    Vector vector;
-    bool is_made = make_vector(&vector, arrays);
-    release_arrays(arrays, QUERY);
-    if (!is_made) {
-        return no_vector();
+    double *room = room_for(given, n_words, 3 * sizeof *room + sizeof(int32_t));
+    if (room == NULL) {
+        return NULL;
     }
-    PyObject *items[] = {
-        array_of(vector.words, vector.count, sizeof *vector.words),
-        array_of(vector.log_counts, vector.count, sizeof *vector.log_counts),
-        array_of(vector.values, vector.count, sizeof *vector.values),
-        PyFloat_FromDouble(vector.length),
-    };
-    free_vector(&vector);
-    return packed(items, 4);
+    Vector vector = {room, room + n_words, room + 2 * n_words, (int32_t *)(void *)(room + 3 * n_words), 0};
+    vector.count = count_words(arrays[WORDS].buf, n_words, vector.words);
+    if (!weigh(vector, weights, &arrays[LOGARITHMS])) {
+        return Py_NewRef(Py_None);
+    }
+    double length = sqrt(exact_sum(vector.products, vector.count));
+    length = length == 0 ? 1 : length;
+    for (size_t index = 0; index < vector.count; index++) {
+        vector.values[index] /= length;
+    }
+    return Py_BuildValue("NNNd", array_of(vector.words, vector.count, sizeof *vector.words),
+                         array_of(vector.log_counts, vector.count, sizeof *vector.log_counts),
+                         array_of(vector.values, vector.count, sizeof *vector.values), length);
 }
 
 /* Products */
@@ -169,76 +77,91 @@ static double product_of(const double *values, size_t count, const double *facto
     return exact_sum(products, count);
 }
 
-static PyObject *page_product(PyObject *module, PyObject *arguments)
+PyObject *exact_dot(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    (void)module;
-    PyObject *objects[N_ARRAYS], *result = NULL;
-    Py_buffer arrays[N_ARRAYS];
-    if (!PyArg_ParseTuple(arguments, "OOOOO", &objects[WORDS], &objects[RANKS], &objects[WEIGHTS],
-                          &objects[LOGARITHMS], &objects[QUERY]) ||
-        get_arrays(objects, arrays, item_sizes, N_ARRAYS) < 0) {
-        return NULL;
-    }
-    Vector vector;
-    if (length_of(&arrays[QUERY]) == 0) {
-        PyErr_SetString(PyExc_ValueError, "the query must not be empty");
-    } else if (!make_vector(&vector, arrays)) {
-        result = no_vector();
-    } else {
-        double product = product_of(vector.values, vector.count, arrays[QUERY].buf, length_of(&arrays[QUERY]),
-                                    vector.words, vector.products);
-        result = Py_BuildValue("dd", product, vector.length);
-        free_vector(&vector);
-    }
-    release_arrays(arrays, N_ARRAYS);
-    return result;
-}
-
-enum { ONE, OTHER, POSITIONS, N_FACTORS };
-
-static const size_t factor_sizes[N_FACTORS] = {sizeof(double), sizeof(double), sizeof(int32_t)};
-
-static PyObject *exact_product(const Py_buffer *one, const Py_buffer *other, const Py_buffer *words)
-{
+    const Py_buffer *one = &given->arrays[0], *other = &given->arrays[1], *words = &given->arrays[2];
     size_t count = length_of(one), n_factors = length_of(other);
-    if (count != (words == NULL ? n_factors : length_of(words)) || (count > 0 && n_factors == 0)) {
-        PyErr_SetString(PyExc_ValueError, "both arrays must have the same length");
+    bool has_words = words->obj != NULL;
+    double *products = room_for(given, count, sizeof *products);
+    if (products == NULL || !check(count == (has_words ? length_of(words) : n_factors) && (count == 0 || n_factors > 0),
+                                   "both arrays must have the same length")) {
         return NULL;
     }
-    double *products = malloc((count + 1) * sizeof *products);
-    if (products == NULL) {
-        return PyErr_NoMemory();
-    }
-    double product = product_of(one->buf, count, other->buf, n_factors, words == NULL ? NULL : words->buf, products);
-    free(products);
-    return PyFloat_FromDouble(product);
+    const int32_t *numbers = has_words ? words->buf : NULL;
+    return PyFloat_FromDouble(product_of(one->buf, count, other->buf, n_factors, numbers, products));
 }
 
-static PyObject *exact_dot(PyObject *module, PyObject *arguments)
+PyObject *squared_length(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    (void)module;
-    PyObject *objects[N_FACTORS] = {NULL};
-    Py_buffer arrays[N_FACTORS];
-    if (!PyArg_ParseTuple(arguments, "OO|O", &objects[ONE], &objects[OTHER], &objects[POSITIONS])) {
+    const double *vector = given->arrays[0].buf, *more = given->arrays[1].buf;
+    size_t length = length_of(&given->arrays[0]), n_more = length_of(&given->arrays[1]), n_squares = 0;
+    double *squares = room_for(given, length + n_more, sizeof *squares);
+    if (squares == NULL) {
         return NULL;
     }
-    int n_arrays = objects[POSITIONS] == NULL ? POSITIONS : N_FACTORS;
-    if (get_arrays(objects, arrays, factor_sizes, n_arrays) < 0) {
-        return NULL;
+    /* Most words are not in the query; without a branch, because they are unpredictable. */
+    for (size_t index = 0; index < length; index++) {
+        squares[n_squares] = vector[index] * vector[index];
+        n_squares += vector[index] != 0;
     }
-    PyObject *result = exact_product(&arrays[ONE], &arrays[OTHER], n_arrays == N_FACTORS ? &arrays[POSITIONS] : NULL);
-    release_arrays(arrays, n_arrays);
-    return result;
+    memcpy(squares + n_squares, more, n_more * sizeof *squares);
+    return PyFloat_FromDouble(exact_sum(squares, n_squares + n_more));
 }
 
-static PyMethodDef methods[] = {
-    {"weigh_words", weigh_words, METH_VARARGS, "The vector of the words of a page."},
-    {"page_product", page_product, METH_VARARGS, "The product of this vector and a query, and its length."},
-    {"exact_dot", exact_dot, METH_VARARGS, "The dot product, rounded once."},
-    {NULL, NULL, 0, NULL},
-};
+/* Several vectors, one after the other */
 
-int add_word_vectors(PyObject *module)
+enum { OF_WORDS, OF_VALUES, ENDS, QUERY, OF_FACTORS };
+
+/* False, with an exception set, if the vectors are not within their arrays, or a word not within the target. */
+static bool are_vectors(const Py_buffer *arrays)
 {
-    return PyModule_AddFunctions(module, methods);
+    const int64_t *ends = arrays[ENDS].buf;
+    size_t n_vectors = length_of(&arrays[ENDS]), n_words = length_of(&arrays[OF_WORDS]);
+    bool is_valid = length_of(&arrays[OF_VALUES]) == n_words &&
+                    are_below(&arrays[OF_WORDS], length_of(&arrays[QUERY])) &&
+                    (n_vectors == 0 ? 0 : ends[n_vectors - 1]) == (int64_t)n_words;
+    int64_t before = 0;
+    for (size_t index = 0; index < n_vectors; index++) {
+        is_valid = is_valid && ends[index] >= before;
+        before = ends[index];
+    }
+    return check(is_valid, "vectors must end in their arrays, and have words of the query");
+}
+
+PyObject *subtract_vectors(PyObject *Py_UNUSED(module), Arguments *given)
+{
+    const Py_buffer *arrays = given->arrays;
+    if (!check(length_of(&arrays[OF_FACTORS]) == length_of(&arrays[ENDS]), "each vector must have a factor") ||
+        !are_vectors(arrays)) {
+        return NULL;
+    }
+    const int64_t *ends = arrays[ENDS].buf;
+    const int32_t *words = arrays[OF_WORDS].buf;
+    const double *values = arrays[OF_VALUES].buf, *factors = arrays[OF_FACTORS].buf;
+    double *query = arrays[QUERY].buf;
+    size_t index = 0;
+    for (size_t vector = 0; vector < length_of(&arrays[ENDS]); vector++) {
+        for (; index < (size_t)ends[vector]; index++) {
+            query[words[index]] -= factors[vector] * values[index];
+        }
+    }
+    return Py_NewRef(Py_None);
+}
+
+PyObject *vector_products(PyObject *Py_UNUSED(module), Arguments *given)
+{
+    const Py_buffer *arrays = given->arrays;
+    const int64_t *ends = arrays[ENDS].buf;
+    const int32_t *words = arrays[OF_WORDS].buf;
+    const double *values = arrays[OF_VALUES].buf;
+    size_t n_vectors = length_of(&arrays[ENDS]), n_values = length_of(&arrays[OF_VALUES]);
+    double *room = are_vectors(arrays) ? room_for(given, n_vectors + n_values, sizeof *room) : NULL;
+    if (room == NULL) {
+        return NULL;
+    }
+    for (size_t vector = 0, start = 0; vector < n_vectors; start = (size_t)ends[vector++]) {
+        room[vector] = product_of(values + start, (size_t)ends[vector] - start, arrays[QUERY].buf,
+                                  length_of(&arrays[QUERY]), words + start, room + n_vectors);
+    }
+    return array_of(room, n_vectors, sizeof *room);
 }

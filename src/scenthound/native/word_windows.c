@@ -1,6 +1,6 @@
 /* Windows of words around links: where they are, where phrases are in them, and their cosines with a topic.
 
-   The results are those of numpy in web/parse.py and relevance/word_vectors.py. */
+   Slow versions are in tests/oracles/word_vectors.py. */
 
 #include "word_weights.h"
 
@@ -20,34 +20,23 @@ static void widen(int32_t *start, int32_t *end, size_t count, int32_t n_words, i
     }
 }
 
-static PyObject *context_bounds(PyObject *module, PyObject *arguments)
+PyObject *context_bounds(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    (void)module;
-    static const size_t sizes[] = {sizeof(int32_t), sizeof(int32_t)};
-    PyObject *objects[2];
-    Py_buffer bounds[2];
-    int n_words, window;
-    if (!PyArg_ParseTuple(arguments, "OOii", &objects[0], &objects[1], &n_words, &window) ||
-        get_arrays(objects, bounds, sizes, 2) < 0) {
+    const Py_buffer *starts = &given->arrays[0], *ends = &given->arrays[1];
+    Py_ssize_t n_words = given->integers[0], window = given->integers[1];
+    size_t count = length_of(starts), limit = n_words < 0 ? 0 : (size_t)n_words + 1;
+    bool is_valid = length_of(ends) == count && n_words <= INT32_MAX && window >= 0 && window <= INT32_MAX;
+    if (!check(is_valid && are_below(starts, limit) && are_below(ends, limit),
+               "there must be as many ends as starts, all of them within the words")) {
         return NULL;
     }
-    size_t count = length_of(&bounds[0]);
-    PyObject *result = NULL;
-    if (length_of(&bounds[1]) != count) {
-        PyErr_SetString(PyExc_ValueError, "there must be as many ends as starts");
-    } else {
-        PyObject *items[] = {
-            array_of(bounds[0].buf, count, sizeof(int32_t)),
-            array_of(bounds[1].buf, count, sizeof(int32_t)),
-        };
-        result = packed(items, 2);
-        if (result != NULL) {
-            widen((int32_t *)(void *)PyByteArray_AsString(items[0]), (int32_t *)(void *)PyByteArray_AsString(items[1]),
-                  count, n_words, window);
-        }
+    PyObject *first = array_of(starts->buf, count, sizeof(int32_t));
+    PyObject *last = array_of(ends->buf, count, sizeof(int32_t));
+    if (first != NULL && last != NULL) {
+        widen((int32_t *)(void *)PyByteArray_AsString(first), (int32_t *)(void *)PyByteArray_AsString(last), count,
+              (int32_t)n_words, (int32_t)window);
     }
-    release_arrays(bounds, 2);
-    return result;
+    return Py_BuildValue("NN", first, last);
 }
 
 /* Phrases */
@@ -66,83 +55,47 @@ static size_t keep_near(const int32_t *words, size_t n_words, int32_t word, int6
                 after++;
             } while (after < (int64_t)n_words && words[after] != word);
         }
-        bool is_near = position - before <= max_distance || (after < (int64_t)n_words && after - position <= max_distance);
+        bool is_before_end = after < (int64_t)n_words;
+        bool is_near = position - before <= max_distance || (is_before_end && after - position <= max_distance);
         positions[n_kept] = position;
         n_kept += is_near;
     }
     return n_kept;
 }
 
-static PyObject *positions_of(const Py_buffer *of_words, const Py_buffer *of_phrase, Py_ssize_t max_distance)
+PyObject *phrase_positions(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    const int32_t *words = of_words->buf, *phrase = of_phrase->buf;
-    size_t n_words = length_of(of_words), n_parts = length_of(of_phrase), count = 0, n_found = 0;
+    const int32_t *words = given->arrays[0].buf, *phrase = given->arrays[1].buf;
+    size_t n_words = length_of(&given->arrays[0]), n_parts = length_of(&given->arrays[1]), count = 0, n_found = 0;
     for (size_t index = 0; n_parts > 0 && index < n_words; index++) {
         count += words[index] == phrase[0];
     }
-    int64_t *positions = malloc((count + 1) * sizeof *positions);
+    int64_t *positions = room_for(given, count, sizeof *positions);
     if (positions == NULL) {
-        return PyErr_NoMemory();
+        return NULL;
     }
     for (size_t index = 0; n_found < count; index++) {
         positions[n_found] = (int64_t)index;
         n_found += words[index] == phrase[0];
     }
     for (size_t part = 1; part < n_parts && count > 0; part++) {
-        count = keep_near(words, n_words, phrase[part], max_distance, positions, count);
+        count = keep_near(words, n_words, phrase[part], given->integers[0], positions, count);
     }
-    PyObject *result = array_of(positions, count, sizeof *positions);
-    free(positions);
-    return result;
-}
-
-static PyObject *phrase_positions(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *of_words, *of_phrase, *result = NULL;
-    Py_buffer words, phrase;
-    Py_ssize_t max_distance;
-    if (!PyArg_ParseTuple(arguments, "OOn", &of_words, &of_phrase, &max_distance) ||
-        get_array(of_words, &words, sizeof(int32_t)) < 0) {
-        return NULL;
-    }
-    if (get_array(of_phrase, &phrase, sizeof(int32_t)) == 0) {
-        result = positions_of(&words, &phrase, max_distance);
-        PyBuffer_Release(&phrase);
-    }
-    PyBuffer_Release(&words);
-    return result;
+    return array_of(positions, count, sizeof *positions);
 }
 
 /* Cosines */
 
-enum { WORDS, RANKS, WEIGHTS, FACTORS, POSITIONS, MORE, FIRST, LAST, N_ARRAYS };
+enum { WORDS, RANKS, WEIGHTS, FACTORS, POSITIONS, MORE, FIRST, LAST };
 
-static const size_t item_sizes[N_ARRAYS] = {
-    sizeof(int32_t), OF_RANKS,       sizeof(double),  sizeof(double),
-    sizeof(int64_t), sizeof(double), sizeof(int32_t), sizeof(int32_t),
-};
-
-static bool are_windows(const Py_buffer *arrays)
+static bool are_windows(const Py_buffer *first, const Py_buffer *last, size_t n_words)
 {
-    size_t n_words = length_of(&arrays[WORDS]), n_windows = length_of(&arrays[FIRST]);
-    if (length_of(&arrays[FACTORS]) == 0 || length_of(&arrays[POSITIONS]) != length_of(&arrays[MORE]) ||
-        length_of(&arrays[LAST]) != n_windows) {
-        return false;
+    const int32_t *starts = first->buf, *ends = last->buf;
+    bool are_valid = length_of(first) == length_of(last);
+    for (size_t index = 0; are_valid && index < length_of(first); index++) {
+        are_valid = starts[index] >= 0 && starts[index] <= ends[index] && (size_t)ends[index] <= n_words;
     }
-    const int64_t *positions = arrays[POSITIONS].buf;
-    for (size_t index = 0; index < length_of(&arrays[POSITIONS]); index++) {
-        if (positions[index] < 0 || (size_t)positions[index] >= n_words) {
-            return false;
-        }
-    }
-    const int32_t *first = arrays[FIRST].buf, *last = arrays[LAST].buf;
-    for (size_t index = 0; index < n_windows; index++) {
-        if (first[index] < 0 || (size_t)first[index] > n_words || last[index] < 0 || (size_t)last[index] > n_words) {
-            return false;
-        }
-    }
-    return true;
+    return are_valid;
 }
 
 /* Running sums of weight * factor of each word, plus more at some positions, and of the squares of the weights; each has
@@ -153,91 +106,96 @@ static void sum_up(const Py_buffer *arrays, WordWeights weights, double *sums, d
     const double *factors = arrays[FACTORS].buf, *more = arrays[MORE].buf;
     const int64_t *positions = arrays[POSITIONS].buf;
     size_t n_words = length_of(&arrays[WORDS]), n_factors = length_of(&arrays[FACTORS]);
-    double total = 0;
-    sums[0] = squares[0] = 0;
-    for (size_t index = 0; index < n_words; index++) {
-        double weight = weight_of(weights, words[index]), square = weight * weight;
-        sums[index + 1] = weight * factors[index_of(words[index], n_factors)];
-        total += square;
-        squares[index + 1] = total;
+    double sum = 0, square = 0;
+    /* NaN where nothing is added. */
+    memset(sums, 0xFF, (n_words + 1) * sizeof *sums);
+    for (size_t index = 0; index < length_of(&arrays[POSITIONS]); index++) {
+        int32_t word = words[positions[index]];
+        sums[positions[index] + 1] = weight_of(weights, word) * factors[index_of(word, n_factors)];
     }
     for (size_t index = 0; index < length_of(&arrays[POSITIONS]); index++) {
         sums[positions[index] + 1] += more[index];
     }
-    total = 0;
-    for (size_t index = 1; index <= n_words; index++) {
-        total += sums[index];
-        sums[index] = total;
+    sums[0] = squares[0] = 0;
+    for (size_t index = 0; index < n_words; index++) {
+        double weight = weight_of(weights, words[index]);
+        double product = weight * factors[index_of(words[index], n_factors)];
+        sum += isnan(sums[index + 1]) ? product : sums[index + 1];
+        square += weight * weight;
+        sums[index + 1] = sum;
+        squares[index + 1] = square;
     }
 }
 
-static PyObject *cosines_of(const Py_buffer *arrays, WordWeights weights, double length, double least)
+PyObject *window_cosines(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    size_t n_sums = length_of(&arrays[WORDS]) + 1, n_windows = length_of(&arrays[FIRST]);
+    const Py_buffer *arrays = given->arrays;
+    size_t n_words = length_of(&arrays[WORDS]), n_windows = length_of(&arrays[FIRST]);
+    WordWeights weights;
+    if (!check(length_of(&arrays[FACTORS]) > 0 && length_of(&arrays[POSITIONS]) == length_of(&arrays[MORE]) &&
+                   are_indices(&arrays[POSITIONS], n_words) && are_windows(&arrays[FIRST], &arrays[LAST], n_words),
+               "the arrays of words and windows do not fit each other") ||
+        !use_weights(&weights, &arrays[RANKS], &arrays[WEIGHTS])) {
+        return NULL;
+    }
     const int32_t *first = arrays[FIRST].buf, *last = arrays[LAST].buf;
-    double *sums = malloc(2 * n_sums * sizeof *sums), *squares = sums + n_sums;
-    PyObject *result = sums == NULL ? PyErr_NoMemory() : array_of(NULL, n_windows, sizeof(double));
+    double *sums = room_for(given, 2 * (n_words + 1), sizeof *sums), *squares = sums + n_words + 1, *cosines = NULL;
+    PyObject *result = sums == NULL ? NULL : new_array(n_windows, sizeof *cosines, &cosines);
     if (result != NULL) {
-        double *cosines = (double *)(void *)PyByteArray_AsString(result);
         sum_up(arrays, weights, sums, squares);
         for (size_t index = 0; index < n_windows; index++) {
-            double divisor = sqrt(squares[last[index]] - squares[first[index]]) * length;
-            cosines[index] = (sums[last[index]] - sums[first[index]]) / (divisor < least ? least : divisor);
+            double divisor = sqrt(squares[last[index]] - squares[first[index]]) * given->numbers[0];
+            double sum = sums[last[index]] - sums[first[index]];
+            cosines[index] = sum / (divisor < given->numbers[1] ? given->numbers[1] : divisor);
         }
     }
-    free(sums);
     return result;
 }
 
-static PyObject *window_cosines(PyObject *module, PyObject *arguments)
+/* The cosine of the word counts of a window and of a topic, whose last weight is that of all higher words. Sums are of
+   whole numbers, so that their order does not matter. */
+static double count_cosine(const int32_t *words, const int32_t *end, const double *weights, size_t n_weights,
+                           double length)
 {
-    (void)module;
-    PyObject *objects[N_ARRAYS], *result = NULL;
-    Py_buffer arrays[N_ARRAYS];
-    WordWeights weights;
-    double length, least;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOdd", &objects[WORDS], &objects[RANKS], &objects[WEIGHTS],
-                          &objects[FACTORS], &objects[POSITIONS], &objects[MORE], &objects[FIRST], &objects[LAST],
-                          &length, &least) ||
-        get_arrays(objects, arrays, item_sizes, N_ARRAYS) < 0) {
-        return NULL;
+    double product = 0;
+    uint64_t squares = 0;
+    for (const int32_t *word = words; word < end; word++) {
+        if (*word > 0) {
+            squares += 2 * (uint64_t)n_of_word[*word]++ + 1;
+            product += weights[index_of(*word, n_weights)];
+        }
     }
-    if (!are_windows(arrays)) {
-        PyErr_SetString(PyExc_ValueError, "the arrays of words and windows do not fit each other");
-    } else if (use_weights(&weights, &arrays[RANKS], &arrays[WEIGHTS])) {
-        result = cosines_of(arrays, weights, length, least);
+    for (const int32_t *word = words; word < end; word++) {
+        n_of_word[*word > 0 ? *word : 0] = 0;
     }
-    release_arrays(arrays, N_ARRAYS);
+    return squares == 0 ? 0 : product / (sqrt((double)squares) * length);
+}
+
+PyObject *count_cosines(PyObject *Py_UNUSED(module), Arguments *given)
+{
+    enum { OF_WORDS, OF_TOPIC, STARTS, ENDS };
+    const Py_buffer *arrays = given->arrays;
+    const int32_t *words = arrays[OF_WORDS].buf, *first = arrays[STARTS].buf, *last = arrays[ENDS].buf;
+    size_t n_windows = length_of(&arrays[STARTS]), n_weights = length_of(&arrays[OF_TOPIC]);
+    double *cosines = NULL;
+    PyObject *result = NULL;
+    if (check(n_weights > 0 && are_windows(&arrays[STARTS], &arrays[ENDS], length_of(&arrays[OF_WORDS])),
+              "the arrays of words and windows do not fit each other") &&
+        make_counts(&arrays[OF_WORDS]) && (result = new_array(n_windows, sizeof *cosines, &cosines)) != NULL) {
+        for (size_t index = 0; index < n_windows; index++) {
+            cosines[index] = count_cosine(words + first[index], words + last[index], arrays[OF_TOPIC].buf, n_weights,
+                                          given->numbers[0]);
+        }
+    }
     return result;
 }
 
-static PyObject *are_within(PyObject *module, PyObject *arguments)
+PyObject *are_within(PyObject *Py_UNUSED(module), Arguments *given)
 {
-    (void)module;
-    PyObject *object;
-    Py_buffer array;
-    double least, most;
-    if (!PyArg_ParseTuple(arguments, "Odd", &object, &least, &most) || get_array(object, &array, sizeof(double)) < 0) {
-        return NULL;
-    }
-    const double *numbers = array.buf;
+    const double *numbers = given->arrays[0].buf;
     bool result = true;
-    for (size_t index = 0; index < length_of(&array); index++) {
-        result = result && numbers[index] >= least && numbers[index] <= most;
+    for (size_t index = 0; index < length_of(&given->arrays[0]); index++) {
+        result = result && numbers[index] >= given->numbers[0] && numbers[index] <= given->numbers[1];
     }
-    PyBuffer_Release(&array);
     return PyBool_FromLong(result);
-}
-
-static PyMethodDef methods[] = {
-    {"context_bounds", context_bounds, METH_VARARGS, "The words around each link, its anchor included."},
-    {"phrase_positions", phrase_positions, METH_VARARGS, "Where the first word of a phrase has the others close to it."},
-    {"window_cosines", window_cosines, METH_VARARGS, "The cosines of windows of words with a topic."},
-    {"are_within", are_within, METH_VARARGS, "Whether all numbers are within two bounds; others than numbers are not."},
-    {NULL, NULL, 0, NULL},
-};
-
-int add_word_windows(PyObject *module)
-{
-    return PyModule_AddFunctions(module, methods);
 }

@@ -62,7 +62,9 @@ class RelevanceModel(Protocol):
 class Relevance(Protocol):
     """Scores how relevant a page, or the words around a link, is to the topic.
 
-    The class attribute `uses_norm = False`, which is optional, marks one that ignores the norm of pages."""
+    The class attribute `uses_norm = False`, which is optional, marks one that ignores the norm of pages. A method
+    `read(words)`, which is optional too, is called before the words of a page are scored. Its results may
+    be cached for other crawls with the same array of words, so its time is not part of a crawl's CPU time."""
 
     def page(self, words: IntArray, norm: float) -> float:
         """The relevance of a page with these words (0 is a stop word). `norm` is the length of its vector of word
@@ -162,5 +164,4 @@ def bounded_ends(words: IntArray, first: IntArray, last: IntArray) -> IntArray:
     lengths = last - first
     if int(lengths.sum(dtype=np.int64)) <= MAX_WINDOW_WORDS:
         return last
-    shortened: IntArray = first + np.minimum(lengths, MAX_WINDOW_WORDS // len(first))
-    return shortened
+    return first + np.minimum(lengths, MAX_WINDOW_WORDS // len(first))

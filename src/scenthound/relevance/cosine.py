@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from scenthound.model import FloatArray, IntArray, Topic
+from scenthound.native import _native
 from scenthound.relevance.base import Training, WordIndex, bounded_ends, no_words
 from scenthound.text.tokenizer import stems_of
-from scenthound.text.vectors import count_windows, tf_weights, total_weight
+from scenthound.text.vectors import total_weight
 
 
 class Cosine:
@@ -44,14 +45,6 @@ class CosineRelevance:
         return total_weight(words, self._weights) / (norm * self._topic_norm)
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        last = bounded_ends(words, first, last)
-        rows = count_windows(words, first, last, int(words.max(initial=0)) + 1)
-        scores = np.zeros(len(rows))
-        filled = np.flatnonzero(rows.offset[1:] > rows.offset[:-1])
-        if len(filled):
-            # Only rows with words: `reduceat` would give an empty row the value of the next.
-            starts, counts = rows.offset.take(filled), tf_weights(rows)
-            products = np.add.reduceat(counts * self._weights.take(rows.term, mode="clip"), starts)
-            norms = np.sqrt(np.add.reduceat(counts * counts, starts))
-            scores[filled] = products / (norms * self._topic_norm)
-        return scores
+        bounds = first, bounded_ends(words, first, last)
+        words, first, last = (np.ascontiguousarray(array, np.int32) for array in (words, *bounds))
+        return np.frombuffer(_native.count_cosines(words, self._weights, first, last, self._topic_norm), np.float64)

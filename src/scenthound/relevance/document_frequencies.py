@@ -6,11 +6,12 @@ first line is the number of documents; each other line is a stem and the number 
 
 import gzip
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Self
+from typing import Any, Self, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from scenthound.caller_files import local_path
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import BoolArray, FloatArray, IntArray
+from scenthound.native import _native
 from scenthound.relevance.base import WordIndex
 from scenthound.text.tokenizer import WordScanner
 
@@ -27,6 +29,7 @@ FILE = "document_frequencies.txt.gz"
 #: So that a resumed crawl never has all its stems as strings.
 _STEMS_AT_A_TIME = 1 << 16
 
+Returned = TypeVar("Returned")
 #: Two bytes are enough for the ranks of nearly all files.
 RankArray = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
@@ -58,17 +61,7 @@ class StemWeights:
 
     def known(self, stems: Sequence[str]) -> BoolArray:
         """Which stems have a document frequency."""
-        known: BoolArray = self.stems.look_up(stems) != 0
-        return known
-
-    def rank_of(self, stem: str) -> int:
-        return int(self.ranks[self.stems.look_up([stem])[0]])
-
-    def ranks_from(self, index: WordIndex, first: int, at_most: int) -> RankArray:
-        """The ranks of the words of a vocabulary, numbered `first` and above, or of the first of them."""
-        if isinstance(index, WordScanner):
-            return self.ranks.take(self.stems.look_up_from(index, first, at_most))
-        return self.ranks.take(self.stems.look_up(index.stems_from(first, at_most)))
+        return self.stems.look_up(stems) != 0
 
 
 def _as_ranks(ranks: npt.NDArray[np.int64], n_ranks: int) -> RankArray:
@@ -89,6 +82,17 @@ def stem_weights(file: str | None) -> StemWeights:
 class RankedWeights(ABC):
     """The square root of the inverse document frequency of words, by the ranks of words."""
 
+    #: The results of `cached`, by the identity of the array.
+    _cache: dict[int, tuple[ref[IntArray], Any]]
+
+    def cached(self, words: IntArray, compute: Callable[[IntArray, Self], Returned]) -> Returned:
+        """The result of the function for the words of a page and these weights, cached as long as the array exists."""
+        key, cache = id(words), self._cache
+        if (known := cache.get(key)) is None:
+            known = cache[key] = ref(words, lambda _: cache.pop(key, None)), compute(words, self)
+        result: Returned = known[1]
+        return result
+
     @abstractmethod
     def table(self) -> tuple[RankArray, FloatArray]:
         """The rank of each word, whose last is that of all higher words, and the weight of each rank."""
@@ -99,15 +103,22 @@ class RankedWeights(ABC):
         return roots.take(ranks.take(words, mode="clip"))
 
 
+#: The ranks of the words of a vocabulary as far as they are known, how many are, and the vectors of pages:
+#: models of several topics share them.
+_KNOWN: "WeakKeyDictionary[WordIndex, dict[str | None, tuple[RankArray, int, Any]]]" = WeakKeyDictionary()
+
+
 class WordWeights(RankedWeights):
     """Those of the words of a vocabulary, which may grow, by a file of document frequencies."""
 
     def __init__(self, index: WordIndex, file: str | None = None) -> None:
         self._index = index
         self._stems = stem_weights(file)
+        self._file = file
         # With room for new words.
-        self._rank_of_word: RankArray = np.zeros(1, self._stems.ranks.dtype)
-        self._n_known = 1
+        nothing: tuple[RankArray, int, Any] = np.zeros(1, self._stems.ranks.dtype), 1, {}
+        known = _KNOWN.setdefault(index, {}).setdefault(file, nothing)
+        self._rank_of_word, self._n_known, self._cache = known
 
     @property
     def n_words(self) -> int:
@@ -115,17 +126,17 @@ class WordWeights(RankedWeights):
 
     def root_idf_of(self, stem: str) -> float:
         """Of a stem, in the vocabulary or not."""
-        return float(self._stems.roots[self._stems.rank_of(stem)])
+        return float(self._stems.roots[self._stems.ranks[self._stems.stems.look_up([stem])[0]]])
 
     def table(self) -> tuple[RankArray, FloatArray]:
         if self._n_known < self._index.n_words:
             self._extend()
         return self._rank_of_word, self._stems.roots
 
-    def share_known(self, words: IntArray) -> float:
-        """The share of words that have a document frequency; 1 if there are none."""
-        is_unknown = self.root_idf(words) == self._stems.roots[self._stems.ranks[0]]
-        return 1.0 - float(is_unknown.mean()) if len(words) else 1.0
+    def n_unknown(self, words: IntArray) -> int:
+        """How many of the words have no document frequency."""
+        ranks, _ = self.table()
+        return int(_native.total_weight(words, (ranks == self._stems.ranks[0]).astype(np.float64)))
 
     def _extend(self) -> None:
         n_words = self._index.n_words
@@ -134,34 +145,34 @@ class WordWeights(RankedWeights):
             room[: self._n_known] = self._rank_of_word[: self._n_known]
             self._rank_of_word = room
         while self._n_known < n_words:
-            ranks = self._stems.ranks_from(self._index, self._n_known, _STEMS_AT_A_TIME)
-            self._rank_of_word[self._n_known : self._n_known + len(ranks)] = ranks
-            self._n_known += len(ranks)
+            if isinstance(self._index, WordScanner):
+                stems = self._stems.stems.look_up_from(self._index, self._n_known, _STEMS_AT_A_TIME)
+            else:
+                stems = self._stems.stems.look_up(self._index.stems_from(self._n_known, _STEMS_AT_A_TIME))
+            self._rank_of_word[self._n_known : self._n_known + len(stems)] = self._stems.ranks.take(stems)
+            self._n_known += len(stems)
+        _KNOWN[self._index][self._file] = self._rank_of_word, self._n_known, self._cache
 
 
 class CrawlWeights(RankedWeights):
     """Those of words by their document frequencies in the pages of a crawl, for languages that the package has no
     frequencies of. Words of no page count as rare, and so do those of `rare`, whatever their frequencies."""
 
-    def __init__(self, pages: Sequence[IntArray], n_words: int, rare: IntArray) -> None:
-        frequency = np.bincount(np.concatenate(pages), minlength=n_words + 1)
-        frequency[rare] = 0
-        root_idf = np.sqrt(np.log((len(pages) + 1) / (frequency + 1)) + MIN_IDF)
-        root_idf[0] = 0.0
-        self._use(root_idf)
-
-    def _use(self, root_idf: FloatArray) -> None:
+    def __init__(self, root_idf: FloatArray) -> None:
+        self._cache = {}
         self._roots, ranks = np.unique(root_idf, return_inverse=True)
         self._ranks = _as_ranks(ranks, len(self._roots))
 
     @classmethod
-    def restored(cls, root_idf: FloatArray) -> "CrawlWeights":
-        """From the weights of all words."""
-        made = cls.__new__(cls)
-        made._use(root_idf)
-        return made
+    def counted(cls, pages: Sequence[IntArray], n_words: int, rare: IntArray) -> Self:
+        frequency = np.bincount(np.concatenate(pages), minlength=n_words + 1)
+        frequency[rare] = 0
+        root_idf = np.sqrt(np.log((len(pages) + 1) / (frequency + 1)) + MIN_IDF)
+        root_idf[0] = 0.0
+        return cls(root_idf)
 
     def state(self) -> FloatArray:
+        """The weights of all words."""
         return self._roots.take(self._ranks)
 
     def table(self) -> tuple[RankArray, FloatArray]:

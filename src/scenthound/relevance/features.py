@@ -38,8 +38,7 @@ def chi_square(with_positive: IntArray, with_negative: IntArray, n_positives: in
     c, d = n_positives - a, n_negatives - b
     above = (a + b + c + d) * (a * d - b * c) ** 2
     below = (a + b) * (c + d) * (a + c) * (b + d)
-    result: FloatArray = np.divide(above, below, out=np.zeros(len(a)), where=below > 0)
-    return result
+    return np.divide(above, below, out=np.zeros(len(a)), where=below > 0)
 
 
 #: The association of words with the class, from the positive and negative pages with each word and the sizes of both.
@@ -71,8 +70,7 @@ class Presence:
 
     def idf(self) -> FloatArray:
         """`ln(|E| / f_di)` of each word (wang2009 Eq. 4)."""
-        rarity: FloatArray = np.log((self.n_positives + self.n_negatives) / (self.with_positive + self.with_negative))
-        return rarity
+        return np.log((self.n_positives + self.n_negatives) / (self.with_positive + self.with_negative))
 
 
 #: Word numbers are smaller, so that this many times the first word plus the second is a number for each bigram.
@@ -82,8 +80,7 @@ _SECOND_WORD = 1 << 32
 def bigrams_of(words: IntArray) -> LongArray:
     """A number for each pair of adjacent words, one fewer than there are words; 0 if one of them is a stop word."""
     first, second = words[:-1].astype(np.int64), words[1:].astype(np.int64)
-    pairs: LongArray = np.where((first > 0) & (second > 0), first * _SECOND_WORD + second, 0)
-    return pairs
+    return np.where((first > 0) & (second > 0), first * _SECOND_WORD + second, 0)
 
 
 def interleaved(words: IntArray, bigrams: IntArray) -> IntArray:

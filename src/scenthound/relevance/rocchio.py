@@ -40,10 +40,10 @@ from scenthound.relevance.static_vectors import WordSimilarity
 from scenthound.relevance.word_vectors import (
     NO_PHRASES,
     FoundPhrases,
+    JoinedVectors,
     PageVector,
     Phrase,
-    exact_dot,
-    page_product,
+    vector_length,
     vector_product,
     window_cosines,
 )
@@ -62,7 +62,7 @@ START_WEIGHT = 0.5
 NEGATIVE_WEIGHT = 0.7
 #: The pages of a crawl after which the model is fitted again; later pages change nothing.
 FIRST_FIT = 10
-#: In other languages, words are weighted for the first time after so many: until then, all words count the same.
+#: In other languages, words are weighted for the first time after this many: until then, all words count the same.
 FIRST_WEIGHTING = 5
 #: If fewer of the words on the first pages are known to the package, they are in another language.
 MIN_SHARE_KNOWN = 0.5
@@ -88,12 +88,12 @@ SEVERAL_STARTS = 1.2
 MAX_SHARE_OF_MEAN = 0.4
 #: Pages of at least this probability count as on topic.
 ON_TOPIC = 0.5
-#: A page with a score of so many standard deviations is on topic with probability 0.5, and the width of the transition.
+#: A page with a score of this many standard deviations is on topic with probability 0.5; the width of the transition.
 ON_TOPIC_DEVIATIONS = 4.0
 TRANSITION = 0.8
 #: Scores are clipped to this many standard deviations.
 MAX_DEVIATIONS = 20.0
-#: The score of a link context that predicts a page on topic with probability 0.5, and the width of the transition.
+#: The score of a link context that predicts a page on topic with probability 0.5; the width of the transition.
 ON_TOPIC_CONTEXT = 0.17
 CONTEXT_TRANSITION = 0.05
 #: The weight of words of similar meaning in link contexts, relative to the query, and on pages; the mean of off-topic
@@ -194,10 +194,6 @@ class TopicWords:
         return SIMILAR_ENOUGH[min(n_texts, 2)] * (SEVERAL_STARTS if n_starts > 1 else 1.0)
 
 
-def _semantic_bonus(product: float) -> float:
-    return SEMANTIC_PAGE_WEIGHT * (product - SEMANTIC_MEAN)
-
-
 def _length(values: Iterable[float]) -> float:
     return math.sqrt(math.fsum(value * value for value in values))
 
@@ -216,10 +212,14 @@ class RocchioRelevance:
         self._weights: RankedWeights = weights
         self._starts: list[PageVector] = []
         self._others: list[PageVector] = []
+        #: The others, as many as there were at each fit, and how many of their words are unknown to the package.
+        self._joined: list[JoinedVectors] = []
+        self._n_unknown = 0
         self._phrases: list[float] = []  #: of each of the others, the weights of its phrases
         self._off_topic: list[float] = []  #: the probability that each of the others is off topic
-        self._last: tuple[IntArray, PageVector] | None = None
         self._last_found: tuple[IntArray, FoundPhrases] | None = None
+        #: Until the next fit: a page is scored first, and learned then.
+        self._last_score: tuple[IntArray, float] | None = None
         #: The query that the similarity of words was computed for.
         self._turned_to: FloatArray | None = None
         self._fit()
@@ -229,9 +229,9 @@ class RocchioRelevance:
         made = RocchioRelevance.__new__(RocchioRelevance)
         made.__dict__.update(self.__dict__)
         made._starts, made._others = [*self._starts], [*self._others]
-        made._phrases, made._off_topic = [*self._phrases], [*self._off_topic]
+        made._phrases, made._off_topic, made._joined = [*self._phrases], [*self._off_topic], [*self._joined]
         made._word_similarity = self._word_similarity and self._word_similarity.copy()
-        made._turned_to = None
+        made._turned_to = made._last_score = None
         return made
 
     def state(self) -> State:
@@ -247,34 +247,39 @@ class RocchioRelevance:
         """Continue from a checkpoint."""
         restore_attributes(self, self._SAVED, state)
         if state["crawl_weights"] is not None:
-            self._weights = CrawlWeights.restored(state["crawl_weights"])
+            self._weights = CrawlWeights(state["crawl_weights"])
+        self._joined, self._n_unknown = [], 0
         self._starts = _restored_vectors(state["starts"], self._weights)
         self._others = _restored_vectors(state["others"], self._weights)
 
+    def read(self, words: IntArray) -> None:
+        """Weigh the words of a page."""
+        self._vector(words)
+
     def learn(self, words: IntArray, *, is_start: bool) -> None:
         """Learn from a page of the crawl. A start page counts as one if it has the rarest word of a keyword."""
-        if is_start and self._is_plausible(words):
+        topic = self._topic
+        is_described = topic.has_keywords or topic.has_description
+        if is_start and (not is_described or np.isin(words, topic.telling).any()):
             self._starts.append(self._vector(words))
             self._fit()
         elif len(self._others) < MAX_LEARNED_PAGES:
-            page = self._vector(words)
-            self._others.append(page)
-            phrases = self._found_phrases(words).page_weight
-            self._phrases.append(phrases)
-            self._off_topic.append(1.0 - self._probability(self._similarity(page, phrases)))
-            is_first = len(self._others) == FIRST_WEIGHTING
-            if (is_first or _is_doubled(len(self._others))) and (self._weigh_words() or not is_first):
+            probability = self.page(words, 0.0)
+            self._others.append(self._vector(words))
+            self._phrases.append(self._found_phrases(words).page_weight)
+            self._off_topic.append(1.0 - probability)
+            n_fits, remainder = divmod(len(self._others), FIRST_FIT)
+            is_first, is_doubled = len(self._others) == FIRST_WEIGHTING, not remainder and n_fits.bit_count() == 1
+            if (is_first or is_doubled) and (self._weigh_words() or not is_first):
                 self._fit()
 
     def page(self, words: IntArray, norm: float) -> float:
+        if self._last_score is not None and self._last_score[0] is words:
+            return self._last_score[1]
         phrases = self._found_phrases(words).page_weight
-        if len(self._others) < MAX_LEARNED_PAGES:
-            return self._probability(self._similarity(self._vector(words), phrases))
-        product, length = page_product(words, self._weights, self._query)
-        similarity = (product + phrases / length) / self._query_norm
-        if self._is_semantic and not self._starts:
-            similarity += _semantic_bonus(page_product(words, self._weights, self._similarity_of_words())[0])
-        return self._probability(similarity)
+        score = self._probability(self._similarity(self._vector(words), phrases))
+        self._last_score = words, score
+        return score
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
         phrases = self._found_phrases(words)
@@ -284,14 +289,10 @@ class RocchioRelevance:
             similarity = similarity + SEMANTIC_WEIGHT * window_cosines(
                 words, self._weights, query, NO_PHRASES, (first, last)
             )
-        probabilities: FloatArray = 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
-        return probabilities
+        return 1.0 / (1.0 + np.exp((ON_TOPIC_CONTEXT - similarity) / CONTEXT_TRANSITION))
 
     def _vector(self, words: IntArray) -> PageVector:
-        """A page is scored and learned one after the other, so the last vector is kept."""
-        if self._last is None or self._last[0] is not words:
-            self._last = words, PageVector.of(words, self._weights)
-        return self._last[1]
+        return self._weights.cached(words, PageVector.of)
 
     def _found_phrases(self, words: IntArray) -> FoundPhrases:
         """Those of the last page are kept: its links are scored next."""
@@ -299,18 +300,12 @@ class RocchioRelevance:
             self._last_found = words, FoundPhrases.on(words, self._topic.phrases)
         return self._last_found[1]
 
-    def _is_plausible(self, words: IntArray) -> bool:
-        topic = self._topic
-        if not topic.has_keywords and not topic.has_description:
-            return True
-        return bool(np.isin(words, topic.telling).any())
-
     def _similarity(self, page: PageVector, phrases: float) -> float:
         """The cosine of page and topic; `phrases` is the weight of its phrases."""
         product = vector_product(page, self._query)
         similarity = (product + phrases / page.norm) / self._query_norm
         if self._is_semantic and not self._starts:
-            similarity += _semantic_bonus(vector_product(page, self._similarity_of_words()))
+            similarity += SEMANTIC_PAGE_WEIGHT * (vector_product(page, self._similarity_of_words()) - SEMANTIC_MEAN)
         return similarity
 
     @property
@@ -339,28 +334,43 @@ class RocchioRelevance:
     def _weigh_words(self) -> bool:
         """Use the frequencies of the crawl's own pages, and return True, if most of their words are unknown to the
         package."""
-        pages = [page.words for page in (*self._starts, *self._others)]
-        if self._known_weights.share_known(np.concatenate(pages)) >= MIN_SHARE_KNOWN:
+        self._join_others()
+        starts = JoinedVectors.of(self._starts).words
+        n_words = len(starts) + sum(len(each.words) for each in self._joined)
+        n_unknown = self._known_weights.n_unknown(starts) + self._n_unknown
+        if not n_words or 1.0 - n_unknown / n_words >= MIN_SHARE_KNOWN:
             return False
-        self._weights = CrawlWeights(pages, self._known_weights.n_words, rare=self._topic.keywords)
-        self._last = None
+        pages = [page.words for page in (*self._starts, *self._others)]
+        self._weights = CrawlWeights.counted(pages, self._known_weights.n_words, rare=self._topic.keywords)
         self._starts = [page.reweighted(self._weights) for page in self._starts]
         self._others = [page.reweighted(self._weights) for page in self._others]
+        self._joined, self._n_unknown = [], 0
         return True
+
+    def _join_others(self) -> None:
+        """Join those that were learned since the last fit."""
+        n_joined = sum(len(each.ends) for each in self._joined)
+        if n_joined < len(self._others):
+            self._joined.append(JoinedVectors.of(self._others[n_joined:]))
+            self._n_unknown += self._known_weights.n_unknown(self._joined[-1].words)
 
     def _fit(self) -> None:
         query = np.zeros(self._known_weights.n_words + 1)  # with a last element for words that are found later
+        self._join_others()
         if self._starts:
             for start in self._starts:
                 query[start.words] += start.values / len(self._starts)
             weight = NEGATIVE_WEIGHT / (sum(self._off_topic) + FIRST_FIT)
-            for page, probability in zip(self._others, self._off_topic, strict=True):
-                query[page.words] -= weight * probability * page.values
-            query *= START_WEIGHT / (math.sqrt(exact_dot(query, query)) or 1.0)
+            factors = weight * np.array(self._off_topic, np.float64)
+            for joined in self._joined:
+                joined.subtract_from(query, factors[: len(joined.ends)])
+                factors = factors[len(joined.ends) :]
+            query *= START_WEIGHT / vector_length(query)
         query[self._topic.words] += self._topic.values
         self._query = query
-        self._query_norm = math.sqrt(exact_dot(query, query, self._topic.rest)) or 1.0
+        self._query_norm = vector_length(query, np.array(self._topic.rest, np.float64))
         self._measure_off_topic_pages()
+        self._last_score = None
 
     def _measure_off_topic_pages(self) -> None:
         """Mean and standard deviation of the similarities of off-topic pages. Pages of a focused crawl are more similar
@@ -384,7 +394,15 @@ class RocchioRelevance:
             self._off_topic = [1.0 - self._probability(each) for each in similar.tolist()]
 
     def _similarities_of_others(self) -> FloatArray:
-        return np.array(list(map(self._similarity, self._others, self._phrases)))
+        norms = np.array([page.norm for page in self._others])
+        similar: FloatArray = (self._products(self._query) + np.array(self._phrases) / norms) / self._query_norm
+        if self._is_semantic and not self._starts:
+            similar += SEMANTIC_PAGE_WEIGHT * (self._products(self._similarity_of_words()) - SEMANTIC_MEAN)
+        return similar
+
+    def _products(self, query: FloatArray) -> FloatArray:
+        """The product of each of the others and a query."""
+        return np.concatenate([each.products(query) for each in self._joined])
 
 
 def _saved_vectors(pages: Sequence[PageVector]) -> State:
@@ -400,8 +418,3 @@ def _restored_vectors(state: State, weights: RankedWeights) -> list[PageVector]:
     ends = np.cumsum(np.array(state["lengths"], np.int64))[:-1]
     parts = (np.split(state["words"], ends), np.split(state["log_counts"], ends)) if state["lengths"] else ((), ())
     return [PageVector.weighted(words, counts, weights) for words, counts in zip(*parts, strict=True)]
-
-
-def _is_doubled(n_pages: int) -> bool:
-    """Whether this is `FIRST_FIT` times a power of 2."""
-    return n_pages % FIRST_FIT == 0 and (n_pages // FIRST_FIT).bit_count() == 1

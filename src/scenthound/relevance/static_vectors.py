@@ -38,7 +38,7 @@ WORD_START = "\u2581"
 #: Directions are stored in multiples of 1 / 2048, weights of words in multiples of 1 / 2 ** 20. Sums of products then
 #: stay below 2 ** 53.
 DIRECTION_UNIT, WEIGHT_UNIT = 1 << 11, 1 << 20
-#: The mean of so many of the most frequent stems is that of all words.
+#: The mean of this many of the most frequent stems is that of all words.
 N_FREQUENT = 1000
 _LEAST_LENGTH = 1e-9
 _STEMS_AT_A_TIME = 1 << 16
@@ -83,13 +83,11 @@ class StemVectors:
         return [self._of_stem.get(stem) or found[stem].ids for stem in stems]
 
     def _vector(self, pieces: list[int]) -> FloatArray:
-        vector: FloatArray = self._table[pieces].astype(np.float64).mean(axis=0) - self._mean
-        return vector
+        return self._table[pieces].astype(np.float64).mean(axis=0) - self._mean
 
     def sum(self, rows: npt.NDArray[np.uint32], weights: FloatArray) -> FloatArray:
         """The weighted sum of some rows."""
-        total: FloatArray = _whole(WEIGHT_UNIT, weights) @ self._directions[rows].astype(np.float64)
-        return total
+        return _whole(WEIGHT_UNIT, weights) @ self._directions[rows].astype(np.float64)
 
     def cosines(self, direction: FloatArray, first: int = 0) -> FloatArray:
         """The cosine of the rows from `first` on and a direction, which is in whole numbers too."""

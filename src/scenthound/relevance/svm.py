@@ -17,7 +17,7 @@ scores=margin`. Relevance is between 0 and 1, so that a margin of 0 is 0.5, and 
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -50,8 +50,7 @@ class Sigmoid:
 
     def __call__(self, margins: FloatArray) -> FloatArray:
         # `logaddexp` does not overflow.
-        probabilities: FloatArray = np.exp(-np.logaddexp(0.0, self.a * margins + self.b))
-        return probabilities
+        return np.exp(-np.logaddexp(0.0, self.a * margins + self.b))
 
     @classmethod
     def flat(cls, is_positive: BoolArray) -> "Sigmoid":
@@ -111,6 +110,7 @@ SvmScores = Literal["probability", "margin"]
 MARGIN_RANGE = 4.0
 
 
+@dataclass(frozen=True)
 class LinearSvm:
     """`features` is the number of words with the highest chi-square, with `bigrams` of words and pairs of words; `cost`
     is the parameter C of the machine; `normalize` scales vectors to length 1; `folds` is the number of folds of the
@@ -121,22 +121,13 @@ class LinearSvm:
     trains = True
     on_topic_from = 0.5
 
-    def __init__(
-        self,
-        features: Annotated[int, Bounds(1)] = 2000,
-        cost: Annotated[float, Bounds(1e-6, 1e6)] = 1.0,
-        normalize: bool = True,
-        folds: Annotated[int, Bounds(2)] = 5,
-        *,
-        bigrams: bool = False,
-        scores: SvmScores = "probability",
-    ) -> None:
-        self.features = features
-        self.bigrams = bigrams
-        self.scores = scores
-        self.cost = cost
-        self.normalize = normalize
-        self.folds = folds
+    features: Annotated[int, Bounds(1)] = 2000
+    cost: Annotated[float, Bounds(1e-6, 1e6)] = 1.0
+    normalize: bool = True
+    folds: Annotated[int, Bounds(2)] = 5
+    _: KW_ONLY
+    bigrams: bool = False
+    scores: SvmScores = "probability"
 
     @property
     def score_range(self) -> float:
@@ -156,7 +147,7 @@ class LinearSvm:
         is_positive = np.arange(len(rows)) < len(training.positives)
         plane, bias = solver.plane(pages, is_positive)
         if self.scores == "margin":
-            return SvmRelevance(features, plane, bias, relevance_of_margins)
+            return SvmRelevance(features, plane, bias, _relevance_of_margins)
         sigmoid = self._sigmoid(solver, pages, is_positive, pages @ plane + bias)
         return SvmRelevance(features, plane, bias, sigmoid)
 
@@ -164,47 +155,39 @@ class LinearSvm:
         n_positives = int(is_positive.sum())
         n_folds = min(self.folds, n_positives, len(is_positive) - n_positives)
         if n_folds > 1:
-            sigmoid = Sigmoid.fitted(_held_out_margins(solver, pages, is_positive, n_folds), is_positive)
+            # Of each page by a machine that was not trained on it. Folds are stratified.
+            fold = np.where(is_positive, np.cumsum(is_positive), np.cumsum(~is_positive)) % n_folds
+            margins = np.zeros(len(is_positive))
+            for out in (fold == held for held in range(n_folds)):
+                plane, bias = solver.plane(pages[~out], is_positive[~out])
+                margins[out] = pages[out] @ plane + bias
+            sigmoid = Sigmoid.fitted(margins, is_positive)
             if sigmoid.a < 0:
                 return sigmoid
         return Sigmoid.fitted(own_margins, is_positive).never_falling(is_positive)
 
 
-def relevance_of_margins(margins: FloatArray) -> FloatArray:
+def _relevance_of_margins(margins: FloatArray) -> FloatArray:
     """Margins as numbers from 0 to 1: 0 is 0.5."""
     return np.clip(0.5 + margins / (2 * MARGIN_RANGE), 0.0, 1.0)
 
 
+@dataclass(frozen=True, eq=False)
 class SvmRelevance:
     """A trained machine: feature weights, a bias, and the function from margins to relevance. Scoring needs only
     numpy."""
 
-    def __init__(
-        self, features: Features, plane: FloatArray, bias: float, relevance_of: Callable[[FloatArray], FloatArray]
-    ) -> None:
-        self._features = features
-        self._plane = plane
-        self._bias = bias
-        self._relevance_of = relevance_of
+    features: Features
+    plane: FloatArray
+    bias: float
+    relevance_of: Callable[[FloatArray], FloatArray]
 
     def page(self, words: IntArray, norm: float) -> float:
-        return float(self._relevance_of(self._features.vector(words) @ self._plane + self._bias))
+        return float(self.relevance_of(self.features.vector(words) @ self.plane + self.bias))
 
     def contexts(self, words: IntArray, first: IntArray, last: IntArray) -> FloatArray:
-        rows, weights = self._features.window_vectors(words, first, last)
-        return self._relevance_of(rows.row_sums(weights * self._plane[rows.term]) + self._bias)
-
-
-def _held_out_margins(solver: "LinearMachine", pages: Any, is_positive: BoolArray, n_folds: int) -> FloatArray:
-    """The margin of each page by a machine that was not trained on it. Folds are stratified."""
-    of_class = np.where(is_positive, np.cumsum(is_positive), np.cumsum(~is_positive))
-    fold = of_class % n_folds
-    margins = np.zeros(len(is_positive))
-    for held in range(n_folds):
-        out = fold == held
-        plane, bias = solver.plane(pages[~out], is_positive[~out])
-        margins[out] = pages[out] @ plane + bias
-    return margins
+        rows, weights = self.features.window_vectors(words, first, last)
+        return self.relevance_of(rows.row_sums(weights * self.plane[rows.term]) + self.bias)
 
 
 class LinearMachine:

@@ -26,7 +26,7 @@ from scenthound.crawler.tasks import PageText
 from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import PluginError
 from scenthound.frontier.base import Ready
-from scenthound.frontier.url_table import new_url_table
+from scenthound.frontier.url_table import UrlTable
 from scenthound.model import BoolArray, FloatArray, Visit, generator_seed
 from scenthound.reasons import SkipReason
 from scenthound.relevance.base import RELEVANCE, on_topic_from
@@ -36,7 +36,7 @@ from scenthound.scrapy.settings import SchedulerSettings
 from scenthound.simulator.scores import TopicWords
 from scenthound.strategies.base import STRATEGIES
 from scenthound.text.tokenizer import WordScanner
-from scenthound.web.parser_process import GuardedParser
+from scenthound.web.parse import PageParser
 from scenthound.web.urls import canonical
 
 
@@ -58,14 +58,14 @@ class CrawlOrder:
     def __init__(self, settings: SchedulerSettings, pages: PageFile, saved: State | None = None) -> None:
         self._settings = settings
         scanner = self._scanner = WordScanner()
-        self.table = new_url_table()
+        self.table = UrlTable()
         if saved is not None:
             scanner.load(_lines(saved["stems"]))
             self.table.load(_lines(saved["urls"]))
         self._strategy = STRATEGIES.make(settings.strategy)
         relevance = made_relevance(settings.relevance, settings.topic, settings.train_from, scanner)
         self._scorer = PageScorer(relevance, self._strategy, f"{settings.relevance} {settings.train_from or ''}")
-        self._parser = GuardedParser(scanner, agent=AGENT)
+        self._parser = PageParser(scanner, AGENT)
         self._pages = pages
         visits = VisitNumbers()
         self._web = LiveWeb(
@@ -114,14 +114,15 @@ class CrawlOrder:
     def read(self, page: int, content: bytes, url: str, charset: str | None) -> ReadPage | None:
         """Read and score a page that was fetched; None if it cannot be parsed."""
         url = canonical(url) or url
-        parsed = self._parser.parse_now(content, url, charset)
+        parsed = self._parser.parse(content, url, charset)
         if isinstance(parsed, SkipReason):
             return None
         text = PageText(parsed.words, parsed.link_start, parsed.link_end)
         if self.is_seed(page):
             self._scorer.learn(text.words, is_start=True)
         relevance, predicted, anchors = self._scorer.score(text)
-        return ReadPage(url, relevance, text, list(parsed.link_urls), predicted, anchors)
+        assert isinstance(parsed.links, list), "no URL table is used here"
+        return ReadPage(url, relevance, text, parsed.links, predicted, anchors)
 
     def visit(self, page: int, read: ReadPage, found: Sequence[str], *, was_asked: bool = True) -> list[int]:
         """Tell the strategy of a visit; returns the numbers of the URLs that the spider has requested from it. A
@@ -183,7 +184,6 @@ class CrawlOrder:
             self._strategy.restore(saved["strategy"], self._web.seen)
 
     def close(self) -> None:
-        self._parser.close()
         self._pages.close()
 
     def _strategy_fails_in(self, method: str) -> AbstractContextManager[None]:

@@ -41,7 +41,7 @@ from scenthound.web.urls import host_of
 
 #: Responses with these statuses have a page.
 PAGES = frozenset({200, 203})
-#: Start requests are complete if none came for so long, or if there are so many.
+#: Start requests are complete if none came for this long, or if there are this many.
 QUIET_START_S = 5.0
 MAX_STARTS = 10_000
 #: Callbacks that take longer do not hold up the crawl.

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any
+
+from msgspec import Meta, ValidationError, convert
 
 from scenthound.crawler.assembly import check_trains, chosen_model, made_relevance
-from scenthound.crawler.settings import DEFAULT_PATIENCE, DEFAULT_STRATEGY, choose_topic
+from scenthound.crawler.options import DEFAULT_PATIENCE, DEFAULT_STRATEGY
+from scenthound.crawler.settings import choose_topic
 from scenthound.errors import InvalidParameter, ScenthoundError, UnknownName, UsageError, printable
 from scenthound.frontier.base import max_better_hosts
 from scenthound.model import Topic
@@ -22,22 +25,6 @@ from scenthound.text.tokenizer import WordScanner
 PREFIX = "SCENTHOUND_"
 #: The topic of a crawl without keywords: what its start pages are about, as in `scenthound crawl`.
 START_PAGES = "start pages"
-
-
-class ProjectSettings(Protocol):
-    """What is used of `scrapy.settings.BaseSettings`."""
-
-    def __iter__(self) -> Iterator[str]: ...
-
-    def get(self, name: str, default: Any = None) -> Any: ...
-
-    def getlist(self, name: str) -> list[Any]: ...
-
-    def getint(self, name: str, default: int = 0) -> int: ...
-
-    def getfloat(self, name: str, default: float = 0.0) -> float: ...
-
-    def getbool(self, name: str, default: bool = False) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +71,7 @@ def naming_settings() -> Iterator[None]:
         raise
 
 
-def read_settings(project: ProjectSettings) -> SchedulerSettings:
+def read_settings(project: Any) -> SchedulerSettings:
     """The settings of a project. UsageError with one line if one of them cannot be used."""
     with naming_settings():
         _check_names(project)
@@ -103,8 +90,8 @@ def read_settings(project: ProjectSettings) -> SchedulerSettings:
             strategy=strategy,
             relevance=relevance,
             train_from=train_from,
-            random_seed=_whole_number(project, "RANDOM_SEED", 0),
-            strict_order=_flag(project, "STRICT_ORDER"),
+            random_seed=_value(project, "RANDOM_SEED", "a whole number", int, 0),
+            strict_order=_value(project, "STRICT_ORDER", "True or False", bool, False),
             max_better=_max_better(project),
         )
         # A topic without usable words, or training pages that cannot be read, fail here.
@@ -112,13 +99,13 @@ def read_settings(project: ProjectSettings) -> SchedulerSettings:
         return settings
 
 
-def _check_names(project: ProjectSettings) -> None:
+def _check_names(project: Any) -> None:
     for name in project:
         if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in _NAMES:
             raise UnknownName.among("setting", name, (PREFIX + known for known in _NAMES))
 
 
-def _topic(project: ProjectSettings) -> Topic:
+def _topic(project: Any) -> Topic:
     file, topic_id = _text(project, "TOPICS"), _text(project, "TOPIC")
     keywords = [str(keyword) for keyword in project.getlist(f"{PREFIX}KEYWORDS")]
     if file is None and not keywords:
@@ -128,44 +115,24 @@ def _topic(project: ProjectSettings) -> Topic:
     return topic
 
 
-def _max_better(project: ProjectSettings) -> float:
-    patience = _number(project, "PATIENCE", DEFAULT_PATIENCE)
-    if not 0 <= patience <= 1:
-        raise InvalidParameter(f"{PREFIX}PATIENCE must be from 0 to 1, not {patience}.")
+def _max_better(project: Any) -> float:
+    patience = _value(project, "PATIENCE", "a number from 0 to 1", Annotated[float, Meta(ge=0, le=1)], DEFAULT_PATIENCE)
     throttle_s = project.getfloat("AUTOTHROTTLE_START_DELAY") if project.getbool("AUTOTHROTTLE_ENABLED") else 0.0
     delay_s = max(project.getfloat("DOWNLOAD_DELAY"), throttle_s)
     return max_better_hosts(patience, project.getint("CONCURRENT_REQUESTS"), delay_s)
 
 
-def _text(project: ProjectSettings, name: str) -> str | None:
+def _text(project: Any, name: str) -> str | None:
     value = project.get(PREFIX + name)
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str | Path):
-        raise InvalidParameter(f"{PREFIX}{name} should be a text, not {printable(value, 80)}.")
-    return str(value)
+    if value is None or value == "" or isinstance(value, Path):
+        return str(value) if value else None
+    return str(_value(project, name, "a text", str, ""))
 
 
-def _number(project: ProjectSettings, name: str, default: float) -> float:
+def _value(project: Any, name: str, described: str, kind: Any, default: Any) -> Any:
+    """A setting, which is a text if it comes from the command line."""
     value = project.get(PREFIX + name, default)
     try:
-        if isinstance(value, bool):
-            raise ValueError
-        return float(value)
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"{PREFIX}{name} should be a number, not {printable(value, 80)!r}.") from None
-
-
-def _whole_number(project: ProjectSettings, name: str, default: int) -> int:
-    number = _number(project, name, default)
-    if not number.is_integer():
-        raise InvalidParameter(f"{PREFIX}{name} should be a whole number, not {number}.")
-    return int(number)
-
-
-def _flag(project: ProjectSettings, name: str) -> bool:
-    try:
-        return project.getbool(PREFIX + name)
-    except (TypeError, ValueError):
-        value = printable(project.get(PREFIX + name), 80)
-        raise InvalidParameter(f"{PREFIX}{name} should be True or False, not {value!r}.") from None
+        return convert(value, kind, strict=False)
+    except ValidationError:
+        raise InvalidParameter(f"{PREFIX}{name} should be {described}, not {printable(value, 80)!r}.") from None

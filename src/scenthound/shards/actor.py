@@ -24,10 +24,9 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from scenthound.cluster.worker import load_plugins, missing_module
-from scenthound.crawler.credentials import access_of
-from scenthound.crawler.runner import LiveRun
+from scenthound.crawler.runner import LiveRun, RunOptions, ignore
 from scenthound.crawler.settings import CrawlSettings, StopConditions
-from scenthound.crawler.start import RunOptions, run_crawl
+from scenthound.crawler.start import network_of, new_store, run_crawl
 from scenthound.errors import Fenced, InvalidInput, ScenthoundError, printable
 from scenthound.reasons import EndReason
 from scenthound.shards.coordinator import Grant, Report
@@ -35,11 +34,10 @@ from scenthound.shards.logs import shard_log
 from scenthound.shards.member import ShardMember
 from scenthound.shards.run import LeaseEnded, ShardRun, uptime_s
 from scenthound.store.commit_log import CommitLog
-from scenthound.store.crawl_folder import ArchiveSettings, CrawlAbout
+from scenthound.store.crawl_folder import CrawlAbout
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.crawl_store import CrawlStore, start_rebuilding
 from scenthound.store.log_storage import storage_at
-from scenthound.web.open_files import reserve_connections
 
 FOLDER_PREFIX = "scenthound-shard-"
 #: How long a call waits for the loop of the crawl.
@@ -66,8 +64,8 @@ class ShardPlan:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What an actor says when it is asked. `uptime_s` is the time of its machine. `report` is None while it is starting
-    and after its end, when `status` is its last one; `failure` is the message of what ended it, `is_fatal` if another
-    actor would fail, too."""
+    and after its end, when `status` is its last one; `failure` is the message of what ended it and would end another
+    actor, too."""
 
     uptime_s: float
     report: Report | None = None
@@ -75,7 +73,6 @@ class Answer:
     ended: bool = False
     status: CrawlStatus | None = None
     failure: str = ""
-    is_fatal: bool = False
 
 
 class ShardActor:
@@ -85,9 +82,8 @@ class ShardActor:
         self._peers: dict[int, Any] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._run: ShardRun | None = None
-        self._progress = "starting"
-        self._failure: tuple[str, bool] | None = None
-        self._ended = False
+        #: While there is no run that reports.
+        self._answer = Answer(0.0, progress="starting")
         self._status: CrawlStatus | None = None
 
     def start(self, plan: ShardPlan) -> None:
@@ -105,11 +101,9 @@ class ShardActor:
         self._peers = {**self._peers, **peers}
 
     def report(self) -> Answer:
-        if self._failure is not None:
-            return Answer(uptime_s(), None, ended=True, failure=self._failure[0], is_fatal=self._failure[1])
         run, loop, now_s = self._run, self._loop, uptime_s()
-        if run is None or loop is None or self._ended:
-            return Answer(now_s, None, self._progress, ended=self._ended, status=self._status if self._ended else None)
+        if run is None or loop is None or self._answer.ended:
+            return replace(self._answer, uptime_s=now_s)
 
         async def on_loop() -> Report:
             return run.report()
@@ -117,7 +111,7 @@ class ShardActor:
         try:
             report = asyncio.run_coroutine_threadsafe(on_loop(), loop).result(ANSWER_S)
         except (TimeoutError, RuntimeError, asyncio.CancelledError):
-            return Answer(now_s, None, "busy", ended=self._ended)
+            return Answer(now_s, None, "busy", ended=self._answer.ended)
         return Answer(now_s, replace(report, status=self._status))
 
     def apply(self, grant: Grant, reported_s: float) -> None:
@@ -142,26 +136,24 @@ class ShardActor:
     def _main(self, plan: ShardPlan) -> None:
         remove_leftovers()
         folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
+        failure = ""
         try:
             self._crawl(plan, folder / "crawl")
-        except (Fenced, LeaseEnded) as reason:
-            self._failure = str(reason), False
+        except (Fenced, LeaseEnded):
             shutil.rmtree(folder, ignore_errors=True)
             os._exit(EXIT_CODE)
         except ScenthoundError as reason:
-            self._failure = str(reason), True
+            failure = str(reason)
         except Exception as reason:  # noqa: BLE001 - the supervisor reports it
-            self._failure = f"{type(reason).__name__}: {printable(reason, 300)}", True
-        finally:
-            # Then the supervisor ends this process.
-            shutil.rmtree(folder, ignore_errors=True)
-            self._ended = True
+            failure = f"{type(reason).__name__}: {printable(reason, 300)}"
+        shutil.rmtree(folder, ignore_errors=True)
+        # Then the supervisor ends this process.
+        status = None if failure else self._status
+        self._answer = Answer(0.0, ended=True, status=status, failure=failure)
 
     def _crawl(self, plan: ShardPlan, folder: Path) -> None:
         settings, log = plan.settings, shard_log(plan.location, plan.settings.shard)
-        access = access_of(settings)
-        if not settings.offline:
-            reserve_connections(settings.connections, is_chosen=False)
+        network = network_of(settings, ignore)
         with closing(self._opened(plan, folder, log)) as store:
             options = RunOptions(
                 commit_s=plan.commit_s,
@@ -171,7 +163,7 @@ class ShardActor:
                 # Its folder ends with this process.
                 has_checkpoints=False,
             )
-            self._status = run_crawl(settings, store, options, StopConditions(), access=access, browser=None).status
+            self._status = run_crawl(settings, store, options, StopConditions(), network).status
 
     def _opened(self, plan: ShardPlan, folder: Path, log: CommitLog) -> CrawlStore:
         settings = plan.settings
@@ -182,8 +174,7 @@ class ShardActor:
             if CrawlAbout.read(folder).crawl_id != crawl_id:
                 raise InvalidInput(f"{log} is the commit log of another crawl: choose another location.")
             return CrawlStore.open(folder, commit_log=log.location, progress=self._show)
-        archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
-        return CrawlStore.create(folder, settings.as_settings(), archive, crawl_id=crawl_id, commit_log=log.location)
+        return new_store(settings, folder, crawl_id=crawl_id, commit_log=log.location)
 
     def _make_run(self, plan: ShardPlan, crawl: Any, *arguments: Any, **named: Any) -> LiveRun:
         member = ShardMember(crawl, plan.settings.shard)
@@ -204,7 +195,7 @@ class ShardActor:
         self._status = status
 
     def _show(self, _share: float, text: str) -> None:
-        self._progress = text
+        self._answer = Answer(0.0, progress=text)
 
 
 def remove_leftovers() -> None:

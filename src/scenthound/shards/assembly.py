@@ -18,6 +18,7 @@ Rules
 """
 
 import zlib
+from array import array
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -27,18 +28,9 @@ import numpy as np
 import orjson
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.frontier.url_table import new_url_table
-from scenthound.model import IntArray
+from scenthound.frontier.url_table import UrlTable
 from scenthound.store.commit_log import CommitLog, LoggedCommit
-from scenthound.store.crawl_database import (
-    RENDERED,
-    SKIPPED,
-    VISITS,
-    records_in,
-    robots_in,
-    urls_in,
-    visits_in,
-)
+from scenthound.store.crawl_database import records_in, table_of, urls_in, visits_in
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     AssembledRecord,
@@ -58,34 +50,8 @@ MAX_BYTES = 32_000_000
 MAX_READERS = 16
 #: What a commit raises whose rows are not those of a shard.
 _DAMAGE = (ValueError, TypeError, LookupError, zlib.error)
-_VISIT, _PAGE, _TIME = (VISITS.columns.index(name) for name in ("visit", "page", "time_s"))
-_FILE, _OFFSET = (VISITS.columns.index(name) for name in ("file", "offset"))
-
-
-class ShardPages:
-    """The numbers that the pages of a shard have in the whole crawl."""
-
-    def __init__(self) -> None:
-        self._numbers = np.zeros(1024, np.int32)
-        self._length = 0
-
-    def __len__(self) -> int:
-        return self._length
-
-    def extend(self, numbers: IntArray) -> None:
-        """Those of the shard's next pages."""
-        end = self._length + len(numbers)
-        if end > len(self._numbers):
-            self._numbers = np.resize(self._numbers, max(end, 2 * len(self._numbers)))
-        self._numbers[self._length : end] = numbers
-        self._length = end
-
-    def of(self, pages: IntArray) -> IntArray:
-        found: IntArray = self._numbers[pages]
-        return found
-
-    def of_page(self, page: int) -> int:
-        return int(self._numbers[page])
+_VISITS = table_of(VisitRecord)
+_VISIT, _PAGE, _TIME, _FILE, _OFFSET = map(_VISITS.columns.index, ("visit", "page", "time_s", "file", "offset"))
 
 
 @dataclass(slots=True)
@@ -139,15 +105,17 @@ class Assembly:
         self._store = store
         self._logs = logs
         assembled = store.assembled()
-        self._n_assembled = [assembled.get(shard, 0) for shard in range(len(logs))]
+        #: How many commits of each shard the folder has.
+        self.n_assembled = [assembled.get(shard, 0) for shard in range(len(logs))]
         self._reader = _LogReader(logs)
-        self._pages = [ShardPages() for _ in logs]
-        self._urls = new_url_table()
+        #: The numbers that the pages of each shard have in the whole crawl.
+        self._pages = [array("i") for _ in logs]
+        self._urls = UrlTable()
         self._urls.load(store.url_texts())
         self._n_urls_stored = len(self._urls)
         self._urls.add_all([str(url) for url in store.about.settings.get("seeds", ())])
         for shard, pages in store.shard_pages():
-            self._pages[shard].extend(pages)
+            self._pages[shard].frombytes(pages.tobytes())
         self._next_visit = store.n_visits()
         self._checked: set[int] = set()  #: shards whose logs are those of this crawl
         #: The time of the last visit of each shard that was added or read.
@@ -157,14 +125,9 @@ class Assembly:
     def n_shards(self) -> int:
         return len(self._logs)
 
-    @property
-    def n_assembled(self) -> tuple[int, ...]:
-        """How many commits of each shard the folder has."""
-        return tuple(self._n_assembled)
-
     def catch_up(self, max_commits: int | None = None) -> int:
-        """Add the commits that the folder lacks, or at most so many of them; returns how many were added. What else was
-        added to the store is written with them."""
+        """Add the commits that the folder lacks, or at most this many of them; returns how many were added. What else
+        was added to the store is written with them."""
         n_added = 0
         self._reader.keep_found()
         with ThreadPoolExecutor(min(len(self._logs), MAX_READERS), "logs") as threads:
@@ -181,7 +144,7 @@ class Assembly:
         """The next commits of all shards."""
         found: list[_ShardCommit] = []
         n_bytes = 0
-        next_numbers = [number + 1 for number in self._n_assembled]
+        next_numbers = [number + 1 for number in self.n_assembled]
         n_urls = [len(pages) for pages in self._pages]
         behind = set(range(len(self._logs)))
         for shard in behind:
@@ -220,7 +183,7 @@ class Assembly:
         self._checked.add(shard)
 
     def _decoded(self, shard: int, number: int, commit: LoggedCommit, n_urls: int) -> _ShardCommit:
-        """InvalidInput if the rows are not those of a shard with so many URLs before."""
+        """InvalidInput if the rows are not those of a shard with this many URLs before."""
         try:
             first_url, urls = urls_in(commit.rows)
             visits, arrays = visits_in(commit.rows)
@@ -231,9 +194,9 @@ class Assembly:
                 urls,
                 visits,
                 arrays,
-                records_in(commit.rows, SKIPPED),
-                robots_in(commit.rows),
-                records_in(commit.rows, RENDERED),
+                records_in(commit.rows, SkippedRecord),
+                records_in(commit.rows, RobotsRecord),
+                records_in(commit.rows, RenderedRecord),
             )
             if urls and first_url != n_urls:
                 raise ValueError(f"its first URL is {first_url}, after {n_urls}")
@@ -261,26 +224,26 @@ class Assembly:
             local = values[_VISIT]
             numbers[shard, local] = values[_VISIT] = self._next_visit
             self._next_visit += 1
-            store.add(_visit_record(values, arrays, local))
+            store.add(_VISITS.row(tuple(values), **arrays.of(local)))
         for each in commits:
             for rendered in each.rendered:
                 store.add(replace(rendered, visit=numbers[each.shard, rendered.visit]))
-            self._n_assembled[each.shard] = each.number
+            self.n_assembled[each.shard] = each.number
         store.add_urls(self._urls.urls(self._n_urls_stored, len(self._urls)))
         self._n_urls_stored = len(self._urls)
         for shard in {each.shard for each in commits}:
-            store.add(AssembledRecord(shard, self._n_assembled[shard]))
+            store.add(AssembledRecord(shard, self.n_assembled[shard]))
         store.commit()
 
     def _add_urls(self, commit: _ShardCommit) -> None:
         """Number the URLs of a commit, and add the rows that need no other change."""
         pages = self._pages[commit.shard]
         if commit.urls:
-            numbers = self._urls.add_all(commit.urls)
-            pages.extend(numbers)
-            self._store.add(ShardPagesRecord(commit.shard, numbers.astype(np.int32, copy=False).tobytes()))
+            numbers = self._urls.add_all(commit.urls).astype(np.int32, copy=False).tobytes()
+            pages.frombytes(numbers)
+            self._store.add(ShardPagesRecord(commit.shard, numbers))
         for skipped in commit.skipped:
-            self._store.add(replace(skipped, page=pages.of_page(skipped.page)))
+            self._store.add(replace(skipped, page=pages[skipped.page]))
         for robots in commit.robots:
             self._store.add(robots)
 
@@ -297,16 +260,9 @@ class Assembly:
         if commit.arrays is None:
             return []
         pages = self._pages[commit.shard]
-        arrays = commit.arrays.with_links(pages.of(commit.arrays.all_links))
+        arrays = commit.arrays.with_links(np.frombuffer(pages, np.int32)[commit.arrays.all_links])
         for values in commit.visits:
-            values[_PAGE] = pages.of_page(values[_PAGE])
+            values[_PAGE] = pages[values[_PAGE]]
             if values[_FILE] is not None:
                 values[_FILE], values[_OFFSET] = moved.of(values[_FILE], values[_OFFSET])
         return [(values[_TIME], commit.shard, values, arrays) for values in commit.visits]
-
-
-def _visit_record(values: list[Any], arrays: JoinedArrays, local: int) -> VisitRecord:
-    """`local` is the number of the visit in its shard."""
-    return VISITS.row(
-        tuple(values), links=arrays.links(local), predicted=arrays.predicted(local), anchors=arrays.anchors(local)
-    )

@@ -36,13 +36,13 @@ FIRST_PAGES = 4
 N_BEST = 64
 #: Pages of the largest round, for each shard.
 MAX_PAGES = 2_000
-#: After so many rounds in a row of which most was not used, the next ones are smaller.
+#: After this many rounds in a row of which most was not used, the next ones are smaller.
 UNUSED_ROUNDS = 4
 #: How long a shard may use an address before it is another shard's turn.
 TURN_S = 10.0
-#: Shares are computed again after the reports of one in so many shards: for many shards that takes milliseconds.
+#: Shares are computed again after the reports of one in this many shards: for many shards that takes milliseconds.
 SHARES_PART = 8
-#: A shard with so many parcels that wait halves the leases of all.
+#: A shard with this many parcels that wait halves the leases of all.
 BACKLOG = 100
 
 
@@ -89,8 +89,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a shard may do: visit and request so many pages in all, and use so many tokens of these addresses. `sent`
-    are the commits of the last parcels that other shards have for it."""
+    """What a shard may do: visit and request this many pages in all, and use this many tokens of these addresses.
+    `sent` are     the commits of the last parcels that other shards have for it."""
 
     page_budget: int
     n_requests: int = 0

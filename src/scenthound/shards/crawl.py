@@ -4,41 +4,38 @@ The folder of the crawl is assembled from the logs of its shards while they run 
 reports and the dashboard can be used meanwhile.
 """
 
-import os
 import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from time import time
 from typing import Any
 
 import orjson
 
-from scenthound import native
 from scenthound.cluster.connection import Connection, connected
 from scenthound.crawler.credentials import Credentials, renew_credentials, with_credentials, write_credentials
 from scenthound.crawler.log import ProgressLog, failures_logged, log_start
-from scenthound.crawler.recall import stored_recall
+from scenthound.crawler.recall import recall_values, stored_recall
 from scenthound.crawler.rendering import RenderMode
+from scenthound.crawler.runner import RunOptions
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.shard import MAX_SHARDS
-from scenthound.crawler.start import CrawlSummary, RunOptions, ready_settings
-from scenthound.crawler.state import SampleRecorder, ending_of
-from scenthound.crawler.topic_notes import topic_notes
+from scenthound.crawler.start import CrawlSummary, begin_run, new_store, ready_settings, summary_of
+from scenthound.crawler.state import SampleRecorder
 from scenthound.errors import InvalidInput, InvalidParameter, ScenthoundError, UsageError, printable
-from scenthound.metrics.recall_estimate import RecallEstimate
-from scenthound.reasons import EndReason, SkipReason
+from scenthound.reasons import EndReason
 from scenthound.shards.assembly import Assembly
 from scenthound.shards.logs import logs_of, shard_log
 from scenthound.shards.supervisor import ShardProgress, Supervisor
 from scenthound.signals import restored_signals
 from scenthound.store.commit_log import CommitLog
-from scenthound.store.crawl_folder import ABOUT_FILE, SHARD_LOGS_FOLDER, ArchiveSettings, CrawlAbout, ShardLogs
-from scenthound.store.crawl_records import CrawlStatus, RunRecord, on_topic_pages_lost
+from scenthound.store.crawl_folder import ABOUT_FILE, SHARD_LOGS_FOLDER, CrawlAbout, ShardLogs
+from scenthound.store.crawl_records import CrawlStatus, HostState, RunRecord
 from scenthound.store.crawl_store import CrawlStore
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.strategies.base import STRATEGIES
@@ -47,6 +44,13 @@ from scenthound.strategies.base import STRATEGIES
 ASSEMBLE_S = 1.0
 #: Hosts in the status of the whole crawl.
 MAX_HOSTS = 30
+#: Of the status of the whole crawl, what is the mean over all pages, what is a sum, and what is counted by reason.
+MEANS = "harvest", "recent_harvest", "regret"
+SUMS = (
+    *("frontier", "in_flight", "n_skipped", "n_evicted", "n_out_of_scope", "n_sitemap_links_elsewhere"),
+    *(f"hosts_{state}" for state in HostState),
+)
+COUNTS = "reasons", "skipped_sitemaps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,6 @@ def crawl_in_shards(
     """Crawl into a new folder. `force` replaces an earlier crawl there."""
     conditions = StopConditions(options.page_budget)
     settings = ready_settings(replace(settings, render=RenderMode.NEVER))
-    archive = ArchiveSettings(settings.user_agent, software=settings.user_agent.split(" ")[0])
     if choice.location is not None and CommitLog.at(choice.location).exists():
         raise UsageError(
             f"{printable(choice.location)} has the commit logs of another crawl: choose another location with "
@@ -98,7 +101,7 @@ def crawl_in_shards(
         # Whatever is wrong with the cluster is noticed before a folder is made.
         connection = cleanup.enter_context(connected(choice.address))
         shards = ShardLogs(settings.shards, choice.location or SHARD_LOGS_FOLDER)
-        store = CrawlStore.create(folder, settings.as_settings(), archive, force=force, shards=shards)
+        store = new_store(settings, folder, force=force, shards=shards)
         cleanup.enter_context(_removed_if_refused(folder, shards))
         cleanup.callback(store.close)
         # If the folder is lost, it is made again from the logs.
@@ -106,7 +109,7 @@ def crawl_in_shards(
         write_credentials(settings, folder)
         log_start("crawl", settings, folder=folder)
         with failures_logged("crawl"):
-            return _ShardedRun(settings, store, options, conditions, shards).run(connection)
+            return _run(settings, store, options, conditions, shards=shards, connection=connection)
 
 
 @contextmanager
@@ -182,68 +185,59 @@ def resume_in_shards(
     with connected(choice.address) as connection, closing(CrawlStore.open(folder)) as store:
         log_start("crawl", settings, folder=folder, resumed_after=store.n_visits())
         with failures_logged("crawl"):
-            return _ShardedRun(settings, store, options, conditions, shards).run(connection)
+            return _run(settings, store, options, conditions, shards=shards, connection=connection)
 
 
-@dataclass(frozen=True, slots=True)
-class _ShardedRun:
+def _run(
+    settings: CrawlSettings,
+    store: CrawlStore,
+    options: RunOptions,
+    conditions: StopConditions,
+    *,
+    shards: ShardLogs,
+    connection: Connection,
+) -> CrawlSummary:
     """One run of a crawl."""
+    if conditions != StopConditions():
+        conditions.write(store.folder)
+    page_budget = conditions.page_budget or settings.page_budget
+    location = shards.location_in(store.folder.resolve())
+    assembly = Assembly(store, logs_of(location, shards.n_shards))
+    # After a crash the logs have pages that the folder lacks. They belong to earlier runs.
+    assembly.catch_up()
+    row, samples = begin_run(store, max(time(), store.last_time_s()))
+    store.commit()
+    folder_writer = FolderWriter(store, assembly, row, samples, page_budget)
+    log_progress = ProgressLog("crawl")
 
-    settings: CrawlSettings
-    store: CrawlStore
-    options: RunOptions
-    conditions: StopConditions
-    shards: ShardLogs
+    def on_round(progress: ShardProgress) -> None:
+        status = folder_writer.note(progress)
+        if status is None:
+            if row.n_pages_before:
+                doing = "; ".join(f"shard {shard}: {text}" for shard, text in sorted(progress.others.items())[:3])
+                options.progress(0.0, doing)
+        else:
+            options.watch(status)
+            log_progress(status)
+        folder_writer.raise_failure()
 
-    def run(self, connection: Connection) -> CrawlSummary:
-        store, options = self.store, self.options
-        if self.conditions != StopConditions():
-            self.conditions.write(store.folder)
-        page_budget = self.conditions.page_budget or self.settings.page_budget
-        location = self.shards.location_in(store.folder.resolve())
-        assembly = Assembly(store, logs_of(location, self.shards.n_shards))
-        # After a crash the logs have pages that the folder lacks. They belong to earlier runs.
-        assembly.catch_up()
-        row = self._record_start()
-        folder_writer = FolderWriter(store, assembly, row, page_budget)
-        log_progress = ProgressLog("crawl")
-
-        def on_round(progress: ShardProgress) -> None:
-            status = folder_writer.note(progress)
-            if status is None:
-                if row.n_pages_before:
-                    doing = "; ".join(f"shard {shard}: {text}" for shard, text in sorted(progress.others.items())[:3])
-                    options.progress(0.0, doing)
-            else:
-                options.watch(status)
-                log_progress(status)
-            folder_writer.raise_failure()
-
-        supervisor = Supervisor(
-            connection,
-            self.settings,
-            store.about.crawl_id,
-            location,
-            page_budget=page_budget,
-            time_s=options.time_s,
-            commit_s=options.commit_s,
-            on_round=on_round,
-        )
-        options.on_start(supervisor.stop)
-        with folder_writer.running(), _stopped_by_signals(supervisor, is_wanted=options.handle_signals):
-            ended = supervisor.run()
-        folder_writer.note(supervisor.progress())
-        status = folder_writer.finish(ended)
-        options.watch(status)
-        return replace(_summary(self.settings, store, status, ended), cluster=connection.address)
-
-    def _record_start(self) -> RunRecord:
-        began_s = max(time(), self.store.last_time_s())
-        n_pages = self.store.counts().visits
-        row = RunRecord(len(self.store.runs()) + 1, began_s, n_pages, os.getpid(), version("scenthound"))
-        self.store.add(row)
-        self.store.commit()
-        return row
+    supervisor = Supervisor(
+        connection,
+        settings,
+        store.about.crawl_id,
+        location,
+        page_budget=page_budget,
+        time_s=options.time_s,
+        commit_s=options.commit_s,
+        on_round=on_round,
+    )
+    options.on_start(supervisor.stop)
+    with folder_writer.running(), _stopped_by_signals(supervisor, is_wanted=options.handle_signals):
+        ended = supervisor.run()
+    folder_writer.note(supervisor.progress())
+    status = folder_writer.finish(ended)
+    options.watch(status)
+    return summary_of(settings, store, status, ended, cluster=connection.address)
 
 
 @contextmanager
@@ -271,14 +265,14 @@ def _stopped_by_signals(supervisor: Supervisor, *, is_wanted: bool) -> Iterator[
 class FolderWriter:
     """Brings the folder of the whole crawl up to date, in a thread, which alone uses its store meanwhile."""
 
-    def __init__(self, store: CrawlStore, assembly: Assembly, row: RunRecord, page_budget: int) -> None:
+    def __init__(
+        self, store: CrawlStore, assembly: Assembly, row: RunRecord, samples: SampleRecorder, page_budget: int
+    ) -> None:
         self._store = store
         self._row = row
         self._page_budget = page_budget
         self._began_s = time()
-        ages = {run.run: run.began_s for run in store.runs()}
-        lasted_s = {each.run: each.time_s - ages.get(each.run, each.time_s) for _, each in store.samples()}
-        self._samples = SampleRecorder(store, row.run, sum(lasted_s.values()))
+        self._samples = samples
         self._assembly = assembly
         before = store.status()
         #: Shards that are resumed or replaced count from zero again.
@@ -351,7 +345,7 @@ class FolderWriter:
             n_skipped=sum(reasons.values()),
             reasons=dict(reasons),
             seconds=time() - self._began_s,
-            **_recall_values(self._store),
+            **recall_values(stored_recall(self._store).estimate),
             **self._relevance_values(n_pages),
         )
         self._samples.record(status, is_last=True)
@@ -369,14 +363,6 @@ class FolderWriter:
         }
 
 
-def _recall_values(store: CrawlStore) -> dict[str, Any]:
-    estimate = stored_recall(store).estimate
-    if not isinstance(estimate, RecallEstimate):
-        return {"recall_unknown": estimate.value}
-    bounds = {"recall_low": estimate.low, "recall_high": estimate.high}
-    return {"recall": estimate.recall, **bounds, "recall_unknown": ""}
-
-
 def whole_status(
     shards: Sequence[CrawlStatus], run: int, page_budget: int, *, seconds: float, n_before: int
 ) -> CrawlStatus:
@@ -385,6 +371,9 @@ def whole_status(
     speed = max(0, n_pages - n_before) / seconds if seconds > 0 else 0.0
     hosts = sorted((host for each in shards for host in each.host_statistics), key=lambda host: -host.n_pages)
     on_topic = [each.n_on_topic for each in shards]
+    joined: dict[str, Any] = {name: _mean(shards, name) for name in MEANS}
+    joined |= {name: sum(getattr(each, name) for each in shards) for name in SUMS}
+    joined |= {name: dict(sum((Counter(getattr(each, name)) for each in shards), Counter())) for name in COUNTS}
     return CrawlStatus(
         time_s=time(),
         run=run,
@@ -392,63 +381,18 @@ def whole_status(
         page_budget=page_budget,
         # Shards count pages that are not acknowledged yet.
         n_on_topic=None if None in on_topic else min(n_pages, sum(each or 0 for each in on_topic)),
-        harvest=_mean(shards, lambda each: each.harvest),
-        recent_harvest=_mean(shards, lambda each: each.recent_harvest),
-        regret=_mean(shards, lambda each: each.regret),
-        frontier=sum(each.frontier for each in shards),
-        in_flight=sum(each.in_flight for each in shards),
-        hosts_active=sum(each.hosts_active for each in shards),
-        hosts_waiting=sum(each.hosts_waiting for each in shards),
-        hosts_ready=sum(each.hosts_ready for each in shards),
-        hosts_disabled=sum(each.hosts_disabled for each in shards),
-        n_skipped=sum(each.n_skipped for each in shards),
         paused=False,
         seconds=seconds,
         seconds_left=max(0, page_budget - n_pages) / speed if speed > 0 else None,
         pages_per_s=speed,
-        reasons=_summed(each.reasons for each in shards),
         host_statistics=tuple(hosts[:MAX_HOSTS]),
-        n_evicted=sum(each.n_evicted for each in shards),
-        n_out_of_scope=sum(each.n_out_of_scope for each in shards),
-        skipped_sitemaps=_summed(each.skipped_sitemaps for each in shards),
-        n_sitemap_links_elsewhere=sum(each.n_sitemap_links_elsewhere for each in shards),
         recall_unknown="shards do not know the pages of others while they run",
+        **joined,
     )
 
 
-def _mean(shards: Sequence[CrawlStatus], value: Callable[[CrawlStatus], float | None]) -> float | None:
+def _mean(shards: Sequence[CrawlStatus], name: str) -> float | None:
     """The mean over all pages."""
-    known = [(each.n_pages, found) for each in shards if (found := value(each)) is not None and each.n_pages]
+    known = [(each.n_pages, found) for each in shards if (found := getattr(each, name)) is not None and each.n_pages]
     n_pages = sum(n for n, _ in known)
     return sum(n * found for n, found in known) / n_pages if n_pages else None
-
-
-def _summed(counts: Iterator[Mapping[SkipReason, int]]) -> dict[SkipReason, int]:
-    found: dict[SkipReason, int] = {}
-    for each in counts:
-        for reason, count in each.items():
-            found[reason] = found.get(reason, 0) + count
-    return found
-
-
-def _summary(settings: CrawlSettings, store: CrawlStore, status: CrawlStatus, ended: EndReason) -> CrawlSummary:
-    reasons = store.reasons()
-    lost = None
-    if settings.on_topic_from is not None:
-        relevance, regrets = store.numbers(("relevance", "regret"), store.n_visits())
-        lost = on_topic_pages_lost(relevance, regrets, settings.on_topic_from)
-    return CrawlSummary(
-        folder=store.folder,
-        ended=ended,
-        status=status,
-        page_budget=status.page_budget,
-        reasons=reasons,
-        ending=ending_of(store, ended, replace(status, reasons=reasons), status.n_pages),
-        n_recorded=store.n_recorded(),
-        recording=settings.web,
-        relevance=settings.relevance or "",
-        on_topic_from=settings.on_topic_from,
-        topic_notes=topic_notes(settings, store),
-        is_compiled=native.is_available(),
-        n_on_topic_lost=lost,
-    )

@@ -1,11 +1,8 @@
 """Where the commit logs of shards are: `LOG/0000`, `LOG/0001` and so on, below one path or URL."""
 
 import os
-from pathlib import Path
 
-from scenthound.errors import InvalidInput, printable
 from scenthound.store.commit_log import CommitLog
-from scenthound.store.crawl_folder import SHARDS_FILE, ShardLogs
 from scenthound.store.locations import is_remote
 
 
@@ -22,11 +19,3 @@ def shard_log(base: str | os.PathLike[str], shard: int) -> CommitLog:
 def logs_of(base: str | os.PathLike[str], n_shards: int) -> list[CommitLog]:
     """The logs of all shards, to read; they need not exist yet."""
     return [shard_log(base, shard) for shard in range(n_shards)]
-
-
-def shards_of(folder: Path) -> ShardLogs:
-    """What the folder of a whole crawl says about its shards. InvalidInput if it is that of a crawl without shards."""
-    shards = ShardLogs.read(folder)
-    if shards is None:
-        raise InvalidInput(f"{printable(folder)} is not a crawl in shards: it has no {SHARDS_FILE}.")
-    return shards

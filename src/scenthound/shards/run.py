@@ -11,7 +11,6 @@ Rules
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -48,7 +47,7 @@ class ShardRun(LiveRun):
         self._logs = ThreadPoolExecutor(1, "logs")
         #: None before the first grant.
         self._lease_ends_s: float | None = None
-        self._limits = replace(self._limits, page_budget=0)
+        self._page_budget = 0
         self._commit_is_due = False
 
     def report(self) -> Report:

@@ -31,7 +31,7 @@ from scenthound.shards.actor import Answer, ShardActor, ShardPlan
 from scenthound.shards.coordinator import Coordinator, Report
 from scenthound.shards.run import LEASE_S
 from scenthound.store.crawl_records import CrawlStatus
-from scenthound.store.log_storage import LogStorage, check_exclusive, storage_at
+from scenthound.store.log_storage import check_exclusive, storage_at
 
 if TYPE_CHECKING:
     from scenthound.cluster.connection import Connection
@@ -48,7 +48,7 @@ PROCESSORS = 0.001
 #: How long it may take until one of the actors that are being started gets further, before that is an error. Replaying
 #: a log is not part of it.
 START_S = 60.0
-#: A shard may die so often in a row without a new page.
+#: A shard may die this often in a row without a new page.
 MAX_DEATHS = 5
 #: How long shards may take to finish their requests in the end.
 END_S = 120.0
@@ -84,7 +84,6 @@ class ShardProgress:
     reports: Mapping[int, Report]
     others: Mapping[int, str]
     last: Mapping[int, CrawlStatus]
-    n_replaced: int
 
 
 class Supervisor:
@@ -122,7 +121,6 @@ class Supervisor:
         self._to_start: dict[int, float] = {}
         self._deaths: dict[int, int] = {}
         self._pages_at_death: dict[int, int] = {}
-        self.n_replaced = 0
         self._stop: EndReason | None = None
         self._is_ending = False
 
@@ -175,23 +173,13 @@ class Supervisor:
         others |= {shard: each.progress for shard, each in self._members.items()}
         reports = dict(self.coordinator.reports)
         others = {shard: text for shard, text in others.items() if shard not in reports}
-        return ShardProgress(reports, others, dict(self._last_statuses), self.n_replaced)
+        return ShardProgress(reports, others, dict(self._last_statuses))
 
     # Actors
 
     @contextmanager
     def _probe_file(self) -> Iterator[None]:
         """A file in the storage of the logs, by which actors see that they have the same storage."""
-        storage = self._storage()
-        name, content = self._probe
-        storage.create(name, content)
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                storage.remove(name)
-
-    def _storage(self) -> LogStorage:
         storage = storage_at(self._location)
         try:
             storage.make()
@@ -200,7 +188,13 @@ class Supervisor:
             raise InvalidInput(
                 f"Cannot write to {printable(self._location)}: {printable(reason.strerror or reason)}."
             ) from None
-        return storage
+        name, content = self._probe
+        storage.create(name, content)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                storage.remove(name)
 
     def _plan(self, shard: int) -> ShardPlan:
         return ShardPlan(
@@ -286,7 +280,7 @@ class Supervisor:
     def _on_report(self, member: Incarnation, answer: Answer) -> None:
         member.heard_s = now_s = monotonic()
         member.progress = answer.progress
-        if answer.failure and answer.is_fatal:
+        if answer.failure:
             raise Failure(answer.failure)
         if answer.ended:
             member.is_stopped = True
@@ -330,7 +324,6 @@ class Supervisor:
         shard = member.shard
         del self._members[shard]
         self._connection.kill(member.actor)
-        self.n_replaced += 1
         report = self.coordinator.reports.get(shard)
         n_pages = 0 if report is None else report.n_pages
         is_without_progress = n_pages <= self._pages_at_death.get(shard, -1)

@@ -1,11 +1,11 @@
-"""Modes of the simulator: the order in which requested pages return (SPEC section 4).
+"""Modes of the simulator: the order in which requested pages return.
 
 sequential   one page at a time: the strategy learns from each before the next is requested
 roulette     a current list of pages in flight; a roulette wheel selects the next to return (johnson2003)
 polite       workers and a crawl delay per host, in simulated time (wang2009)
 
 A mode is a value, written `name:parameter=value,...`, and prints as it parses. Modes are part of the simulator and not
-plug-ins, because compiled crawls implement them too.
+plug-ins, because crawls in C implement them too.
 
 Rules
 - A mode requests pages from the strategy and yields each of them once, when it returns. Before the mode is resumed, the
@@ -19,8 +19,8 @@ Rules
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate, count
 from random import Random
 from typing import Annotated, ClassVar, NamedTuple, Protocol
@@ -59,18 +59,22 @@ class Mode(NamedValue, ABC):
     def returns(self, source: PageSource, rng: Random) -> Iterator[Returned]:
         """The requested pages in the order in which they return."""
 
+    def loop_settings(self) -> Mapping[str, float]:
+        """The settings of the mode in C (`native/crawl.h`)."""
+        return {}
 
+
+@dataclass(eq=False, slots=True)
 class FetchList:
     """The fetch list of wang2009: many pages are requested at once and shared by all workers.
 
     A list is requested without regard to hosts, and only when all pages of the previous one have returned. A worker
     takes the first page of the list whose host is ready; a host serves one page at a time."""
 
-    def __init__(self, source: PageSource, size: int, workers: int) -> None:
-        self._source = source
-        self._size = size
-        self._workers = workers
-        self._host_of: dict[int, int] = {}  #: of the pages that no worker has taken, in list order
+    _source: PageSource
+    _size: int
+    _workers: int
+    _host_of: dict[int, int] = field(default_factory=dict)  #: of the pages that no worker has taken, in list order
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         """The first n pages of the list that are on different ready hosts."""
@@ -114,9 +118,9 @@ class Polite(Mode):
     - With `fetch_list`, workers share a list of that many pages, and the next list is requested when all pages of the
       previous one have returned: the loop of wang2009, in which a list of pages on one host keeps one worker busy.
 
-    wang2009 has 30 workers and a list of 50 (Table 2), but gives neither fetch times nor crawl delays. (R) One second
-    between requests was the minimum of polite crawlers at the time, and half a second is the order of magnitude of a
-    fetch. Ratios of running times depend only on `delay_s / fetch_s`.
+    wang2009 has 30 workers and a list of 50 (Table 2), but gives neither fetch times nor crawl delays. Our choice: one
+    second between requests was the minimum of polite crawlers at the time, and half a second is the order of magnitude
+    of a fetch. Ratios of running times depend only on `delay_s / fetch_s`.
     """
 
     name: ClassVar[str] = "polite"
@@ -145,6 +149,16 @@ class Polite(Mode):
                 return
             for page in connections.take_returned():
                 yield Returned(page, connections.now_us / US_PER_S)
+
+    def loop_settings(self) -> Mapping[str, float]:
+        return {
+            "workers": self.workers,
+            "fetch_us": round(self.fetch_s * US_PER_S),
+            "delay_us": round(self.delay_s * US_PER_S),
+            "fetch_list": self.fetch_list or 0,
+            "asks_again": self.patience > 0,
+            "max_better": max_better_hosts(self.patience, self.workers, self.delay_s),
+        }
 
     def _send(self, source: PageSource, connections: "Connections") -> None:
         """Request pages for the free workers."""
@@ -218,7 +232,7 @@ class Roulette(Mode):
     fill it up: they enter with time stamp 1, and the stamps of the others grow by 1. A roulette wheel selects the page
     that returns next, in proportion to the stamps: a page in flight for longer is more likely to return.
 
-    Compiled crawls do exactly the same
+    Crawls in C do exactly the same
     - Stamps grow only when pages were added.
     - The i-th draw of a crawl is the tie key (`frontier.base.TieKeys`) of number i: its upper 53 bits are a number in
       [0, 1), which times the sum of all stamps is the target. The first page whose cumulative stamp exceeds it is
@@ -251,6 +265,9 @@ class Roulette(Mode):
             yield Returned(pages[index])
             _replace_by_last(pages, index)
             _replace_by_last(stamps, index)
+
+    def loop_settings(self) -> Mapping[str, float]:
+        return {"list_size": self.size, "refill_at": self.refill_at}
 
 
 class Wheel:

@@ -6,15 +6,15 @@ crawls cannot see.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from time import thread_time_ns
+from dataclasses import dataclass, field
+from time import perf_counter_ns, thread_time_ns
 from typing import Protocol
 
 import numpy as np
 
-from scenthound import native
 from scenthound.errors import PluginError
-from scenthound.model import FloatArray, IntArray, LongArray, Topic
+from scenthound.model import FloatArray, IntArray, LongArray, Topic, with_pages
+from scenthound.native import _native
 from scenthound.relevance.base import LearningRelevance, Relevance, RelevanceModel, Training, WordIndex
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
@@ -43,18 +43,6 @@ class Scores(Protocol):
         ...
 
 
-class WebWords:
-    """The vocabulary of a recorded web, for relevance models."""
-
-    def __init__(self, web: RecordedWeb) -> None:
-        self._find_words = web.find_words
-        self.stems_from = web.stems_from
-        self.n_words = web.n_words
-
-    def find_words(self, stems: list[str]) -> IntArray:
-        return self._find_words(stems)
-
-
 def scores_for(
     topic: Topic,
     model: RelevanceModel,
@@ -66,14 +54,37 @@ def scores_for(
     """Scores for one topic. The model learns the keywords and the description of the topic, but not its pages, which
     are to be found. A model that trains also gets the words of the pages in `training`. `learn_seeds` is whether a
     model may learn from the seeds of a crawl as from pages of the topic."""
-    about, words = without_pages(topic), WebWords(web)
+    about, words = without_pages(topic), web.word_index
     made = model.for_topic(about, words) if training is None else model.for_topic(about, words, training)
     return PageScores(web, made, learn_seeds=learn_seeds)
 
 
 def without_pages(topic: Topic) -> Topic:
     """What a relevance model may know of a topic before a crawl."""
-    return replace(topic, examples=(), seeds=(), targets=(), description_from=())
+    return with_pages(topic, lambda _urls: ())
+
+
+class Stopwatch:
+    """Measures CPU time by the wall clock, times the share of wall time in which this thread had the processor: reading
+    the CPU clock takes up to three microseconds, as long as some scores. The share is that since its last reading."""
+
+    #: How often the wall clock is read for one reading of the CPU clock.
+    READINGS = 64
+
+    def __init__(self) -> None:
+        self._share = 1.0
+        self._n_left = self.READINGS
+        self._wall_ns, self._cpu_ns = perf_counter_ns(), thread_time_ns()
+
+    def since(self, began_ns: int) -> int:
+        """The CPU time since `perf_counter_ns` was this."""
+        now_ns = perf_counter_ns()
+        self._n_left -= 1
+        if not self._n_left:
+            cpu_ns = thread_time_ns()
+            self._share = max(0.0, min(1.0, (cpu_ns - self._cpu_ns) / max(now_ns - self._wall_ns, 1)))
+            self._wall_ns, self._cpu_ns, self._n_left = now_ns, cpu_ns, self.READINGS
+        return round(self._share * (now_ns - began_ns))
 
 
 class PageScores:
@@ -86,6 +97,8 @@ class PageScores:
         self._pages: dict[int, tuple[float, int]] = {}
         #: By page and window; a window of None is the anchor alone.
         self._links: dict[tuple[int, int | None], tuple[FloatArray, int]] = {}
+        self._stopwatch = Stopwatch()
+        self._read = getattr(relevance, "read", None)
 
     def page(self, recorded_page: int) -> float:
         return self._page(recorded_page)[0]
@@ -111,23 +124,30 @@ class PageScores:
     def _page(self, recorded_page: int) -> tuple[float, int]:
         known = self._pages.get(recorded_page)
         if known is None:
-            before = thread_time_ns()
-            score = self._relevance.page(self._web.words_copy(recorded_page), float(self._web.page_norm[recorded_page]))
-            cost_ns = thread_time_ns() - before
-            known = self._pages[recorded_page] = (checked_score(score), cost_ns)
+            words = self._web.cached_words(recorded_page)
+            if self._read is not None:
+                self._read(words)
+            before_ns = perf_counter_ns()
+            score = self._score(recorded_page, words)
+            known = self._pages[recorded_page] = (checked_score(score), self._stopwatch.since(before_ns))
         return known
+
+    def _score(self, recorded_page: int, words: IntArray) -> float:
+        return self._relevance.page(words, float(self._web.page_norm[recorded_page]))
 
     def _links_of(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
         known = self._links.get((recorded_page, window))
         if known is None:
             links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
-            before = thread_time_ns()
-            words = self._web.words_copy(recorded_page)
-            first, last = self._web.link_start[links].copy(), self._web.link_end[links].copy()
-            if window is not None:
+            words = self._web.cached_words(recorded_page)
+            first, last = self._web.link_start[links], self._web.link_end[links]
+            before_ns = perf_counter_ns()
+            if window is None:
+                first, last = first.copy(), last.copy()
+            else:
                 first, last = context_bounds(first, last, len(words), window)
             scores = self._relevance.contexts(words, first, last)
-            cost_ns = thread_time_ns() - before
+            cost_ns = self._stopwatch.since(before_ns)
             known = self._links[recorded_page, window] = (checked_link_scores(scores, len(first)), cost_ns)
         return known
 
@@ -143,19 +163,14 @@ class CrawlScores(PageScores):
         #: The words of the last page, which are learned before the next page is scored, as in a live crawl.
         self._to_learn: IntArray | None = None
 
-    def _page(self, recorded_page: int) -> tuple[float, int]:
-        known = self._pages.get(recorded_page)
-        if known is None:
-            words, is_start = self._web.words_copy(recorded_page), recorded_page in self._starts
-            before = thread_time_ns()
-            if self._to_learn is not None:
-                self._learning.learn(self._to_learn, is_start=False)
-            if is_start:
-                self._learning.learn(words, is_start=True)
-            score = self._learning.page(words, float(self._web.page_norm[recorded_page]))
-            self._to_learn = None if is_start else words
-            known = self._pages[recorded_page] = (checked_score(score), thread_time_ns() - before)
-        return known
+    def _score(self, recorded_page: int, words: IntArray) -> float:
+        is_start = recorded_page in self._starts
+        if self._to_learn is not None:
+            self._learning.learn(self._to_learn, is_start=False)
+        if is_start:
+            self._learning.learn(words, is_start=True)
+        self._to_learn = None if is_start else words
+        return super()._score(recorded_page, words)
 
     def _links_of(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
         self._page(recorded_page)
@@ -174,19 +189,11 @@ def checked_link_scores(scores: FloatArray, n_links: int) -> FloatArray:
     checked = np.array(scores, dtype=np.float64)
     if checked.shape != (n_links,):
         raise PluginError(f"A relevance model gave scores of shape {checked.shape} for the {n_links} links of a page.")
-    if not _are_scores(checked):
+    if not _native.are_within(checked, 0.0, HIGHEST_SCORE):
         wrong = checked[~((checked >= 0) & (checked <= HIGHEST_SCORE))]
         raise PluginError(f"A relevance model scored a link {wrong[0]}; scores must be between 0 and 1.")
     checked.flags.writeable = False
     return checked
-
-
-def _are_scores(numbers: FloatArray) -> bool:
-    if native.is_available():
-        from scenthound.native import _native
-
-        return _native.are_within(numbers, 0.0, HIGHEST_SCORE)
-    return bool(((numbers >= 0) & (numbers <= HIGHEST_SCORE)).all())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The simulator: a strategy crawls a recorded web (SPEC section 4).
+"""The simulator: a strategy crawls a recorded web.
 
 The strategy is the same object that crawls the live web; only the source of the pages differs. The mode decides in
 which order requested pages return. A page that is not in the recording, or was visited under another URL, is dropped:
@@ -15,8 +15,8 @@ from scenthound.errors import PluginError
 from scenthound.frontier.base import Ready
 from scenthound.model import FloatArray, Seed, Visit
 from scenthound.reasons import EndReason
-from scenthound.simulator.compiled.driver import compiled_crawl
 from scenthound.simulator.modes import SEQUENTIAL, Mode
+from scenthound.simulator.native_crawl import native_crawl
 from scenthound.simulator.scores import Observation, PageScores, Scores, TopicWords
 from scenthound.simulator.web import Crawl, MissReason, SimulatedWeb, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
@@ -95,14 +95,14 @@ def simulate(
     """Crawl from the seed pages until the budget is spent or no page is left to request.
 
     `links` are the links that the crawl can see, by default all but nofollow links; `topic` has the topic's words for
-    strategies that read them. With `plain` no compiled code is used, so that CPU time is measured; the trace is the
-    same.
+    strategies that read them. With `plain` all strategies run in Python, so that their CPU times compare; the trace
+    is the same.
     """
     links = links or VisibleLinks(web)
     if isinstance(scores, PageScores):
         scores = scores.for_crawl(seeds)
     if not plain:
-        crawl = compiled_crawl(web, strategy, seeds, scores, rng=rng, page_budget=page_budget, links=links, mode=mode)
+        crawl = native_crawl(web, strategy, seeds, scores, rng=rng, page_budget=page_budget, links=links, mode=mode)
         if crawl is not None:
             return crawl
     observation = Observation.to(strategy, scores, topic)

@@ -19,9 +19,10 @@ from scenthound.web.urls import registrable_domain
 
 
 class Numbering:
-    """Assigns numbers 0, 1, 2, ... to ids in order of first use."""
+    """Assigns numbers 0, 1, 2, ... to ids in order of first use; `kind` is for messages."""
 
-    def __init__(self, n_ids: int) -> None:
+    def __init__(self, n_ids: int, kind: str) -> None:
+        self._kind = kind
         self._number_of = np.full(n_ids, -1, dtype=np.int32)
         self._id_of: list[int] = []
 
@@ -39,50 +40,35 @@ class Numbering:
         return numbers
 
     def id_of(self, number: int) -> int:
+        if not 0 <= number < len(self._id_of):
+            raise LeakageError(f"{self._kind} {number} is unknown: it is not a seed and no visited page links to it.")
         return self._id_of[number]
 
-    def ids(self, numbers: IntArray) -> IntArray:
+    def ids(self, numbers: IntArray | LongArray) -> IntArray:
+        """The ids of assigned numbers."""
         return np.fromiter(map(self._id_of.__getitem__, numbers.tolist()), np.int32, len(numbers))
 
-    def ids_from(self, first_number: int) -> list[int]:
-        return self._id_of[first_number:]
 
-
-class UrlNumbers:
+class UrlNumbers(Numbering):
     """The numbers of a crawl's URLs and hosts."""
 
     def __init__(self, web: RecordedWeb) -> None:
+        super().__init__(web.n_urls, "Page")
         self._url_host = web.url_host
-        self._urls = Numbering(web.n_urls)
-        self._hosts = Numbering(web.n_hosts)
+        self.of_hosts = Numbering(web.n_hosts, "Host")
         self._host_of_number = np.zeros(web.n_urls, dtype=np.int32)
 
-    def numbers(self, url_ids: IntArray) -> IntArray:
-        n_before = len(self._urls)
-        numbers = self._urls.numbers(url_ids)
-        n_now = len(self._urls)
+    def numbers(self, ids: IntArray) -> IntArray:
+        n_before = len(self)
+        numbers = super().numbers(ids)
+        n_now = len(self)
         if n_now > n_before:
-            new = np.array(self._urls.ids_from(n_before))
-            self._host_of_number[n_before:n_now] = self._hosts.numbers(self._url_host[new])
+            new = self._url_host[self.ids(np.arange(n_before, n_now))]
+            self._host_of_number[n_before:n_now] = self.of_hosts.numbers(new)
         return numbers
 
     def hosts(self, numbers: IntArray) -> IntArray:
         return self._host_of_number[numbers]
-
-    def id_of(self, number: int) -> int:
-        """The URL of an assigned number."""
-        if not 0 <= number < len(self._urls):
-            raise LeakageError(f"Page {number} is unknown: it is not a seed and no visited page links to it.")
-        return self._urls.id_of(number)
-
-    def ids(self, numbers: IntArray) -> IntArray:
-        """The URLs of assigned numbers."""
-        return self._urls.ids(numbers)
-
-    def host_id(self, host: int) -> int:
-        if not 0 <= host < len(self._hosts):
-            raise LeakageError(f"Host {host} is unknown: no visited page links to it.")
-        return self._hosts.id_of(host)
 
 
 class MissReason(Enum):
@@ -100,6 +86,7 @@ class VisibleLinks:
     """
 
     def __init__(self, web: RecordedWeb, *, closed_world: bool = False, respect_nofollow: bool = True) -> None:
+        web.check_links()
         visible = np.ones(web.n_links, dtype=np.bool_)
         if respect_nofollow:
             visible &= ~web.link_nofollow
@@ -114,23 +101,16 @@ class VisibleLinks:
         return slice(int(self.offset[recorded_page]), int(self.offset[recorded_page + 1]))
 
 
+@dataclass(eq=False, slots=True)
 class Seen:
     """The `SeenWeb` of a simulated crawl: what the visited pages have revealed."""
 
-    def __init__(
-        self,
-        web: RecordedWeb,
-        links: VisibleLinks,
-        urls: UrlNumbers,
-        page_of_visited: Mapping[int, int],
-        observation: Observation,
-    ) -> None:
-        self._web = web
-        self._links = links
-        self._urls = urls
-        self._page_of_visited = page_of_visited
-        self._observation = observation
-        self._domains: dict[str, int] = {}
+    _web: RecordedWeb
+    _links: VisibleLinks
+    _urls: UrlNumbers
+    _page_of_visited: Mapping[int, int]
+    _observation: Observation
+    _domains: dict[str, int] = field(default_factory=dict)
 
     def url(self, page: int) -> str:
         return self._web.url(self._urls.id_of(page))
@@ -160,7 +140,7 @@ class Seen:
         )
 
     def domain(self, host: int) -> int:
-        domain = registrable_domain(self._web.hosts[self._urls.host_id(host)])
+        domain = registrable_domain(self._web.hosts[self._urls.of_hosts.id_of(host)])
         return self._domains.setdefault(domain, len(self._domains))
 
     def topic_words(self, *, description: bool = False) -> IntArray:
@@ -225,8 +205,6 @@ class Crawl:
     n_repeated: int
     #: The simulated time of each visit, if the mode has a clock.
     time_s: FloatArray | None = None
-    #: Whether compiled code crawled.
-    is_compiled: bool = False
     #: Links that a full frontier dropped.
     n_evicted: int = 0
     #: `Strategy.diagnostics` at the end.

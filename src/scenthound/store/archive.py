@@ -21,7 +21,6 @@ from scenthound.files import machine_fault, open_regular, sync_folder
 from scenthound.store.crawl_records import ArchiveLocation
 from scenthound.store.warc_format import (
     WarcRecord,
-    length_of_first,
     record_of,
     rendered_record,
     response_record,
@@ -33,16 +32,8 @@ from scenthound.store.warc_format import (
 from scenthound.web.fetch import Response
 
 MAX_FILE_BYTES = 1 << 30
-#: Of a UUID: its lower half, and the last of its five groups.
-_LOW_MASK = (1 << 64) - 1
-_NODE_MASK = (1 << 48) - 1
 _PREFIX = "scenthound-"
 _SUFFIX = ".warc.gz"
-#: In messages.
-_OTHER_ARCHIVE = "the beginning of a commit"
-
-#: Without the times of the file, where the system can.
-_sync = getattr(os, "fdatasync", os.fsync)
 
 
 def file_name(number: int) -> str:
@@ -91,21 +82,42 @@ class MovedRecords:
         raise LookupError(f"no record at byte {offset:,} of file {file}")
 
 
-class ArchiveWriter:
+class _Files:
+    """The files of an archive, of which the last one used stays open."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._opened: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        if self._opened is not None:
+            os.close(self._opened[1])
+            self._opened = None
+
+    def _handle_of(self, file: int) -> int:
+        if self._opened is None or self._opened[0] != file:
+            self.close()
+            self._opened = file, self._open(self._folder / file_name(file))
+        return self._opened[1]
+
+    def _open(self, path: Path) -> int:
+        raise NotImplementedError
+
+
+class ArchiveWriter(_Files):
     """Adds records after `end`. `fields` is the content of the `warcinfo` records; record IDs derive from
     `crawl_id`."""
 
     def __init__(
         self, folder: Path, crawl_id: UUID, fields: bytes, end: ArchiveEnd, max_file_bytes: int = MAX_FILE_BYTES
     ) -> None:
-        self._folder, self._fields = folder, fields
-        self._id_high, self._id_low = _halves(crawl_id)
+        super().__init__(folder)
+        self._crawl_id, self._fields = crawl_id, fields
         self._file, self._offset, self._last_record = end.file, end.offset, end.last_record
         self._max_file_bytes = max_file_bytes
         self._parts: list[ArchivePart] = []
         self._records: list[bytes] = []
         self._records_begin = end.offset
-        self._opened: tuple[int, int] | None = None
 
     def add(self, response: Response, time_s: float, revisit_of: WarcRecord | None = None) -> ArchiveLocation:
         """Add a response, without its body if it is that of an earlier record."""
@@ -118,7 +130,7 @@ class ArchiveWriter:
 
     def add_rendered(self, response: Response, html: bytes, time_s: float, of: ArchiveLocation) -> ArchiveLocation:
         """Add the document that a browser made of the response that was added last."""
-        original_id = _record_id(self._id_high, self._id_low, of.file, of.offset)
+        original_id = _record_id(self._crawl_id, of.file, of.offset)
         return self._append(rendered_record(self._record_id(), time_s, response, html, original_id))
 
     def add_all(self, records: ArchiveBatch) -> MovedRecords:
@@ -128,13 +140,13 @@ class ArchiveWriter:
         moved = MovedRecords()
         for part in records.parts:
             # Each file begins with a `warcinfo` record.
-            skipped = 0 if part.offset else length_of_first(part.content, _OTHER_ARCHIVE)
+            skipped = 0 if part.offset else _first_of(part.content)[1]
             content = part.content[skipped:]
             if not content:
                 continue
             self._leave_full_file()
             if not self._offset:
-                self._begin_file(_time_of_first(content))
+                self._begin_file(_time_of(_first_of(content)[2]))
             start = part.offset + skipped
             added = self._append(content)
             moved.add(part.file, start, start + len(content), added.file, added.offset)
@@ -164,12 +176,8 @@ class ArchiveWriter:
             while rest:
                 written = os.pwrite(handle, rest, offset)
                 rest, offset = rest[written:], offset + written
-            _sync(handle)
-
-    def close(self) -> None:
-        if self._opened is not None:
-            os.close(self._opened[1])
-            self._opened = None
+            # Without the times of the file.
+            os.fdatasync(handle)
 
     def _append(self, record: bytes) -> ArchiveLocation:
         location = ArchiveLocation(self._file, self._offset, len(record))
@@ -184,26 +192,24 @@ class ArchiveWriter:
         self._records, self._records_begin = [], self._offset
 
     def _record_id(self) -> str:
-        return _record_id(self._id_high, self._id_low, self._file, self._offset)
+        return _record_id(self._crawl_id, self._file, self._offset)
 
-    def _handle_of(self, file: int) -> int:
-        if self._opened is not None and self._opened[0] == file:
-            return self._opened[1]
-        self.close()
-        path = self._folder / file_name(file)
-        is_new = not path.exists()
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
-        self._opened = file, handle
-        if is_new:
+    def _open(self, path: Path) -> int:
+        if not path.exists():
+            path.touch(0o644)
             sync_folder(self._folder)
-        return handle
+        return os.open(path, os.O_WRONLY)
 
 
-def _time_of_first(records: bytes) -> float:
-    """When the first of these records was made."""
-    first = unpacked(records[: length_of_first(records, _OTHER_ARCHIVE)], _OTHER_ARCHIVE)
+def _first_of(records: bytes) -> tuple[int, int, bytes]:
+    """Start, end and content of the first of these records."""
+    return next(unpacked_records(records, len(records), "the beginning of a commit"), (0, 0, b""))
+
+
+def _time_of(record: bytes) -> float:
+    """When a record was made; 0 if it does not say so."""
     try:
-        return datetime.fromisoformat(record_of(first, _OTHER_ARCHIVE).date).timestamp()
+        return datetime.fromisoformat(record_of(record, "the beginning of a commit").date).timestamp()
     except ValueError:
         return 0.0
 
@@ -222,20 +228,15 @@ def joined_parts(parts: Iterable[ArchivePart]) -> tuple[ArchivePart, ...]:
 
 def record_id(crawl_id: UUID, location: ArchiveLocation) -> str:
     """The ID of the record at a location, with its angle brackets."""
-    return f"<urn:uuid:{_record_id(*_halves(crawl_id), location.file, location.offset)}>"
+    return f"<urn:uuid:{_record_id(crawl_id, location.file, location.offset)}>"
 
 
-def _halves(crawl_id: UUID) -> tuple[str, int]:
-    return str(crawl_id)[:18], crawl_id.int & _LOW_MASK
-
-
-def _record_id(high: str, low: int, file: int, offset: int) -> str:
+def _record_id(crawl_id: UUID, file: int, offset: int) -> str:
     """Unique, because records of a crawl differ in location, and crawls in their random IDs.
 
-    The low 62 bits of a UUID are free; the bits above are its variant and version.
-    """
-    low ^= file << 40 | offset
-    return f"{high}-{low >> 48:04x}-{low & _NODE_MASK:012x}"
+    The low 62 bits of a UUID are free; the bits above are its variant and version."""
+    digits = f"{crawl_id.int ^ (file << 40 | offset):032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def truncate(folder: Path, end: ArchiveEnd) -> None:
@@ -261,23 +262,14 @@ def check_complete(folder: Path, end: ArchiveEnd) -> None:
             archive.record(ArchiveLocation(end.file, end.last_record, end.offset - end.last_record))
 
 
-class ArchiveReader:
+class ArchiveReader(_Files):
     """Reads records by location."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._opened: tuple[int, int] | None = None
 
     def __enter__(self) -> "ArchiveReader":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def close(self) -> None:
-        if self._opened is not None:
-            os.close(self._opened[1])
-            self._opened = None
 
     def member(self, location: ArchiveLocation) -> bytes:
         """The record as it is stored, compressed."""
@@ -312,12 +304,9 @@ class ArchiveReader:
                         record_of(record, f"{printable(path)}, byte {start:,}"),
                     )
 
-    def _handle_of(self, file: int) -> int:
-        if self._opened is None or self._opened[0] != file:
-            self.close()
-            with open_regular(self._folder / file_name(file)) as content:
-                self._opened = file, os.dup(content.fileno())
-        return self._opened[1]
+    def _open(self, path: Path) -> int:
+        with open_regular(path) as content:
+            return os.dup(content.fileno())
 
 
 def _mapped(path: Path) -> mmap:

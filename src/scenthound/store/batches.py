@@ -7,7 +7,6 @@ batch.
 
 import itertools
 import os
-import secrets
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,10 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scenthound import native
 from scenthound.errors import printable
-from scenthound.frontier.url_index import FoundUrls
-from scenthound.frontier.url_table import UrlTable, new_url_table
+from scenthound.frontier.url_table import FoundUrls, UrlTable
 from scenthound.model import BoolArray, IntArray
 from scenthound.text.tokenizer import WordScanner
 from scenthound.web.parse import MAX_LINKS, MAX_PAGE_BYTES, ParsedPage, parse_html
@@ -129,21 +126,12 @@ _serial = itertools.count()
 
 
 class BatchMaker:
-    """Parses records into batches. Its vocabulary is kept from batch to batch, so add them in the order made.
+    """Parses records into batches. Its vocabulary is kept from batch to batch, so add them in the order made."""
 
-    The result does not depend on the salt. It must be secret, because words that slow down the scanner could be made
-    with it.
-    """
-
-    def __init__(self, salt: int | None = None) -> None:
-        self._scanner = WordScanner(secrets.randbits(63) if salt is None else salt)
+    def __init__(self) -> None:
+        self._scanner = WordScanner()
         self._name = f"{os.getpid()}.{next(_serial)}"
         self._n_stems_sent = 1
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether the extension parses the pages."""
-        return native.is_available()
 
     def batch(self, records: Iterable[RawRecord]) -> PageBatch:
         found = _Found()
@@ -183,7 +171,7 @@ class BatchMaker:
             title="",
             base_url=url,
             words=words,
-            link_urls=links,
+            links=links,
             link_start=end,
             link_end=end,
             link_nofollow=np.zeros(len(links), np.bool_),
@@ -194,6 +182,7 @@ class BatchMaker:
     def _batch_of(self, found: "_Found") -> PageBatch:
         pages = found.pages
         aliases = np.array(found.aliases, np.int32).reshape(-1, 2)
+        n_stems_sent, self._n_stems_sent = self._n_stems_sent, self._scanner.n_words
         nofollow = [page.link_nofollow | page.nofollow for page in pages]
         return PageBatch(
             urls=_url_batch(found.urls),
@@ -202,7 +191,7 @@ class BatchMaker:
             titles=[raw.title or page.title for raw, page in zip(found.raw, pages, strict=True)],
             locations=[raw.location for raw in found.raw],
             maker=self._name,
-            new_stems=self._new_stems(),
+            new_stems=" ".join(self._scanner.stems_from(n_stems_sent)),
             word=_joined([page.words for page in pages]),
             word_length=_lengths([page.words for page in pages]),
             link_url=_joined(found.links),
@@ -216,16 +205,12 @@ class BatchMaker:
             skipped=found.skipped,
         )
 
-    def _new_stems(self) -> str:
-        first, self._n_stems_sent = self._n_stems_sent, self._scanner.n_words
-        return " ".join(self._scanner.stems_from(first))
-
 
 @dataclass(slots=True)
 class _Found:
     """The records of a batch so far."""
 
-    urls: UrlTable = field(default_factory=new_url_table)
+    urls: UrlTable = field(default_factory=UrlTable)
     raw: list[RawPage] = field(default_factory=list)
     pages: list[ParsedPage] = field(default_factory=list)
     page_urls: list[int] = field(default_factory=list)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scenthound import native
 from scenthound.model import BoolArray, IntArray, LongArray
+from scenthound.native import _native
 from scenthound.store.batches import BatchMaker, PageBatch, RawRecord, Skipped
 from scenthound.store.layout import LAYOUT, AnyArray, Columns, MemoryColumns, Numbers, offsets_of, packed
 from scenthound.store.recorded_web import RecordedWeb
@@ -162,27 +162,11 @@ def _write_document_frequency(columns: Columns) -> None:
     columns.append("document_frequency", frequency)
 
 
-def terms_of(word: IntArray, word_length: IntArray, n_words: int) -> tuple[IntArray, IntArray, IntArray]:
+def terms_of(word: IntArray, word_length: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """The distinct words of each page ascending, their counts, and how many a page has. Stop words are left out."""
-    if not native.is_available():
-        return plain_terms_of(word, word_length, n_words)
-    from scenthound.native import _native
-
     lengths = np.ascontiguousarray(word_length, np.int32)
     terms, counts, n_terms = _native.count_terms(np.ascontiguousarray(word, np.int32), lengths)
     return np.frombuffer(terms, np.int32), np.frombuffer(counts, np.int32), np.frombuffer(n_terms, np.int32)
-
-
-def plain_terms_of(word: IntArray, word_length: IntArray, n_words: int) -> tuple[IntArray, IntArray, IntArray]:
-    """`terms_of` without the extension."""
-    # Sorting is most of the work, and numbers of half the size are sorted in half the time.
-    size = np.dtype(np.int32 if len(word_length) * n_words < 1 << 31 else np.int64)
-    page = np.repeat(np.arange(len(word_length)).astype(size), word_length)
-    key = np.sort((page * n_words + word)[word > 0])
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    pages, terms = np.divmod(key[starts], n_words)
-    counts = np.diff(starts, append=len(key)).astype(np.int32)
-    return terms.astype(np.int32), counts, np.bincount(pages, minlength=len(word_length)).astype(np.int32)
 
 
 _UNKNOWN = -1
@@ -192,9 +176,6 @@ class MergedVocabulary:
     def __init__(self) -> None:
         self._stems = WordScanner()
         self._makers: dict[str, _MakerWords] = {}
-
-    def __len__(self) -> int:
-        return self._stems.n_words
 
     def numbers(self, maker: str, new_stems: list[str], words: IntArray) -> IntArray:
         """The numbers in the web of words that a maker numbers differently."""
@@ -304,7 +285,7 @@ class WebBuilder:
 
     def _add_words(self, batch: PageBatch) -> None:
         word = self._vocabulary.numbers(batch.maker, batch.new_stems.split(), batch.word)
-        term, count, length = terms_of(word, batch.word_length, len(self._vocabulary))
+        term, count, length = terms_of(word, batch.word_length)
         page = np.repeat(np.arange(len(length)), length)
         self._columns.append("word", word)
         self._columns.append("term", term)

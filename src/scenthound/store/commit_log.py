@@ -79,7 +79,11 @@ class CommitLog:
 
     def __init__(self, storage: LogStorage) -> None:
         self._storage = storage
-        self._msgpack = _msgpack()
+        try:
+            import msgpack
+        except ImportError:
+            raise MissingExtra.named("cluster", "A commit log") from None
+        self._msgpack: Any = msgpack
         #: In each commit that is appended here.
         self.writer = secrets.token_bytes(16)
 
@@ -111,7 +115,7 @@ class CommitLog:
         """Start the log of a new crawl. InvalidInput if it belongs to another one."""
         self.prepare()
         try:
-            is_new = not self._n_commits() and self._storage.create(ABOUT_FILE, about)
+            is_new = not self.last() and self._storage.create(ABOUT_FILE, about)
         except OSError as reason:
             raise self._unwritable(reason) from None
         if not is_new:
@@ -127,35 +131,23 @@ class CommitLog:
 
     def exists(self) -> bool:
         """Whether a crawl has begun here."""
-        try:
-            self._storage.read(ABOUT_FILE)
-        except FileNotFoundError:
-            return False
-        except OSError as reason:
-            raise self._unreadable(reason) from None
-        return True
+        return self._read(ABOUT_FILE) is not None
 
     def about(self) -> bytes:
         """`crawl.json` of the crawl. InvalidInput if this is not a log."""
-        try:
-            return self._storage.read(ABOUT_FILE)
-        except FileNotFoundError:
-            raise InvalidInput(f"{self} is not a commit log: it has no {ABOUT_FILE}. Check --commit-log.") from None
-        except OSError as reason:
-            raise self._unreadable(reason) from None
+        content = self._read(ABOUT_FILE)
+        if content is None:
+            raise InvalidInput(f"{self} is not a commit log: it has no {ABOUT_FILE}. Check --commit-log.")
+        return content
 
     def last(self) -> int:
         """The number of the last commit; 0 if there is none. InvalidInput if one before it is missing."""
         try:
-            return self._n_commits()
-        except OSError as reason:
-            raise self._unreadable(reason) from None
-
-    def _n_commits(self) -> int:
-        try:
             numbers = sorted(int(name) for name in self._storage.names() if _NUMBER.fullmatch(name))
         except FileNotFoundError:
             return 0
+        except OSError as reason:
+            raise self._unreadable(reason) from None
         if numbers != list(range(1, len(numbers) + 1)):
             missing = min(set(range(1, numbers[-1] + 1)).difference(numbers), default=0)
             raise InvalidInput(f"Commit {missing:,} of {self} is missing: restore the file {_name(missing)}.")
@@ -177,7 +169,7 @@ class CommitLog:
 
     def read(self, number: int) -> LoggedCommit | None:
         """A commit, checked; None if there is none of this number."""
-        content = self._content(number)
+        content = self._read(_name(number))
         if content is None:
             return None
         header = self._header_of(number, content)
@@ -209,24 +201,23 @@ class CommitLog:
         section = self._header_of(number, beginning).sections.get(f"{_PARCEL}{destination}")
         if section is None:
             return b""
-        content = (
-            beginning[section.start : section.end]
-            if section.end <= len(beginning)
-            else self._content(number, section.start, section.end) or b""
-        )
+        content = beginning[section.start : section.end]
+        if section.end > len(beginning):
+            content = self._read(_name(number), section.start, section.end) or b""
         return bytes(self._checked(number, "parcels", section, content))
 
     def _beginning(self, number: int) -> bytes | None:
         """The header, and perhaps more."""
-        beginning = self._content(number, 0, _HEADER_BYTES)
+        beginning = self._read(_name(number), 0, _HEADER_BYTES)
         if beginning is None or len(beginning) < _PREFIX.size:
             return beginning
         length = _PREFIX.size + _PREFIX.unpack_from(beginning)[2]
-        return beginning if length <= len(beginning) else self._content(number, 0, length)
+        return beginning if length <= len(beginning) else self._read(_name(number), 0, length)
 
-    def _content(self, number: int, start: int = 0, end: int | None = None) -> bytes | None:
+    def _read(self, name: str, start: int = 0, end: int | None = None) -> bytes | None:
+        """Bytes of a file; None if there is no such file."""
         try:
-            return self._storage.read(_name(number), start, end)
+            return self._storage.read(name, start, end)
         except FileNotFoundError:
             return None
         except OSError as reason:
@@ -335,11 +326,3 @@ def _parts(header: CommitHeader, content: bytes) -> tuple[ArchivePart, ...]:
     if start != len(content):
         raise ValueError("the parts of the archive have other lengths")
     return tuple(parts)
-
-
-def _msgpack() -> Any:
-    try:
-        import msgpack
-    except ImportError:
-        raise MissingExtra.named("cluster", "A commit log") from None
-    return msgpack

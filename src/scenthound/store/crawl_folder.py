@@ -9,21 +9,17 @@ crawl.sqlite       the database (`crawl_database`), with its write-ahead log
 acknowledged       how many commits the database must have
 archive/           responses as WARC files (`archive`); a process that writes to the crawl holds the lock of this folder
 checkpoints/       the state of the crawler at some commits (`checkpoints`), to resume quickly
-recent_requests    hosts of the latest requests, which must wait if the crawl was killed (`crawler/recent_requests`)
 web/               the crawl as a recorded web, made on demand (`record`)
 control.json       commands for the running crawl (`crawler/control`)
 search.sqlite      the full-text index, made on demand (`search_index`)
 corpus.sqlite      main texts of pages, made by exports (`corpus/extraction_cache`)
 labels.jsonl       labels of pages; relevance_models/ has the training pages of retrained relevance models
-
-Format 2 has other table and column names than format 1, which Scenthound wrote up to 0.6. Crawls of format 1 can be
-read, but not resumed.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
@@ -34,7 +30,8 @@ from scenthound.store.archive import MAX_FILE_BYTES
 from scenthound.store.folder import KNOWN_KINDS, MAX_JSON_BYTES, ResultFolder
 from scenthound.store.locations import is_remote
 
-VERSION = KNOWN_KINDS["crawl"].version
+Value = TypeVar("Value")
+
 ABOUT_FILE = KNOWN_KINDS["crawl"].file
 RUN_FILE = "run.json"
 LOG_FILE = "commit_log.json"
@@ -44,15 +41,7 @@ SHARD_LOGS_FOLDER = "log"
 DATABASE_FILE = "crawl.sqlite"
 ARCHIVE_FOLDER = "archive"
 CHECKPOINT_FOLDER = "checkpoints"
-REQUESTS_FILE = "recent_requests"
 WEB_FOLDER = "web"
-#: Of settings in format 1.
-_NEW_NAMES = {
-    "longest_adaptive_s": "max_adaptive_delay_s",
-    "longest_rest_s": "max_delay_s",
-    "failures_to_retire": "max_failures",
-    "obey_nofollow": "respect_nofollow",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +72,6 @@ class CrawlAbout:
     crawl_id: UUID
     archive: ArchiveSettings
     settings: Mapping[str, Any]
-    version: int = VERSION
 
     @property
     def topic_id(self) -> str:
@@ -91,18 +79,13 @@ class CrawlAbout:
         topic = self.settings.get("topic")
         return str(topic.get("id", "")) if isinstance(topic, Mapping) else ""
 
-    def write(self, folder: ResultFolder) -> None:
-        values = {"id": self.crawl_id, "archive": asdict(self.archive), "settings": self.settings}
-        folder.write_json(ABOUT_FILE, values)
-
     @classmethod
     def read(cls, folder: Path) -> "CrawlAbout":
         """InvalidInput if the folder is not a crawl, or of a format that cannot be read."""
         about = ResultFolder.open(folder, kind="crawl").about
         try:
             archive = ArchiveSettings(**about["archive"])
-            settings = _renamed(about["settings"]) if about["version"] == 1 else dict(about["settings"])
-            return cls(UUID(about["id"]), archive, settings, about["version"])
+            return cls(UUID(about["id"]), archive, dict(about["settings"]))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: restore it from a backup.") from None
 
@@ -120,22 +103,27 @@ class ShardLogs:
         return self.location if is_remote(self.location) else str(folder / self.location)
 
     def write(self, folder: Path) -> None:
-        content = orjson.dumps({"shards": self.n_shards, "log": self.location}, option=orjson.OPT_INDENT_2) + b"\n"
-        write_atomic(folder / SHARDS_FILE, content, follow_link=False)
+        write_values(folder / SHARDS_FILE, {"shards": self.n_shards, "log": self.location})
 
     @classmethod
     def read(cls, folder: Path) -> "ShardLogs | None":
         """None for a crawl without shards."""
-        file = folder / SHARDS_FILE
-        try:
-            values = orjson.loads(regular_bytes(file, MAX_JSON_BYTES))
-            return cls(int(values["shards"]), str(values["log"]))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, LookupError, TypeError) as reason:
-            raise InvalidInput(
-                machine_fault(file, reason) or f"{printable(file)} is damaged: restore it from a backup."
-            ) from None
+        return read_values(folder / SHARDS_FILE, lambda values: cls(int(values["shards"]), str(values["log"])))
+
+
+def write_values(file: Path, values: dict[str, Any]) -> None:
+    """Write a small JSON file of a crawl folder."""
+    write_atomic(file, orjson.dumps(values, option=orjson.OPT_INDENT_2) + b"\n", follow_link=False)
+
+
+def read_values(file: Path, read: Callable[[Any], Value], advice: str = "restore it from a backup") -> Value | None:
+    """What `read` makes of the content of such a file; None if there is no file."""
+    try:
+        return read(orjson.loads(regular_bytes(file, MAX_JSON_BYTES)))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError) as reason:
+        raise InvalidInput(machine_fault(file, reason) or f"{printable(file)} is damaged: {advice}.") from None
 
 
 def refuse_shards(folder: Path, advice: str) -> None:
@@ -149,11 +137,3 @@ def refuse_shards(folder: Path, advice: str) -> None:
 def names_crawl(folder: Path) -> bool:
     """Whether the folder claims to be a crawl, readable or not."""
     return (folder / ABOUT_FILE).is_file()
-
-
-def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a crawl of format 1 under their present names."""
-    return {
-        _NEW_NAMES.get(name, name): _renamed(value) if name == "politeness" else value
-        for name, value in settings.items()
-    }

@@ -1,9 +1,8 @@
 """The records of a crawl. Each is defined once: tables, JSON, metrics and API schemas are derived from the fields.
 
-Pages are numbered 0, 1, 2, ... in order of discovery. `aliases` are the names that fields had in folders made by 0.6.
+Pages are numbered 0, 1, 2, ... in order of discovery.
 """
 
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import astuple, dataclass
 from enum import StrEnum
@@ -13,10 +12,17 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 
 from scenthound.model import FloatArray, IntArray
 from scenthound.reasons import EndReason, SkipReason
 from scenthound.records import column
+
+
+class StoredRecord:
+    """What has a row of its own in the database."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ class PageVisit(PageFacts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VisitRecord(PageVisit):
+class VisitRecord(PageVisit, StoredRecord):
     """A visited page as it is stored. `links` leaves out links that the page asks not to follow; `predicted` and
     `anchors` are the relevance of each link's context and anchor text, for strategies that use them."""
 
@@ -86,11 +92,6 @@ class VisitRecord(PageVisit):
     location: ArchiveLocation | None = column(help="None if the page was read from a recorded web")
     predicted: FloatArray | None = column(default=None, is_array=True)
     anchors: FloatArray | None = column(default=None, is_array=True)
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether the page was read from a recorded web instead of fetched."""
-        return self.location is None
 
 
 def share_given_up(score: float | None, regret: float | None) -> float | None:
@@ -128,7 +129,7 @@ def on_topic_pages_lost(relevance: FloatArray, regrets: FloatArray, threshold: f
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedRecord:
+class RenderedRecord(StoredRecord):
     """A page that was visited, or found changed, as a browser rendered it. `location` is that of its response; the
     record of the rendered document follows it in the archive, and is what was read."""
 
@@ -146,7 +147,7 @@ class RenderedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrivalRecord:
+class ArrivalRecord(StoredRecord):
     """What another shard of the crawl has sent."""
 
     source: int = column(help="number of the shard that sent it")
@@ -155,7 +156,7 @@ class ArrivalRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class SentRecord:
+class SentRecord(StoredRecord):
     """The last parcel for another shard of the crawl."""
 
     destination: int = column(help="number of the shard that it was sent to")
@@ -163,7 +164,7 @@ class SentRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class AssembledRecord:
+class AssembledRecord(StoredRecord):
     """How much of a shard the folder of the whole crawl has (`shards/assembly`)."""
 
     shard: int = column()
@@ -171,7 +172,7 @@ class AssembledRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ShardPagesRecord:
+class ShardPagesRecord(StoredRecord):
     """The numbers that pages of a shard have in the folder of the whole crawl: those of consecutive pages of the shard,
     as 32-bit integers."""
 
@@ -180,7 +181,7 @@ class ShardPagesRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedRecord:
+class SkippedRecord(StoredRecord):
     """A requested page that was not visited. `status` is that of the response, if there was one."""
 
     page: int = column(help="number of the URL that was requested")
@@ -202,7 +203,7 @@ class CheckOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRecord:
+class CheckRecord(StoredRecord):
     """A visited page that was checked again. If it has changed, `url` and the last fields are those of its new
     version, whose response is at `location`; the record of an unchanged page is a revisit."""
 
@@ -225,14 +226,14 @@ class CheckRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RefreshRecord:
+class RefreshRecord(StoredRecord):
     """A refresh, which may take several runs. `ended` is that of the last one; None while it runs, or if its process
     died. `is_complete`: all of its pages have been checked."""
 
     refresh: int  #: 1, 2, 3, ...
     began_s: float
     started_s: float  #: the start of the last run
-    page_limit: int | None  #: check so many pages; None for all
+    page_limit: int | None  #: check this many pages; None for all
     process: int  #: process ID
     ended_s: float | None = None
     ended: str | None = None  #: a value of `EndReason`
@@ -240,24 +241,13 @@ class RefreshRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsRecord:
+class RobotsRecord(StoredRecord):
     """The response to a request for robots.txt; `status` is None if there was none."""
 
     origin: str
     time_s: float
     status: int | None
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlCounts:
-    """How much of a crawl is on disk."""
-
-    visits: int
-    skipped: int
-    urls: int
-    stems: int
-    events: int  #: commits with at least one event
+    body: bytes = column(is_packed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +288,7 @@ class CrawlEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(StoredRecord):
     """One run of a crawl, from start or resume to its end. `ended` is None while it runs, or if its process died."""
 
     run: int  #: 1, 2, 3, ...
@@ -318,21 +308,15 @@ class HostState(StrEnum):
     READY = "ready"
     DISABLED = "disabled"
 
-    @classmethod
-    def _missing_(cls, value: object) -> "HostState | None":
-        """The names that 0.6 used."""
-        old = {"in process": cls.ACTIVE, "resting": cls.WAITING, "retired": cls.DISABLED}
-        return old.get(str(value))
-
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(StoredRecord):
     """The state of a running crawl at one time: a row of its time series. `metric` is the name of a Prometheus metric;
     those marked `is_live` exist only while a process crawls, and those with `needs_pages` after the first page."""
 
     time_s: float = column("time", unit="s", help="seconds since 1970")
     run: int = column(help="number of the run, from 1")
-    n_pages: int = column("pages", help="pages visited", metric="pages_total", aliases=("pages",))
+    n_pages: int = column("pages", help="pages visited", metric="pages_total")
     page_budget: int = column("page budget", help="pages to visit", metric="page_budget")
     harvest: float | None = column(help="mean relevance of all pages", metric="harvest", needs_pages=True)
     recent_harvest: float | None = column(
@@ -340,7 +324,6 @@ class Sample:
         help="mean relevance of the last 200 pages",
         metric="recent_harvest",
         needs_pages=True,
-        aliases=("harvest_of_late",),
     )
     regret: float | None = column(
         "score given up",
@@ -350,14 +333,10 @@ class Sample:
     frontier: int = column(help="pages queued", metric="frontier")
     in_flight: int = column("in flight", help="requests in flight", metric="in_flight", is_live=True)
     hosts_active: int = column("active", help="hosts with a request in flight", host_state=HostState.ACTIVE)
-    hosts_waiting: int = column(
-        "waiting", help="hosts in their crawl delay", host_state=HostState.WAITING, aliases=("hosts_resting",)
-    )
+    hosts_waiting: int = column("waiting", help="hosts in their crawl delay", host_state=HostState.WAITING)
     hosts_ready: int = column("ready", help="hosts ready for a request", host_state=HostState.READY)
-    hosts_disabled: int = column(
-        "disabled", help="hosts that failed too often", host_state=HostState.DISABLED, aliases=("hosts_retired",)
-    )
-    n_skipped: int = column("skipped", help="pages skipped", aliases=("skipped", "not_taken"))
+    hosts_disabled: int = column("disabled", help="hosts that failed too often", host_state=HostState.DISABLED)
+    n_skipped: int = column("skipped", help="pages skipped")
     paused: bool = column(help="whether the crawl is paused")
 
     @property
@@ -395,7 +374,7 @@ class CrawlStatus(Sample):
         default=None,
     )
     host_statistics: tuple[HostStatistics, ...] = column(
-        "recent hosts", help="hosts that responded recently", default=(), aliases=("asked_hosts",)
+        "recent hosts", help="hosts that responded recently", default=()
     )
     ending: EndReason | None = column(help="why the run is about to end", default=None)
     n_evicted: int = column("evicted", help="links that a full frontier dropped", default=0)
@@ -432,7 +411,7 @@ class CrawlStatus(Sample):
 
 
 @dataclass(frozen=True, slots=True)
-class RelevanceRecord:
+class RelevanceRecord(StoredRecord):
     """A retrained relevance model, used from visit `visit` on. `folder` has its training pages, in the crawl folder."""
 
     visit: int
@@ -447,19 +426,18 @@ class RelevanceRecord:
 # predictions and anchors; -1 stands for a missing array.
 
 _NO_ARRAY = -1
-_LINKS, _PREDICTED, _ANCHORS = 0, 1, 2
+_ARRAYS = ("links", "predicted", "anchors")
 
 
 def joined_arrays(rows: list[VisitRecord]) -> tuple[int, bytes, bytes, bytes, bytes]:
     """The number of the first visit, then lengths, links, predictions and anchors of all."""
-    lengths = [(len(row.links), _length(row.predicted), _length(row.anchors)) for row in rows]
-    return (
-        rows[0].visit,
-        np.array(lengths, np.int32).tobytes(),
-        b"".join(row.links.astype(np.int32, copy=False).tobytes() for row in rows),
-        _joined(row.predicted for row in rows),
-        _joined(row.anchors for row in rows),
+    columns = [[getattr(row, name) for row in rows] for name in _ARRAYS]
+    lengths = [[_NO_ARRAY if array is None else len(array) for array in column] for column in columns]
+    links, predicted, anchors = (
+        b"".join(array.astype(item, copy=False).tobytes() for array in column if array is not None)
+        for column, item in zip(columns, (np.int32, np.float64, np.float64), strict=True)
     )
+    return rows[0].visit, np.array(lengths, np.int32).T.tobytes(), links, predicted, anchors
 
 
 class JoinedArrays:
@@ -469,52 +447,34 @@ class JoinedArrays:
         self.first = first
         self._lengths = np.frombuffer(lengths, np.int32).reshape(-1, 3)
         self._ends = np.maximum(self._lengths, 0).cumsum(axis=0)
-        self._links = np.frombuffer(links, np.int32)
+        #: The links of all visits, one after the other.
+        self.all_links: IntArray = np.frombuffer(links, np.int32)
         self._predicted, self._anchors = np.frombuffer(predicted), np.frombuffer(anchors)
+        if self._lengths[:, 0].sum() != len(self.all_links):
+            raise ValueError("links are missing")
 
     @property
     def end(self) -> int:
         return self.first + len(self._lengths)
 
     @property
-    def all_links(self) -> IntArray:
-        """The links of all visits, one after the other."""
-        return self._links
+    def sources(self) -> IntArray:
+        """The visit that each link is of."""
+        return np.repeat(np.arange(self.first, self.end, dtype=np.int32), self._lengths[:, 0])
 
     def with_links(self, links: IntArray) -> "JoinedArrays":
         """The same with other numbers of links."""
         changed = copy(self)
-        changed._links = links
+        changed.all_links = links
         return changed
 
-    def links(self, visit: int) -> IntArray:
-        links: IntArray = self._part(self._links, visit, _LINKS)
-        return links
-
-    def predicted(self, visit: int) -> FloatArray | None:
-        predicted: FloatArray | None = self._part(self._predicted, visit, _PREDICTED)
-        return predicted
-
-    def anchors(self, visit: int) -> FloatArray | None:
-        anchors: FloatArray | None = self._part(self._anchors, visit, _ANCHORS)
-        return anchors
-
-    def visits_with(self, page: int) -> IntArray:
-        """The visits that link to the page."""
-        positions = np.flatnonzero(self._links == page)
-        found = np.unique(np.searchsorted(self._ends[:, _LINKS], positions, "right"))
-        return (found + self.first).astype(np.int32)
-
-    def _part(self, joined: Any, visit: int, kind: int) -> Any:
+    def of(self, visit: int) -> dict[str, Any]:
+        """The arrays of a visit, by field of its record."""
         number = visit - self.first
-        end, length = int(self._ends[number, kind]), int(self._lengths[number, kind])
-        # A copy: whoever keeps a view keeps the arrays of all visits of the commit.
-        return None if length == _NO_ARRAY else joined[end - length : end].copy()
-
-
-def _length(array: FloatArray | None) -> int:
-    return _NO_ARRAY if array is None else len(array)
-
-
-def _joined(arrays: Iterable[FloatArray | None]) -> bytes:
-    return b"".join(array.astype(np.float64, copy=False).tobytes() for array in arrays if array is not None)
+        joined: tuple[npt.NDArray[Any], ...] = (self.all_links, self._predicted, self._anchors)
+        bounds = zip(self._ends[number].tolist(), self._lengths[number].tolist(), strict=True)
+        # Copies: whoever keeps a view keeps the arrays of all visits of the commit.
+        return {
+            name: None if length == _NO_ARRAY else values[end - length : end].copy()
+            for name, values, (end, length) in zip(_ARRAYS, joined, bounds, strict=True)
+        }

@@ -19,16 +19,14 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-import orjson
-
 from scenthound.errors import Failure, Fenced, InvalidInput, UsageError, printable
-from scenthound.files import machine_fault, regular_bytes, sync_folder, write_atomic
+from scenthound.files import regular_bytes, sync_folder, write_atomic
 from scenthound.model import Progress, silent
 from scenthound.store.archive import (
     ArchiveBatch,
@@ -39,34 +37,25 @@ from scenthound.store.archive import (
     truncate,
 )
 from scenthound.store.commit_log import CommitLog, LoggedCommit
-from scenthound.store.crawl_database import CommitRows, CrawlBatch, CrawlDatabase, plain_rows
+from scenthound.store.crawl_database import CrawlBatch, CrawlDatabase, plain_rows
 from scenthound.store.crawl_folder import (
     ABOUT_FILE,
     ARCHIVE_FOLDER,
     DATABASE_FILE,
     LOG_FILE,
-    REQUESTS_FILE,
-    VERSION,
     ArchiveSettings,
     CrawlAbout,
     ShardLogs,
+    read_values,
+    write_values,
 )
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     ArrivalRecord,
-    AssembledRecord,
-    CheckRecord,
     CrawlEnd,
     CrawlPosition,
-    RefreshRecord,
-    RelevanceRecord,
-    RenderedRecord,
     RobotsRecord,
-    RunRecord,
-    Sample,
-    SentRecord,
-    ShardPagesRecord,
-    SkippedRecord,
+    StoredRecord,
     VisitRecord,
 )
 from scenthound.store.folder import MAX_JSON_BYTES, ResultFolder
@@ -75,24 +64,6 @@ from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord
 from scenthound.web.fetch import Response
 from scenthound.web.open_files import can_open_files
-
-#: What has a row of its own.
-StoredRecord = (
-    VisitRecord
-    | SkippedRecord
-    | RobotsRecord
-    | RunRecord
-    | Sample
-    | RelevanceRecord
-    | CheckRecord
-    | RefreshRecord
-    | RenderedRecord
-    | ArrivalRecord
-    | SentRecord
-    | AssembledRecord
-    | ShardPagesRecord
-)
-
 
 Writer = TypeVar("Writer", bound="CrawlStore")
 
@@ -108,20 +79,17 @@ _LOGGED_FILE = re.compile(r"run\.json|(?:(?!\.\.?/)[^/\0]+/)+[^/\0]+\.(?:html?|t
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What is written together. The commit log has, in addition, files of the folder that a resumed crawl needs, by
-    path, and parcels for other shards, by destination; `mark` is that of the position after the commit. `number` is
-    that of the next commit if this one is empty, which is not written."""
+    """What is written together. `mark` is that of the position after the commit. `number` is that of the next commit if
+    this one is empty, which is not written."""
 
     archive: ArchiveBatch
     rows: CrawlBatch
     number: int
-    mark: str = ""
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    parcels: Mapping[str, bytes] = field(default_factory=dict)
+    mark: str
 
     @property
     def is_empty(self) -> bool:
-        return self.rows.is_empty and not (self.archive.parts or self.files or self.parcels)
+        return self.rows.is_empty and not self.archive.parts
 
 
 class CrawlStore(StoredCrawl):
@@ -139,7 +107,6 @@ class CrawlStore(StoredCrawl):
         *,
         is_new: bool = False,
     ) -> None:
-        self.check_version(folder, about)
         # SQLite would open the database for reading, and fail at the first commit.
         for path in (folder, folder / DATABASE_FILE, folder / ARCHIVE_FOLDER):
             if path.exists() and not os.access(path, os.W_OK):
@@ -167,23 +134,11 @@ class CrawlStore(StoredCrawl):
             self.taken = taken = self.position()
             self._taken_end = self.end_of(taken.visits, taken.events)
             self._waiting = CrawlBatch(taken.urls, taken.stems)
-            self._waiting_files: dict[str, bytes] = {}
-            self._waiting_parcels: dict[str, bytes] = {}
             #: The number that the next commit will have, unless it is empty.
             self.next_commit = self._database.n_commits + 1
             self._next_visit = taken.visits
             self._is_broken, self._broken_by = False, ""
             self._closing = cleanup.pop_all()
-
-    @staticmethod
-    def check_version(folder: Path, about: CrawlAbout) -> None:
-        """InvalidInput for a crawl that cannot be resumed."""
-        if about.version != VERSION:
-            raise InvalidInput(
-                f"{printable(folder)} was made by Scenthound 0.6 or earlier, and can be read but not resumed: start a "
-                f"new crawl that reuses its pages with --web {printable(repr(str(folder)))}, or resume it with "
-                "Scenthound 0.6."
-            )
 
     @classmethod
     def open(
@@ -198,7 +153,9 @@ class CrawlStore(StoredCrawl):
         path = Path(folder)
         if commit_log is not None and not os.path.lexists(path):
             start_rebuilding(path, commit_log)
-        about, known = CrawlAbout.read(path), _log_location(path)
+        about = CrawlAbout.read(path)
+        advice = "name the log with --commit-log"
+        known = read_values(path / LOG_FILE, lambda values: str(values["location"]), advice)
         if commit_log is not None and known is None:
             raise UsageError(f"The crawl in {printable(folder)} has no commit log: leave out --commit-log.")
         location = known if commit_log is None else commit_log
@@ -207,7 +164,7 @@ class CrawlStore(StoredCrawl):
         log = CommitLog.at(location)
         store = cls(path, about, log, progress)
         if log.location != known:
-            _write_log_location(path, log)
+            write_values(path / LOG_FILE, {"location": log.location})
         return store
 
     @classmethod
@@ -231,11 +188,11 @@ class CrawlStore(StoredCrawl):
             with _write_lock(path), ResultFolder.create(path, kind="crawl", force=force) as new:
                 (new.path / ARCHIVE_FOLDER).mkdir()
                 CrawlDatabase.create(new.path / DATABASE_FILE)
-                about.write(new)
+                new.write_json(ABOUT_FILE, {"id": about.crawl_id, "archive": archive, "settings": settings})
                 if shards is not None:
                     shards.write(new.path)
                 if log is not None:
-                    _write_log_location(new.path, log)
+                    write_values(new.path / LOG_FILE, {"location": log.location})
                     log.begin((new.path / ABOUT_FILE).read_bytes())
         except (OSError, sqlite3.Error) as reason:
             raise Failure(
@@ -289,12 +246,12 @@ class CrawlStore(StoredCrawl):
         name = path.relative_to(self.folder).as_posix()
         if self._log is not None:
             assert _LOGGED_FILE.fullmatch(name), f"{name} is no file of a log"
-            self._waiting_files[name] = path.read_bytes()
+            self._waiting.files[name] = path.read_bytes()
 
     def add_parcel(self, destination: str, content: bytes) -> None:
         """What the commit log has for another shard, once for each destination and commit."""
-        assert destination not in self._waiting_parcels, f"two parcels for {destination}"
-        self._waiting_parcels[destination] = content
+        assert destination not in self._waiting.parcels, f"two parcels for {destination}"
+        self._waiting.parcels[destination] = content
 
     def commit(self) -> None:
         """Write all that was added."""
@@ -314,9 +271,7 @@ class CrawlStore(StoredCrawl):
             self._taken_end.mark(self.about.crawl_id),
         )
         self._waiting = CrawlBatch(taken.urls, taken.stems)
-        files, self._waiting_files = self._waiting_files, {}
-        parcels, self._waiting_parcels = self._waiting_parcels, {}
-        commit = Commit(self._archive_writer.take(), rows, self.next_commit, taken.mark, files, parcels)
+        commit = Commit(self._archive_writer.take(), rows, self.next_commit, taken.mark)
         self.next_commit += not commit.is_empty
         return commit
 
@@ -334,16 +289,14 @@ class CrawlStore(StoredCrawl):
         rows = plain_rows(commit.rows)
         if self._log is not None:
             try:
-                self._log.append(
-                    commit.number,
-                    LoggedCommit(commit.archive, rows, commit.mark, commit.files, commit.parcels),
-                )
+                logged = LoggedCommit(commit.archive, rows, commit.mark, commit.rows.files, commit.rows.parcels)
+                self._log.append(commit.number, logged)
             except Failure as reason:
                 self._broken_by = str(reason).rstrip(".")
                 raise
         try:
             self._archive_writer.write(commit.archive)
-            self._database.write(CommitRows(rows, commit.archive.end))
+            self._database.write([rows], commit.archive.end)
         except (OSError, sqlite3.Error) as reason:
             # Opening the folder again truncates it too; now it frees disk space.
             with suppress(OSError):
@@ -374,7 +327,7 @@ class CrawlStore(StoredCrawl):
                 if n_vain == _MAX_VAIN:
                     raise
                 sleep(_VAIN_S if n_vain else 0)
-        self._database.write(CommitRows((), self._end))
+        self._database.write([()], self._end)
 
     def _check_log(self, log: CommitLog) -> None:
         """InvalidInput unless the folder is a prefix of the log."""
@@ -401,15 +354,13 @@ class CrawlStore(StoredCrawl):
         first, last = self._database.n_commits, log.last()
         with closing(ArchiveWriter(self.folder / ARCHIVE_FOLDER, self.about.crawl_id, b"", self._end)) as writer:
             for commits in _batches(log, first + 1):
-                # Others may have sent requests since.
-                (self.folder / REQUESTS_FILE).unlink(missing_ok=True)
                 number = self._database.n_commits + len(commits)
                 try:
                     parts = joined_parts(part for commit in commits for part in commit.archive.parts)
                     writer.write(ArchiveBatch(parts, commits[-1].archive.end))
                     for commit in commits:
                         self._write_files(commit.files)
-                    self._database.write(*(CommitRows(commit.rows, commit.archive.end) for commit in commits))
+                    self._database.write([commit.rows for commit in commits], commits[-1].archive.end)
                 except (OSError, sqlite3.Error) as reason:
                     raise Failure(
                         f"Cannot apply the commits up to {number:,} of {log} to {printable(self.folder)}: "
@@ -452,14 +403,6 @@ def start_assembling(folder: Path, location: str | os.PathLike[str]) -> None:
     ShardLogs(int(n_shards), log.location).write(folder)
 
 
-def copy_from_log(log: CommitLog, folder: Path, progress: Progress = silent) -> None:
-    """Make a folder with the commits of a log to read them, also while another process appends more. The log stays as
-    it is, and the copy does not name it."""
-    _make_empty(folder, log, is_copy=True)
-    with CrawlStore(folder, CrawlAbout.read(folder)) as copy:
-        copy.apply(log, progress)
-
-
 def _make_empty(folder: Path, log: CommitLog, *, is_copy: bool) -> None:
     about = log.about()
     with ResultFolder.create(folder, kind="crawl") as new:
@@ -467,7 +410,7 @@ def _make_empty(folder: Path, log: CommitLog, *, is_copy: bool) -> None:
         CrawlDatabase.create(new.path / DATABASE_FILE)
         (new.path / ABOUT_FILE).write_bytes(about)
         if not is_copy:
-            _write_log_location(new.path, log)
+            write_values(new.path / LOG_FILE, {"location": log.location})
         try:
             CrawlAbout.read(new.path)
         except InvalidInput:
@@ -480,24 +423,6 @@ def _log_outside(folder: Path, commit_log: str | os.PathLike[str]) -> CommitLog:
     if Path(os.path.realpath(log.location)).is_relative_to(os.path.realpath(folder)):
         raise UsageError(f"{log} is in the crawl folder: choose a location outside of it with --commit-log.")
     return log
-
-
-def _write_log_location(folder: Path, log: CommitLog) -> None:
-    content = orjson.dumps({"location": log.location}, option=orjson.OPT_INDENT_2) + b"\n"
-    write_atomic(folder / LOG_FILE, content, follow_link=False)
-
-
-def _log_location(folder: Path) -> str | None:
-    """None for crawls without a log."""
-    file = folder / LOG_FILE
-    try:
-        return str(orjson.loads(regular_bytes(file, MAX_JSON_BYTES))["location"])
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, LookupError, TypeError) as reason:
-        raise InvalidInput(
-            machine_fault(file, reason) or f"{printable(file)} is damaged: name the log with --commit-log."
-        ) from None
 
 
 def _batches(log: CommitLog, first: int) -> Iterator[list[LoggedCommit]]:

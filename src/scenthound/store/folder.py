@@ -125,7 +125,11 @@ class ResultFolder:
         _check_folder(folder)
         about = _marker(folder, known)
         if about is None:
-            raise InvalidInput(f"{printable(folder)} is not a {known.name}: {_what_it_is(folder, known)}.")
+            # InvalidInput if it is of a version that cannot be read.
+            found = _kind_of(folder)
+            other = None if found is None else KNOWN_KINDS[found]
+            what = f"it is a {other.name}, made by `{other.made_by}`" if other else f"make one with `{known.made_by}`"
+            raise InvalidInput(f"{printable(folder)} is not a {known.name}: {what}.")
         return cls(folder, kind, about)
 
     @contextmanager
@@ -197,21 +201,12 @@ def _marker(folder: Path, known: KnownFolder) -> dict[str, Any] | None:
         raise InvalidInput(
             f"{printable(file)} is damaged: its version is {printable(repr(version), 40)}. Restore it from a backup."
         )
-    if version > known.version:
+    if version != known.version:
         raise InvalidInput(
-            f"{printable(folder)} is a {known.name} of format version {version}, and this Scenthound reads up to "
-            f"version {known.version}: install the Scenthound that made it."
+            f"{printable(folder)} is a {known.name} of format version {version}, and this Scenthound reads version "
+            f"{known.version}: install the Scenthound that made it."
         )
     return about
-
-
-def _what_it_is(folder: Path, wanted: KnownFolder) -> str:
-    """InvalidInput if it is of a version that cannot be read."""
-    kind = _kind_of(folder)
-    if kind is None:
-        return f"make one with `{wanted.made_by}`"
-    known = KNOWN_KINDS[kind]
-    return f"it is a {known.name}, made by `{known.made_by}`"
 
 
 def _check_folder(folder: Path) -> None:

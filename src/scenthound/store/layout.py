@@ -15,6 +15,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, BinaryIO, Protocol, get_args, get_type_hints
 
 import numpy as np
@@ -26,6 +27,7 @@ from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
 from scenthound.records import array_item_type
 
 ABOUT_FILE = "web.json"
+_MAPPING = Lock()
 
 AnyArray = npt.NDArray[Any]
 Arrays = Mapping[str, AnyArray]
@@ -119,12 +121,20 @@ def read_arrays(folder: Path) -> dict[str, AnyArray]:
     return arrays
 
 
+def _map(file: Path) -> AnyArray:
+    # numpy reads the header with `ast.literal_eval`, which Python 3.11 cannot do in several threads at once
+    # (python/cpython#106905).
+    with _MAPPING:
+        mapped: AnyArray = np.load(file, mmap_mode="r", allow_pickle=False)
+    # A plain view: slicing a numpy.memmap costs several times as much as slicing an array.
+    return mapped.view(np.ndarray)
+
+
 def _mapped(folder: Path) -> Iterator[tuple[str, AnyArray]]:
     for name in LAYOUT:
         file = folder / f"{name}.npy"
         try:
-            # A plain view: slicing a numpy.memmap costs several times as much as slicing an array.
-            yield name, np.load(file, mmap_mode="r", allow_pickle=False).view(np.ndarray)
+            yield name, _map(file)
         except FileNotFoundError:
             raise InvalidInput(
                 f"{printable(folder)} is damaged: {file.name} is missing. Record the web again."
@@ -206,8 +216,7 @@ class FileColumns:
             with file:
                 file.seek(0)
                 _write_header(file, dtype_of(name), self._sizes[name])
-        taken: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
-        return taken
+        return _map(path)
 
     def close(self) -> None:
         """Close open files, and remove the columns that are no longer needed."""
@@ -225,7 +234,7 @@ def _write_header(file: BinaryIO, dtype: np.dtype[np.generic], size: int) -> Non
 
 
 class TextTable:
-    """A read-only list of strings over two arrays."""
+    """A read-only list of strings over two arrays. Damaged characters are replaced."""
 
     __slots__ = ("_offset", "_text")
 
@@ -233,22 +242,27 @@ class TextTable:
         self._text = text
         self._offset = offset
 
-    @classmethod
-    def of(cls, strings: Iterable[str]) -> "TextTable":
-        return cls(*packed(strings))
-
     def __len__(self) -> int:
         return len(self._offset) - 1
 
     def __getitem__(self, i: int) -> str:
         if not 0 <= i < len(self):
             raise IndexError(f"no string {i} in a table of {len(self)}")
-        return self._text[self._offset[i] : self._offset[i + 1]].tobytes().decode("utf-8")
+        return self._text[self._offset[i] : self._offset[i + 1]].tobytes().decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
         text = self._text.tobytes()
         for start, end in pairwise(self._offset.tolist()):
-            yield text[start:end].decode("utf-8")
+            yield text[start:end].decode("utf-8", "replace")
+
+    def between(self, first: int, end: int) -> list[str]:
+        """The strings numbered `first` to `end` - 1."""
+        offsets = self._offset[first : end + 1].tolist()
+        if len(offsets) < 2:
+            return []
+        text = self._text[offsets[0] : offsets[-1]].tobytes()
+        ends = [offset - offsets[0] for offset in offsets]
+        return [text[start:end].decode("utf-8", "replace") for start, end in pairwise(ends)]
 
 
 def packed(strings: Iterable[str]) -> tuple[ByteArray, LongArray]:

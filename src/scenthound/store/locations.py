@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from scenthound.errors import MissingExtra, UsageError, printable
@@ -54,7 +54,7 @@ class RemoteLocation:
     path: str
 
     @classmethod
-    def of(cls, url: str) -> "RemoteLocation":
+    def of(cls, url: str) -> Self:
         """UsageError for URLs without a name, and for file systems that are unknown or not installed."""
         scheme, _, rest = url.partition("://")
         scheme = scheme.lower()

@@ -13,7 +13,8 @@ import errno
 import os
 import re
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -29,7 +30,9 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 class LogStorage(Protocol):
     """A flat collection of files. All methods raise OSError, also for errors of a remote file system."""
 
-    location: str  #: an absolute path, or a URL
+    @property
+    def location(self) -> str:
+        """An absolute path, or a URL."""
 
     def make(self) -> None:
         """Make the folder, if there are folders."""
@@ -56,7 +59,7 @@ def storage_at(location: str | os.PathLike[str]) -> LogStorage:
             f"{shown(url)} was given with a password, which would be stored: configure the file system instead, for "
             "example with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
         )
-    return RemoteStorage(RemoteLocation.of(url.rstrip("/")))
+    return RemoteStorage.of(url.rstrip("/"))
 
 
 def check_exclusive(storage: LogStorage) -> None:
@@ -116,12 +119,22 @@ class LocalStorage:
         (self._folder / name).unlink(missing_ok=True)
 
 
-class RemoteStorage:
+@contextmanager
+def _os_errors() -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, NotImplementedError):
+        raise
+    except Exception as reason:  # noqa: BLE001 - each file system has its own errors
+        raise OSError(errno.EIO, cause(reason)) from None
+
+
+class RemoteStorage(RemoteLocation):
     """A path in a file system of fsspec."""
 
-    def __init__(self, remote: RemoteLocation) -> None:
-        self._files, self._path = remote.files, remote.path
-        self.location = remote.url
+    @property
+    def location(self) -> str:
+        return self.url
 
     def make(self) -> None:
         """Object stores have no folders, and others make them with the first file."""
@@ -129,40 +142,28 @@ class RemoteStorage:
     def create(self, name: str, content: bytes) -> bool:
         from fsspec.spec import AbstractFileSystem
 
-        if getattr(self._files.pipe_file, "__func__", None) is AbstractFileSystem.pipe_file:
+        if getattr(self.files.pipe_file, "__func__", None) is AbstractFileSystem.pipe_file:
             raise NotImplementedError("it asks whether the file exists, and then writes it")
         try:
-            self._files.pipe_file(f"{self._path}/{name}", content, mode="create")
-        except NotImplementedError:
-            raise
-        except Exception as reason:  # noqa: BLE001 - each file system has its own errors
-            try:
+            with _os_errors():
+                self.files.pipe_file(f"{self.path}/{name}", content, mode="create")
+        except OSError:
+            # A file that is missing says that creating it has failed.
+            with suppress(FileNotFoundError):
                 return self.read(name) == content
-            except FileNotFoundError:
-                raise OSError(errno.EIO, cause(reason)) from None
+            raise
         return True
 
     def read(self, name: str, start: int = 0, end: int | None = None) -> bytes:
-        try:
-            content: bytes = self._files.cat_file(f"{self._path}/{name}", start=start or None, end=end)
-        except FileNotFoundError:
-            raise
-        except Exception as reason:  # noqa: BLE001
-            raise OSError(errno.EIO, cause(reason)) from None
+        with _os_errors():
+            content: bytes = self.files.cat_file(f"{self.path}/{name}", start=start or None, end=end)
         return content
 
     def names(self) -> list[str]:
-        try:
-            self._files.invalidate_cache()
-            found = self._files.ls(self._path, detail=False)
-        except FileNotFoundError:
-            raise
-        except Exception as reason:  # noqa: BLE001
-            raise OSError(errno.EIO, cause(reason)) from None
-        return [str(path).rpartition("/")[2] for path in found]
+        with _os_errors():
+            self.files.invalidate_cache()
+            return [str(path).rpartition("/")[2] for path in self.files.ls(self.path, detail=False)]
 
     def remove(self, name: str) -> None:
-        try:
-            self._files.rm_file(f"{self._path}/{name}")
-        except Exception as reason:  # noqa: BLE001
-            raise OSError(errno.EIO, cause(reason)) from None
+        with _os_errors():
+            self.files.rm_file(f"{self.path}/{name}")

@@ -7,7 +7,7 @@ web is in a temporary folder, until the process ends.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -55,7 +55,10 @@ def web_of_crawl(folder: str | Path, progress: Progress = silent) -> RecordedWeb
         raise InvalidInput(missing.message())
     web = Path(folder) / WEB_FOLDER
     if not _is_up_to_date(web, Path(folder)) and not os.access(folder, os.W_OK):
-        web = _temporary_web(Path(folder))
+        path = Path(folder).resolve()
+        if path not in _temporary_folders:
+            _temporary_folders[path] = TemporaryDirectory(prefix="scenthound-")
+        web = Path(_temporary_folders[path].name) / WEB_FOLDER
     if not _is_up_to_date(web, Path(folder)):
         with locked(Path(folder) / CRAWL_FILE):
             if not _is_up_to_date(web, Path(folder)):
@@ -64,14 +67,6 @@ def web_of_crawl(folder: str | Path, progress: Progress = silent) -> RecordedWeb
     if web.parent != Path(folder):
         recorded.crawl = Path(folder).resolve()
     return recorded
-
-
-def _temporary_web(folder: Path) -> Path:
-    """Where the web of a crawl is made whose folder cannot be written."""
-    path = folder.resolve()
-    if path not in _temporary_folders:
-        _temporary_folders[path] = TemporaryDirectory(prefix="scenthound-")
-    return Path(_temporary_folders[path].name) / WEB_FOLDER
 
 
 def _is_up_to_date(web: Path, folder: Path) -> bool:
@@ -130,12 +125,9 @@ class RecordSummary:
     aliases: int
     bytes_read: int
     skipped: dict[str, SkippedCount] = field(default_factory=dict)
-    is_compiled: bool = False  #: whether compiled code parsed pages
 
     @classmethod
-    def of(
-        cls, web: RecordedWeb, bytes_read: int, skipped: dict[str, SkippedCount], is_compiled: bool = False
-    ) -> "RecordSummary":
+    def of(cls, web: RecordedWeb, bytes_read: int, skipped: dict[str, SkippedCount]) -> "RecordSummary":
         return cls(
             pages=web.n_pages,
             urls=web.n_urls,
@@ -147,14 +139,11 @@ class RecordSummary:
             aliases=int(np.count_nonzero(web.url_page >= 0)) - web.n_pages,
             bytes_read=bytes_read,
             skipped=skipped,
-            is_compiled=is_compiled,
         )
 
     def counts(self) -> dict[str, Any]:
         """Plain values for `web.json` and `--json`."""
-        values = asdict(self)
-        del values["is_compiled"]
-        return values
+        return asdict(self)
 
 
 class SkippedTally:
@@ -219,12 +208,11 @@ NumberedChunk = tuple[int, Chunk]
 
 
 class Parsed(NamedTuple):
-    """A batch, the number of its file, how much of that file was read by then, and whether compiled code parsed it."""
+    """A batch, the number of its file, and how much of that file was read by then."""
 
     file: int
     bytes_read: int
     batch: PageBatch
-    is_compiled: bool
 
 
 class ChunkParser:
@@ -237,7 +225,7 @@ class ChunkParser:
     def __call__(self, numbered: NumberedChunk) -> Parsed:
         file, chunk = numbered
         batch = self._maker.batch(chunk.records(self._options))
-        return Parsed(file, chunk.bytes_read, batch, self._maker.is_compiled)
+        return Parsed(file, chunk.bytes_read, batch)
 
 
 @dataclass(slots=True)
@@ -258,7 +246,6 @@ class _Recording:
         self._sources, self._sizes = sources, sizes
         self._options, self._workers, self._progress = options, workers, progress
         self._tally = SkippedTally()
-        self._is_compiled = False
         self._files = [_FileTally() for _ in sources]
 
     def write(self, folder: ResultFolder) -> RecordSummary:
@@ -270,13 +257,14 @@ class _Recording:
             web = RecordedWeb(builder.finish())
         finally:
             columns.close()
-        summary = RecordSummary.of(web, sum(self._sizes), self._tally.by_reason(), self._is_compiled)
+        summary = RecordSummary.of(web, sum(self._sizes), self._tally.by_reason())
         folder.write_json(ABOUT_FILE, self._about(web, summary))
         return summary
 
     def _add_all(self, builder: WebBuilder) -> None:
         n_checked = 0
-        with closing(in_order(partial(ChunkParser, self._options), self._chunks(), self._workers)) as parts:
+        chunks = ((file, each) for file, source in enumerate(self._sources) for each in source.chunks(self._options))
+        with closing(in_order(partial(ChunkParser, self._options), chunks, self._workers)) as parts:
             for part in parts:
                 self._check(n_checked, part.file)
                 n_checked = part.file
@@ -287,16 +275,10 @@ class _Recording:
         if not builder.n_pages:
             raise InvalidInput(f"No page was selected ({self._tally.summary()}).")
 
-    def _chunks(self) -> Iterator[NumberedChunk]:
-        for file, source in enumerate(self._sources):
-            for chunk in source.chunks(self._options):
-                yield file, chunk
-
     def _add(self, builder: WebBuilder, part: Parsed) -> None:
         before = builder.n_pages
         skipped = builder.add(part.batch)
         self._tally.add(skipped)
-        self._is_compiled |= part.is_compiled
         file = self._files[part.file]
         file.skipped.add(skipped)
         file.pages += builder.n_pages - before

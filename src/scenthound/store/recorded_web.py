@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from scenthound.bounded_cache import BoundedCache
 from scenthound.caller_files import local_path
-from scenthound.errors import InvalidInput
+from scenthound.errors import InvalidInput, printable
 from scenthound.model import IntArray, LongArray
 from scenthound.store.folder import ResultFolder
 from scenthound.store.layout import (
@@ -25,6 +26,20 @@ from scenthound.store.layout import (
     read_arrays,
 )
 from scenthound.web.urls import canonical, fingerprint
+
+WORD_CACHE_BYTES = 1 << 25
+
+
+class WebWords:
+    """The vocabulary of a recorded web, for relevance models."""
+
+    def __init__(self, web: "RecordedWeb") -> None:
+        self._find_words = web.find_words
+        self.stems_from = web.stems_from
+        self.n_words = web.n_words
+
+    def find_words(self, stems: list[str]) -> IntArray:
+        return self._find_words(stems)
 
 
 class RecordedWeb(WebArrays):
@@ -45,6 +60,7 @@ class RecordedWeb(WebArrays):
         self.n_hosts = len(self.host_offset) - 1
         self.n_links = len(self.link_url)
         self.n_words = len(self.vocabulary_offset) - 1
+        self._word_cache = BoundedCache(WORD_CACHE_BYTES, lambda words: words.nbytes, self._read_only_words)
         self.urls = TextTable(self.url_text, self.url_offset)
         self.hosts = TextTable(self.host_text, self.host_offset)
         self.titles = TextTable(self.title_text, self.title_offset)
@@ -68,6 +84,14 @@ class RecordedWeb(WebArrays):
         known = self.about.get("fingerprint")
         return known if isinstance(known, str) else content_fingerprint(self.arrays)
 
+    def check_links(self) -> None:
+        """InvalidInput if links lead to URLs that the web does not have, or URLs to such pages and hosts."""
+        offset = self.link_offset
+        are_offsets = offset[0] == 0 and offset[-1] == self.n_links and (np.diff(offset) >= 0).all()
+        ranges = (self.link_url, 0, self.n_urls), (self.url_page, -1, self.n_pages), (self.url_host, 0, self.n_hosts)
+        if not are_offsets or any(((numbers < least) | (numbers >= end)).any() for numbers, least, end in ranges):
+            raise InvalidInput(f"{printable(self.path)} is damaged: it lacks what its links lead to. Record it again.")
+
     def url(self, url_id: int) -> str:
         return self.urls[url_id]
 
@@ -84,6 +108,8 @@ class RecordedWeb(WebArrays):
         if position == self.n_urls or self.fingerprint_key[position] != key:
             return None
         url_id = int(self.fingerprint_url[position])
+        if not 0 <= url_id < self.n_urls:
+            raise InvalidInput(f"{printable(self.path)} is damaged: it has no URL {url_id}. Record the web again.")
         return url_id if self.urls[url_id] == wanted else None
 
     def page_of(self, url: str) -> int | None:
@@ -103,6 +129,16 @@ class RecordedWeb(WebArrays):
     def words_copy(self, page: int) -> IntArray:
         """The words of a page in their own array, so that nobody can reach those of other pages through it."""
         return self.words(page).copy()
+
+    def cached_words(self, page: int) -> IntArray:
+        """The words of a page, read-only: the same array as long as it is in the cache, so that what is computed from
+        it can be cached, too."""
+        return self._word_cache.get(page)
+
+    def _read_only_words(self, page: int) -> IntArray:
+        words = self.words_copy(page)
+        words.flags.writeable = False
+        return words
 
     def labels(self, page: int) -> list[str]:
         """The topics that a page is labelled with: for evaluation, never for crawlers."""
@@ -124,7 +160,12 @@ class RecordedWeb(WebArrays):
     def stems_from(self, first: int, at_most: int | None = None) -> list[str]:
         """The stems of the words numbered `first` and above, or of the first of them."""
         end = self.n_words if at_most is None else min(first + at_most, self.n_words)
-        return [self.vocabulary[word] for word in range(first, end)]
+        return self.vocabulary.between(first, end)
+
+    @cached_property
+    def word_index(self) -> WebWords:
+        """The vocabulary; one object, so that models of several topics share what they know of its words."""
+        return WebWords(self)
 
     @cached_property
     def _label_ids(self) -> dict[str, int]:

@@ -11,20 +11,16 @@ The index is `search.sqlite` in the crawl folder: an FTS5 table of SQLite withou
   index is in a temporary folder, which is removed with the `PageSearch`.
 - The row of a page has the number of its visit. `about` has the ID of the crawl and the number of indexed pages, which
   are the first ones. Both are written in one transaction, so a kill leaves an index of fewer pages.
-- An index of another crawl or version is replaced, and so is a file that is not a database. The header of a database
-  identifies an index (`application_id`), so that it can be read without opening the database.
-- One process indexes at a time, others search meanwhile (write-ahead log).
+- An index of another crawl or version is replaced, and so is a file that is not a database (`derived_database`).
+- One process indexes at a time, others search meanwhile.
 """
 
-import errno
-import os
 import sqlite3
-import stat
 import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,7 +28,7 @@ from typing import Any
 from uuid import UUID
 
 from scenthound.errors import Failure, InvalidInput, printable
-from scenthound.files import open_regular
+from scenthound.store.derived_database import SUFFIXES, open_derived
 from scenthound.store.search_query import SearchQuery, spaced
 from scenthound.store.stored_crawl import StoredCrawl
 
@@ -43,10 +39,6 @@ VERSION = 2
 APPLICATION_ID = 0x53487369
 #: Pages that are ordered.
 MAX_ORDERED = 20_000
-_SQLITE_MAGIC = b"SQLite format 3\0"
-#: The application ID in the header of a database.
-_ID_OFFSET = slice(68, 72)
-_SUFFIXES = ("", "-wal", "-shm", "-journal")
 #: How long to wait for a process that makes the tables, or closes the index, at the same time.
 _TIMEOUT_S = 10.0
 #: Words of title and URL say more about a page than those of its text.
@@ -61,6 +53,7 @@ CREATE VIRTUAL TABLE page USING fts5(title, url, text, content='', tokenize='uni
 INSERT INTO page (page, rank) VALUES ('rank', '{_RANK}');
 INSERT INTO page (page, rank) VALUES ('hashsize', {_SORTED_BYTES});
 CREATE TABLE about (version INTEGER, crawl TEXT, pages INTEGER);
+INSERT INTO about VALUES ({VERSION}, '%s', 0);
 """
 _INSERT = "INSERT INTO page (rowid, title, url, text) VALUES (?, ?, ?, ?)"
 _SEARCH = "SELECT rowid, -rank FROM page WHERE page MATCH ? AND rowid < ? ORDER BY rank LIMIT ? OFFSET ?"
@@ -86,7 +79,6 @@ class PageSearch:
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self.file = folder / INDEX_FILE
         try:
-            self._check_path()
             self._prepare()
         except (OSError, sqlite3.OperationalError) as reason:
             if "fts5" in str(reason):
@@ -94,8 +86,8 @@ class PageSearch:
             self._temporary = tempfile.TemporaryDirectory(prefix="scenthound-search-")
             self.file = Path(self._temporary.name, INDEX_FILE)
             self._prepare()
-        self._reader, self._reading = _connected(self.file), threading.Lock()
-        self._writer, self._writing = _connected(self.file), threading.Lock()
+        self._reader, self._reading = self._connected(), threading.Lock()
+        self._writer, self._writing = self._connected(), threading.Lock()
         # The connection may have to wait for a process that closes the index, but not for one that indexes.
         self._writer.execute("PRAGMA busy_timeout = 0")
         # A dashboard keeps its indexes open until it is collected itself: no thread uses them then. At the end of the
@@ -210,47 +202,19 @@ class PageSearch:
             return False
         return True
 
-    def _check_path(self) -> None:
-        """OSError if there is something that must not be touched."""
-        for suffix in _SUFFIXES:
-            file = self.file.with_name(self.file.name + suffix)
-            if os.path.lexists(file) and not stat.S_ISREG(file.lstat().st_mode):
-                raise OSError(errno.EEXIST, "not a regular file", str(file))
-        try:
-            with open_regular(self.file) as content:
-                header = content.read(_ID_OFFSET.stop)
-        except FileNotFoundError:
-            return
-        if header.startswith(_SQLITE_MAGIC) and header[_ID_OFFSET] != APPLICATION_ID.to_bytes(4):
-            raise OSError(errno.EEXIST, "a database of another program", str(self.file))
-
     def _prepare(self) -> None:
         """Make the tables, unless they exist for this crawl."""
         try:
-            self._make_tables()
+            self._connected().close()
         except sqlite3.DatabaseError as reason:
             if isinstance(reason, sqlite3.OperationalError):
                 raise
-            for suffix in _SUFFIXES:
+            for suffix in SUFFIXES:
                 self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
-            self._make_tables()
+            self._connected().close()
 
-    def _make_tables(self) -> None:
-        with closing(_connected(self.file)) as connection:
-            if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-                # Before there is a log, so that it is in the file itself.
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute("PRAGMA journal_mode = WAL")
-            # Without a lock first, because another process may be indexing.
-            if self._is_ours(connection):
-                return
-            connection.execute("BEGIN IMMEDIATE")
-            if not self._is_ours(connection):
-                # Not `executescript`, which would commit first.
-                for statement in _SCHEMA.strip().split(";\n"):
-                    connection.execute(statement)
-                connection.execute("INSERT INTO about VALUES (?, ?, 0)", (VERSION, str(self._crawl_id)))
-            connection.execute("COMMIT")
+    def _connected(self) -> sqlite3.Connection:
+        return open_derived(self.file, APPLICATION_ID, _SCHEMA % self._crawl_id, self._is_ours, _TIMEOUT_S)
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
         with suppress(sqlite3.OperationalError):
@@ -263,14 +227,3 @@ class PageSearch:
         if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             return Failure(f"Cannot write {file}: the disk is full. Free disk space.")
         return InvalidInput(f"Cannot use {file} ({printable(reason)}): delete it; it is made again.")
-
-
-def _connected(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-    try:
-        # A power cut may lose the last pages, but not the index.
-        connection.execute("PRAGMA synchronous = NORMAL")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

@@ -1,4 +1,4 @@
-"""A stored crawl to read: also while it is running, after it was killed, and if it was made by 0.6.
+"""A stored crawl to read: also while it is running, and after it was killed.
 
 Rules
 - Each query sees the state of one commit; a later query may see a later one. For the same visits in several queries,
@@ -9,7 +9,6 @@ Rules
 """
 
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,33 +24,22 @@ from scenthound.reasons import SkipReason
 from scenthound.records import from_json
 from scenthound.store.archive import ArchiveEnd, ArchiveReader, record_id
 from scenthound.store.crawl_database import (
-    ARRIVALS,
-    ASSEMBLED,
-    CHECKS,
+    LATE_TABLES,
     LATEST_VISITS,
     LATEST_VISITS_SCHEMA,
-    REFRESHES,
-    RELEVANCE_MODELS,
-    RENDERED,
-    RUNS,
-    SAMPLES,
-    SENT,
-    SHARD_PAGES,
-    SKIPPED,
-    VISITS,
     is_busy,
     is_damage,
     locked_message,
     reading_connection,
-    unpacked,
+    table_of,
     unusable,
 )
 from scenthound.store.crawl_folder import ARCHIVE_FOLDER, DATABASE_FILE, CrawlAbout, ShardLogs
 from scenthound.store.crawl_records import (
     ArrivalRecord,
+    AssembledRecord,
     CheckOutcome,
     CheckRecord,
-    CrawlCounts,
     CrawlEnd,
     CrawlPosition,
     CrawlStatus,
@@ -62,10 +50,12 @@ from scenthound.store.crawl_records import (
     RobotsRecord,
     RunRecord,
     Sample,
+    SentRecord,
+    ShardPagesRecord,
     SkippedRecord,
     VisitRecord,
 )
-from scenthound.store.tables import Row, Table
+from scenthound.store.tables import Row, Table, unpacked
 from scenthound.web.parse import readable_text
 
 Reader = TypeVar("Reader", bound="StoredCrawl")
@@ -75,8 +65,19 @@ ListOrder = Literal["latest", "first", "best", "worst"]
 #: Rows read at a time, if they are long or short.
 _BATCH_ROWS = 100
 _COLUMN_ROWS = 50_000
-_VISIT = VISITS.columns.index("visit")
-_BY_RELEVANCE = {"best": "relevance DESC, visit", "worst": "relevance, visit"}
+#: What SQLite says of a table that is made when it is needed.
+_NOT_MADE = {f"no such table: {name}" for name in LATE_TABLES}
+_VISITS = table_of(VisitRecord)
+_VISIT = _VISITS.columns.index("visit")
+#: How visits are compared with where a list starts, and sorted.
+_ORDERS = {
+    "latest": ("<", "visit DESC"),
+    "first": (">=", "visit"),
+    "best": (">=", "relevance DESC, visit"),
+    "worst": (">=", "relevance, visit"),
+}
+#: The slash that ends an origin follows the scheme.
+AFTER_SCHEME = len("https://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,25 +130,26 @@ class StoredCrawl:
         return None if threshold is None else row.relevance >= threshold
 
     def n_visits(self) -> int:
-        return int(self._one("SELECT coalesce(max(visit) + 1, 0) FROM visit")[0])
+        return self._number("SELECT coalesce(max(visit) + 1, 0) FROM visit")
 
-    def counts(self) -> CrawlCounts:
-        (skipped,) = self._one("SELECT count(*) FROM skipped")
-        (events,) = self._one("SELECT coalesce(max(number), 0) FROM event")
-        return CrawlCounts(self.n_visits(), skipped, self._n_strings("url"), self._n_strings("stem"), events)
+    def n_skipped(self) -> int:
+        return self._number("SELECT count(*) FROM skipped")
 
     def position(self) -> CrawlPosition:
         """How many records are on disk."""
-        counts = self.counts()
-        (robots,) = self._one("SELECT coalesce(max(number), 0) FROM robots")
-        mark = self.end_of(counts.visits, counts.events).mark(self.about.crawl_id)
-        arrivals = 0
-        if self._has(ARRIVALS.name):
-            (arrivals,) = self._one(f"SELECT coalesce(max(number), 0) FROM {ARRIVALS.name}")
-        return CrawlPosition(counts.visits, counts.urls, counts.stems, counts.events, robots, arrivals, mark)
+        visits, events = self.n_visits(), self._last("event")
+        return CrawlPosition(
+            visits,
+            self._n_strings("url"),
+            self._n_strings("stem"),
+            events,
+            self._last("robots"),
+            self._last("arrival"),
+            self.end_of(visits, events).mark(self.about.crawl_id),
+        )
 
     def end_of(self, visits: int, events: int) -> CrawlEnd:
-        """The last visit and events of so many visits and commits with events."""
+        """The last visit and events of this many visits and commits with events."""
         visit = self._one("SELECT url, time_s FROM visit WHERE visit = ?", visits - 1)
         row = self._one("SELECT packed, bytes FROM event WHERE number = ?", events)
         return CrawlEnd(visit, b"" if row is None else CrawlEnd.digest(self._unpacked(*row)))
@@ -159,7 +161,7 @@ class StoredCrawl:
 
     def n_recorded(self) -> int:
         """Visits of pages that were read from a recorded web."""
-        return int(self._one("SELECT count(*) FROM visit WHERE file IS NULL")[0])
+        return self._number("SELECT count(*) FROM visit WHERE file IS NULL")
 
     def archive_end(self) -> ArchiveEnd:
         """How far the archive is committed."""
@@ -171,18 +173,20 @@ class StoredCrawl:
     def visits(self, first: int = 0) -> Iterator[VisitRecord]:
         """All visits from number `first` on, in order."""
         while (arrays := self._arrays_with(first)) is not None:
-            sql = f"SELECT {VISITS.selected} FROM {self._visits} WHERE visit BETWEEN ? AND ? ORDER BY visit"
+            sql = f"SELECT {_VISITS.selected} FROM {self._visits} WHERE visit BETWEEN ? AND ? ORDER BY visit"
             for values in self._all(sql, first, arrays.end - 1):
                 yield self._visit_row(values, arrays)
             first = arrays.end
 
     def visit_of_page(self, page: int) -> VisitRecord | None:
-        found = self._one("SELECT max(visit) FROM visit WHERE page = ?", page)[0]
-        return None if found is None else next(self.visits(found))
+        return self._last_visit("visit WHERE page = ?", page)
 
     def visit_of_url(self, url: str) -> VisitRecord | None:
         """The visit whose final URL this is; scans all visits."""
-        found = self._one(f"SELECT max(visit) FROM {self._visits} WHERE url = ?", url)[0]
+        return self._last_visit(f"{self._visits} WHERE url = ?", url)
+
+    def _last_visit(self, rows: str, value: object) -> VisitRecord | None:
+        found = self._one(f"SELECT max(visit) FROM {rows}", value)[0]
         return None if found is None else next(self.visits(found))
 
     def parents_of(self, page: int) -> IntArray:
@@ -192,33 +196,36 @@ class StoredCrawl:
         pattern = np.int32(page).tobytes()
         for first, lengths, links in self._batches("visit_arrays", "first", "first, lengths, links"):
             if pattern in links:
-                found.append(JoinedArrays(first, lengths, links, b"", b"").visits_with(page))
+                arrays = JoinedArrays(first, lengths, links, b"", b"")
+                found.append(np.unique(arrays.sources[arrays.all_links == page]))
         return np.concatenate(found)
 
     def skipped(self) -> Iterator[SkippedRecord]:
         """In order of page number."""
-        return (self._record(SKIPPED, values) for values in self._batches("skipped", "page", SKIPPED.selected))
+        return self._records(SkippedRecord, "page")
 
     def skipped_since(self, time_s: float) -> dict[int, float]:
         """The pages that were skipped at a time or later, with their times."""
         return dict(self._all("SELECT page, time_s FROM skipped WHERE time_s >= ?", time_s))
 
     def skipped_page(self, page: int) -> SkippedRecord | None:
-        found = self._select(SKIPPED, "WHERE page = ?", page)
+        found = self._select(SkippedRecord, "WHERE page = ?", page)
         return found[0] if found else None
 
     def reasons(self) -> dict[SkipReason, int]:
         """How many pages were skipped for each reason, the most frequent first."""
-        counted = self._all("SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY count(*) DESC, reason")
-        return {SkipReason(reason): count for reason, count in counted}
+        return self._reasons("skipped")
 
     def seed_reasons(self) -> dict[SkipReason, int]:
         """The same for the seeds, which are the first URLs."""
-        sql = "SELECT reason, count(*) FROM skipped WHERE page < ? GROUP BY reason ORDER BY count(*) DESC, reason"
-        return {SkipReason(reason): count for reason, count in self._all(sql, self.n_seeds)}
+        return self._reasons("skipped WHERE page < ?", self.n_seeds)
+
+    def _reasons(self, rows: str, *values: object) -> dict[SkipReason, int]:
+        sql = f"SELECT reason, count(*) FROM {rows} GROUP BY reason ORDER BY count(*) DESC, reason"
+        return {SkipReason(reason): count for reason, count in self._all(sql, *values)}
 
     def skipped_seeds(self) -> list[SkippedRecord]:
-        return self._select(SKIPPED, "WHERE page < ? ORDER BY page", self.n_seeds)
+        return self._select(SkippedRecord, "WHERE page < ? ORDER BY page", self.n_seeds)
 
     @property
     def n_seeds(self) -> int:
@@ -247,16 +254,11 @@ class StoredCrawl:
 
     def robots(self) -> Iterator[RobotsRecord]:
         """In the order of the responses; an origin may occur several times."""
-        for _, origin, time_s, status, is_packed, body in self._batches("robots", "number"):
-            yield RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
+        return self._records(RobotsRecord, "number")
 
     def robots_file(self, number: int) -> RobotsRecord | None:
         """One of these, counted from 0; None if there is no such record."""
-        found = self._one("SELECT origin, time_s, status, packed, body FROM robots WHERE number = ?", number + 1)
-        if found is None:
-            return None
-        origin, time_s, status, is_packed, body = found
-        return RobotsRecord(origin, time_s, status, self._unpacked(is_packed, body))
+        return next(iter(self._select(RobotsRecord, "WHERE number = ?", number + 1)), None)
 
     def events(self, after: int = 0) -> Iterator[bytes]:
         """The events of each commit that had any, in order, without those of the first `after` commits."""
@@ -266,45 +268,35 @@ class StoredCrawl:
     def arrivals(self, after: int = 0) -> Iterator[ArrivalRecord]:
         """What other shards have sent, in order, without the first `after` parcels. Read one at a time: they can be
         long."""
-        if self._has(ARRIVALS.name):
-            while found := self._select(ARRIVALS, "WHERE number = ?", after + 1):
-                yield from found
-                after += 1
+        while found := self._select(ArrivalRecord, "WHERE number = ?", after + 1):
+            yield from found
+            after += 1
 
     def received(self) -> dict[int, int]:
         """The commit of the last parcel of each other shard, by its number."""
-        if not self._has(ARRIVALS.name):
-            return {}
-        return dict(self._all(f"SELECT source, max(commit_number) FROM {ARRIVALS.name} GROUP BY source"))
+        return dict(self._all("SELECT source, max(commit_number) FROM arrival GROUP BY source"))
 
     def sent(self) -> dict[int, int]:
         """The commit of the last parcel for each other shard, by its number."""
-        if not self._has(SENT.name):
-            return {}
-        return {each.destination: each.commit_number for each in self._select(SENT, "")}
+        return {each.destination: each.commit_number for each in self._select(SentRecord)}
 
     def assembled(self) -> dict[int, int]:
         """The number of the last commit of each shard that this folder of a whole crawl has."""
-        if not self._has(ASSEMBLED.name):
-            return {}
-        return {each.shard: each.commit_number for each in self._select(ASSEMBLED, "")}
+        return {each.shard: each.commit_number for each in self._select(AssembledRecord)}
 
     def shard_pages(self) -> Iterator[tuple[int, IntArray]]:
         """Shards, with the numbers here of their next pages."""
-        if self._has(SHARD_PAGES.name):
-            for _, shard, pages in self._batches(SHARD_PAGES.name, "number"):
-                yield shard, np.frombuffer(pages, np.int32)
+        return ((each.shard, np.frombuffer(each.pages, np.int32)) for each in self._records(ShardPagesRecord, "number"))
 
     def runs(self) -> list[RunRecord]:
-        """In order; empty for crawls made before 0.6."""
-        return self._select(RUNS, "ORDER BY run") if self._has(RUNS.name) else []
+        """In order."""
+        return self._select(RunRecord, "ORDER BY run")
 
     def samples(self, after: int = -1) -> list[tuple[int, Sample]]:
         """The time series after sample `after`, in order, with their numbers."""
-        if not self._has(SAMPLES.name):
-            return []
-        sql = f"SELECT number, {SAMPLES.selected} FROM sample WHERE number > ? ORDER BY number"
-        return [(number, self._record(SAMPLES, tuple(values))) for number, *values in self._all(sql, after)]
+        table = table_of(Sample)
+        sql = f"SELECT number, {table.selected} FROM sample WHERE number > ? ORDER BY number"
+        return [(number, self._record(table, tuple(values))) for number, *values in self._all(sql, after)]
 
     def last_time_s(self) -> float:
         """When the last record was made, of the crawl or of a refresh; 0 if there is none."""
@@ -312,15 +304,14 @@ class StoredCrawl:
         runs = [each for run in self.runs() for each in (run.began_s, run.ended_s)]
         refreshes = [each for refresh in self.refreshes() for each in (refresh.started_s, refresh.ended_s)]
         visit = self._one("SELECT time_s FROM visit ORDER BY visit DESC LIMIT 1")
-        has_checks = self._has(CHECKS.name)
-        check = self._one(f"SELECT time_s FROM {CHECKS.name} ORDER BY number DESC LIMIT 1") if has_checks else None
+        check = self._one("SELECT time_s FROM page_check ORDER BY number DESC LIMIT 1")
         rows = [time_s for row in (visit, check) if row is not None for time_s in row]
         times_s = [None if status is None else status.time_s, *runs, *refreshes, *rows]
         return max([0.0, *(float(time_s) for time_s in times_s if time_s is not None)])
 
     def status(self) -> CrawlStatus | None:
-        """The state of the crawl at its last commit; None before the first, and for crawls made before 0.6."""
-        found = self._one("SELECT text FROM status") if self._has("status") else None
+        """The state of the crawl at its last commit; None before the first."""
+        found = self._one("SELECT text FROM status")
         try:
             return None if found is None else from_json(CrawlStatus, orjson.loads(found[0]), self.folder)
         except (orjson.JSONDecodeError, TypeError) as reason:
@@ -328,64 +319,56 @@ class StoredCrawl:
 
     def relevance_models(self) -> list[RelevanceRecord]:
         """The relevance models that were retrained while the crawl ran, in order."""
-        return self._select(RELEVANCE_MODELS, "ORDER BY number") if self._has(RELEVANCE_MODELS.name) else []
+        return self._select(RelevanceRecord, "ORDER BY number")
 
     def refreshes(self) -> list[RefreshRecord]:
         """In order."""
-        return self._select(REFRESHES, "ORDER BY refresh") if self._has(REFRESHES.name) else []
+        return self._select(RefreshRecord, "ORDER BY refresh")
 
     def checks(self) -> Iterator[CheckRecord]:
         """What refreshes found, in the order of the checks."""
-        if self._has(CHECKS.name):
-            for _, *values in self._batches(CHECKS.name, "number", f"number, {CHECKS.selected}"):
-                yield self._record(CHECKS, tuple(values))
+        return self._records(CheckRecord, "number")
 
     def checks_of(self, visit: int) -> list[CheckRecord]:
         """Those of one page."""
-        return self._select(CHECKS, "WHERE visit = ? ORDER BY number", visit) if self._has(CHECKS.name) else []
+        return self._select(CheckRecord, "WHERE visit = ? ORDER BY number", visit)
 
     def rendered(self) -> list[RenderedRecord]:
         """What rendering brought, in order."""
-        return self._select(RENDERED, "ORDER BY number") if self._has(RENDERED.name) else []
+        return self._select(RenderedRecord, "ORDER BY number")
 
     def rendering_of(self, row: VisitRecord) -> RenderedRecord | None:
         """What rendering brought for a page; None if it was read as it was fetched."""
-        if row.location is None or not self._has(RENDERED.name):
+        if row.location is None:
             return None
-        found = self._select(RENDERED, "WHERE visit = ? ORDER BY number", row.visit)
+        found = self._select(RenderedRecord, "WHERE visit = ? ORDER BY number", row.visit)
         return next((each for each in found if each.is_of(row.location)), None)
 
     def check_counts(self, refresh: int) -> dict[CheckOutcome, int]:
         """How many pages a refresh found in each state."""
-        sql = f"SELECT outcome, count(*) FROM {CHECKS.name} WHERE refresh = ? GROUP BY outcome"
-        counted = dict(self._all(sql, refresh)) if self._has(CHECKS.name) else {}
+        sql = "SELECT outcome, count(*) FROM page_check WHERE refresh = ? GROUP BY outcome"
+        counted = dict(self._all(sql, refresh))
         return {outcome: counted.get(outcome.value, 0) for outcome in CheckOutcome}
 
     def check_reasons(self, refresh: int) -> dict[SkipReason, int]:
         """How many pages of a refresh are gone, failed or were skipped for each reason, the most frequent first."""
-        sql = (
-            f"SELECT reason, count(*) FROM {CHECKS.name} WHERE refresh = ? AND reason IS NOT NULL "
-            "GROUP BY reason ORDER BY count(*) DESC, reason"
-        )
-        counted = self._all(sql, refresh) if self._has(CHECKS.name) else []
-        return {SkipReason(reason): count for reason, count in counted}
+        return self._reasons("page_check WHERE refresh = ? AND reason IS NOT NULL", refresh)
 
     def check_body_bytes(self, refresh: int) -> int:
         """The bytes of all bodies that a refresh received for checked pages."""
-        sql = f"SELECT coalesce(sum(body_bytes), 0) FROM {CHECKS.name} WHERE refresh = ?"
-        return int(self._one(sql, refresh)[0]) if self._has(CHECKS.name) else 0
+        return self._number("SELECT coalesce(sum(body_bytes), 0) FROM page_check WHERE refresh = ?", refresh)
 
     def n_versions(self) -> int:
         """How many changed pages the refreshes found that have ended."""
         sql = (
-            f"SELECT count(*) FROM {CHECKS.name} JOIN {REFRESHES.name} USING (refresh) "
-            f"WHERE outcome = ? AND {REFRESHES.name}.ended IS NOT NULL"
+            "SELECT count(*) FROM page_check JOIN refresh USING (refresh) "
+            "WHERE outcome = ? AND refresh.ended IS NOT NULL"
         )
-        return int(self._one(sql, CheckOutcome.CHANGED.value)[0]) if self._has(CHECKS.name) else 0
+        return self._number(sql, CheckOutcome.CHANGED.value)
 
     def change_counter(self) -> int:
         """A number that changes with each commit."""
-        return int(self._one("PRAGMA user_version")[0])
+        return self._number("PRAGMA user_version")
 
     def record_id_of(self, row: VisitRecord) -> str | None:
         """The ID of a page's record in the archive, with its angle brackets; None if the page came from a recorded web.
@@ -419,6 +402,12 @@ class StoredCrawl:
         """URL and relevance of the visits from `first` to before `end`, in batches."""
         return self._column_batches("url, relevance", first, end)
 
+    def origins(self) -> list[tuple[str, int, float]]:
+        """Scheme, host and port of the visited pages, each with the number of these pages and the sum of their
+        relevance."""
+        origin = f"substr(url, 1, instr(substr(url, {AFTER_SCHEME + 1}), '/') + {AFTER_SCHEME - 1})"
+        return self._all(f"SELECT {origin} AS origin, COUNT(*), SUM(relevance) FROM {self._visits} GROUP BY origin")
+
     def links(self, end: int) -> Iterator[JoinedArrays]:
         """The links of all visits before `end`, in order; the last batch may have later ones, too."""
         first = 0
@@ -444,22 +433,22 @@ class StoredCrawl:
         """Pages in an order. By visit, `start` is the next visit ("first"), or the visit before which to continue
         ("latest"; 0 for the end). By relevance it is an offset, and all visits are scanned."""
         on_host, values = _host_condition(host)
-        if order in _BY_RELEVANCE:
-            sql = f"SELECT visit FROM {self._visits} WHERE {on_host} ORDER BY {_BY_RELEVANCE[order]} LIMIT ? OFFSET ?"
-            found = self._all(sql, *values, limit, start)
-        elif order == "first":
-            sql = f"SELECT visit FROM {self._visits} WHERE visit >= ? AND {on_host} ORDER BY visit LIMIT ?"
-            found = self._all(sql, start, *values, limit)
-        else:
-            sql = f"SELECT visit FROM {self._visits} WHERE visit < ? AND {on_host} ORDER BY visit DESC LIMIT ?"
-            found = self._all(sql, start or self.n_visits(), *values, limit)
+        comparison, sorting = _ORDERS[order]
+        visit, offset = (0, start) if "relevance" in sorting else (start, 0)
+        if order == "latest" and not start:
+            visit = self.n_visits()
+        sql = (
+            f"SELECT visit FROM {self._visits} WHERE visit {comparison} ? AND {on_host} ORDER BY {sorting} "
+            "LIMIT ? OFFSET ?"
+        )
+        found = self._all(sql, visit, *values, limit, offset)
         return self.visits_numbered(visit for (visit,) in found)
 
     def visits_numbered(self, numbers: Iterable[int]) -> list[VisitRecord]:
         """The visits with these numbers, in this order, without those that are missing."""
         rows, arrays = [], None
         for number in numbers:
-            values = self._one(f"SELECT {VISITS.selected} FROM {self._visits} WHERE visit = ?", number)
+            values = self._one(f"SELECT {_VISITS.selected} FROM {self._visits} WHERE visit = ?", number)
             if arrays is None or not arrays.first <= number < arrays.end:
                 arrays = self._arrays_with(number)
             if values is not None and arrays is not None:
@@ -468,18 +457,18 @@ class StoredCrawl:
 
     def skipped_pages(self, limit: int, start: int = 0, reason: SkipReason | None = None) -> list[SkippedRecord]:
         """Skipped pages from page number `start` on; for one reason it may scan all of them."""
-        if reason is None:
-            return self._select(SKIPPED, "WHERE page >= ? ORDER BY page LIMIT ?", start, limit)
-        return self._select(SKIPPED, "WHERE page >= ? AND reason = ? ORDER BY page LIMIT ?", start, reason.value, limit)
+        condition = "WHERE page >= ? AND reason = coalesce(?, reason) ORDER BY page LIMIT ?"
+        return self._select(SkippedRecord, condition, start, reason and reason.value, limit)
 
     @property
     def _visits(self) -> str:
         """The table of visits to read. A refresh may start while the crawl is open here."""
-        if self.reads_latest and not self._has_versions and self._has(CHECKS.name):
+        has_checks = "SELECT 1 FROM sqlite_master WHERE name = 'page_check'"
+        if self.reads_latest and not self._has_versions and self._all(has_checks):
             for statement in LATEST_VISITS_SCHEMA:
                 self._all(statement)
             self._has_versions = True
-        return LATEST_VISITS if self._has_versions else VISITS.name
+        return LATEST_VISITS if self._has_versions else "visit"
 
     def _column_batches(self, columns: str, first: int, end: int) -> Iterator[list[tuple[Any, ...]]]:
         sql = f"SELECT {columns} FROM visit WHERE visit >= ? AND visit < ? ORDER BY visit"
@@ -500,13 +489,7 @@ class StoredCrawl:
 
     def _visit_row(self, values: tuple[Any, ...], arrays: JoinedArrays) -> VisitRecord:
         try:
-            visit = values[_VISIT]
-            return VISITS.row(
-                values,
-                links=arrays.links(visit),
-                predicted=arrays.predicted(visit),
-                anchors=arrays.anchors(visit),
-            )
+            return _VISITS.row(values, **arrays.of(values[_VISIT]))
         except (TypeError, ValueError, IndexError) as reason:
             raise self._damaged(reason) from None
 
@@ -524,12 +507,14 @@ class StoredCrawl:
             yield from rows
             last = rows[-1][0]
 
-    def _has(self, table: str) -> bool:
-        """Whether there is such a table, or a view in its place."""
-        sql = "SELECT name FROM main.sqlite_master UNION SELECT name FROM temp.sqlite_master"
-        return (table,) in self._all(sql)
+    def _records(self, record: type[Row], key: str) -> Iterator[Row]:
+        """All records of a kind, in order of the key."""
+        table = table_of(record)
+        for _, *values in self._batches(table.name, key, f"{key}, {table.selected}"):
+            yield self._record(table, tuple(values))
 
-    def _select(self, table: Table[Row], condition: str, *values: object) -> list[Row]:
+    def _select(self, record: type[Row], condition: str = "", *values: object) -> list[Row]:
+        table = table_of(record)
         rows = self._all(f"SELECT {table.selected} FROM {table.name} {condition}", *values)
         return [self._record(table, each) for each in rows]
 
@@ -543,12 +528,14 @@ class StoredCrawl:
         try:
             return self._connection.execute(sql, values).fetchall()
         except (sqlite3.DatabaseError, UnicodeDecodeError) as reason:
+            if str(reason) in _NOT_MADE:
+                return []
             raise self._damaged(reason) from None
 
     def _unpacked(self, is_packed: int, stored: bytes) -> bytes:
         try:
-            return bytes(unpacked(is_packed, stored))
-        except (zlib.error, TypeError) as reason:
+            return unpacked(is_packed, stored)
+        except (ValueError, TypeError) as reason:
             raise self._damaged(reason) from None
 
     def _damaged(self, reason: object) -> InvalidInput:
@@ -562,6 +549,15 @@ class StoredCrawl:
     def _one(self, sql: str, *values: object) -> Any:
         found = self._all(sql, *values)
         return found[0] if found else None
+
+    def _number(self, sql: str, *values: object) -> int:
+        """A single number; 0 if its table was not made."""
+        found = self._one(sql, *values)
+        return 0 if found is None else int(found[0])
+
+    def _last(self, table: str) -> int:
+        """The number of the last row."""
+        return self._number(f"SELECT coalesce(max(number), 0) FROM {table}")
 
 
 def _host_condition(host: str) -> tuple[str, list[str]]:

@@ -1,40 +1,57 @@
 """Database tables of records: SQL and conversion are derived from the fields.
 
-A nested record is stored as its own columns, which are all NULL if it is None. Fields marked `is_array` are not stored
-here. Columns are selected by name, so that a table may have had another order once.
+A nested record is stored as its own columns, which are all NULL if it is None. Bytes of fields marked `is_packed` are
+compressed where it helps; the column `packed` says whether they are. Fields marked `is_array` are not stored here.
+Columns are selected by name, so that a table may have had another order once.
 """
 
 import types
+import zlib
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
+from isal import isal_zlib
+
 from scenthound.records import Column, columns_of
 
 Row = TypeVar("Row")
+#: Shorter content is not compressed.
+_MIN_PACKED_BYTES = 100
+_LEVEL = 1
 _SQL_TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL", str: "TEXT", bytes: "BLOB"}
 
 
 class Table(Generic[Row]):
     """The table of one kind of record. `key` is its primary key; without one, rows are numbered. A row with a key that
-    exists is an error, unless the table `replaces` rows."""
+    exists is an error, unless the table `replaces` rows. One that `is_late` is made when it is needed. `index` names
+    the columns of an index."""
 
-    def __init__(self, name: str, record: Any, key: str | None = None, *, replaces: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        record: Callable[..., Row],
+        key: str | None = None,
+        *,
+        replaces: bool = False,
+        is_late: bool = False,
+        index: str = "",
+    ) -> None:
         self.name = name
-        self.key = key or "number"
-        self.record: type[Any] = record
-        self._is_numbered = key is None
+        self.record: Any = record
         self.replaces = replaces
-        self._fields = [_StoredField(each) for each in columns_of(record) if not each.options.get("is_array")]
-        self.columns = [name for each in self._fields for name, _ in each.columns]
+        self.is_late = is_late
+        self._fields = [_StoredField(each) for each in columns_of(self.record) if not each.options.get("is_array")]
+        columns = [column for each in self._fields for column in each.columns]
+        self.columns = tuple(name for name, _ in columns)
         self.selected = ", ".join(self.columns)
-
-    def schema(self) -> str:
-        columns = [("number", "INTEGER")] * self._is_numbered
-        columns += [column for each in self._fields for column in each.columns]
-        listed = (f"{name} {kind}{' PRIMARY KEY' * (name == self.key)}" for name, kind in columns)
-        return f"CREATE TABLE IF NOT EXISTS {self.name} ({', '.join(listed)});"
+        numbered = columns if key else [("number", "INTEGER"), *columns]
+        listed = (f"{each} {kind}{' PRIMARY KEY' * (each == (key or 'number'))}" for each, kind in numbered)
+        self.schema = [f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(listed)})"]
+        if index:
+            first = index.partition(",")[0]
+            self.schema.append(f"CREATE INDEX IF NOT EXISTS {name}_{first} ON {name} ({index})")
 
     def values(self, row: Row) -> tuple[Any, ...]:
         """The values of its columns."""
@@ -64,14 +81,19 @@ class _StoredField:
         plain = without_none(described.type)
         self._is_optional = plain is not described.type
         self._nested: type[Any] | None = plain if is_dataclass(plain) and isinstance(plain, type) else None
+        self._is_packed = bool(described.options.get("is_packed"))
         if self._nested is not None:
             self.columns = [(each.name, _SQL_TYPES[each.type]) for each in columns_of(self._nested)]
         else:
             self.columns = [(described.name, _SQL_TYPES[str if issubclass(plain, Enum) else plain])]
+        if self._is_packed:
+            self.columns.insert(0, ("packed", "INTEGER"))
         self._encode, self._decode = _conversions(plain)
 
     def write(self, value: Any, values: list[object]) -> None:
-        if self._nested is None:
+        if self._is_packed:
+            values += packed(value)
+        elif self._nested is None:
             values.append(None if value is None else self._encode(value))
         else:
             values.extend(None if value is None else getattr(value, name) for name, _ in self.columns)
@@ -81,6 +103,8 @@ class _StoredField:
             if self._is_optional and not any(value is not None for value in values):
                 return None
             raise ValueError(f"{self.name} is missing")
+        if self._is_packed:
+            return unpacked(*values)
         return self._decode(values[0]) if self._nested is None else self._nested(*values)
 
 
@@ -94,7 +118,8 @@ def _conversions(type_: Any) -> tuple[Callable[[Any], object], Callable[[Any], A
     if issubclass(type_, Enum):
         return (lambda value: value.value), type_
     if type_ is str:
-        return storable, _unchanged
+        # SQLite stores UTF-8, which has no lone surrogates. Pages do.
+        return lambda text: text if text.isascii() else text.encode("utf-8", "replace").decode(), _unchanged
     if type_ is bool:
         return int, bool
     # SQLite would store a number of numpy as bytes.
@@ -105,6 +130,18 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-def storable(text: str) -> str:
-    """SQLite stores UTF-8, which has no lone surrogates. Pages do."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+def packed(content: bytes) -> tuple[bool, bytes]:
+    """Whether the content is compressed, and the content to store."""
+    if len(content) >= _MIN_PACKED_BYTES:
+        smaller = isal_zlib.compress(content, _LEVEL)
+        if len(smaller) < 0.9 * len(content):
+            return True, smaller
+    return False, content
+
+
+def unpacked(is_packed: int, stored: bytes) -> bytes:
+    """ValueError or TypeError if it is damaged."""
+    try:
+        return zlib.decompress(stored) if is_packed else bytes(stored)
+    except zlib.error as reason:
+        raise ValueError(reason) from None

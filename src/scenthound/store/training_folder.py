@@ -41,7 +41,7 @@ def training_files(folder: Path, kind: str) -> list[Path]:
 def training_digest(folder: Path) -> str:
     """A digest of the pages in a folder and their names, independent of its path."""
     if not folder.is_dir():
-        raise InvalidInput(f"There is no folder {printable(folder)}: name another one with --train-from.")
+        raise InvalidInput(f"{printable(folder)} is not a folder: name another one with --train-from.")
     digest = hashlib.sha256()
     for file in sorted(file for kind in ("positive", "negative") for file in training_files(folder, kind)):
         try:

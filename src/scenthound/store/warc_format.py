@@ -40,6 +40,8 @@ _SECONDS_CACHED = 16
 _READ_BYTES = 1 << 16
 _END_OF_HEAD = b"\r\n\r\n"
 _END_OF_RECORD = b"\r\n\r\n"
+_HTTP_RESPONSE = "application/http;msgtype=response"
+_TRUNCATED = "WARC-Truncated: length\r\n"
 _LENGTH_OR_TRANSFER = re.compile(rb"(?<=\n)(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.I)
 _NEW_PROTOCOL = re.compile(rb"HTTP/([23])(?:\.\d)? +\d{3}")
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] \d{3}[ \r]")
@@ -95,27 +97,32 @@ class WarcRecord:
         return decode_html(self.content, self.charset)
 
 
+def _record(kind: str, record_id: str, date: str, more: bytes, content_type: str, *block: bytes) -> bytes:
+    """A record, compressed. `more` are the headers of its kind, as lines."""
+    first = f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\nWARC-Date: {date}\r\n"
+    last = (
+        f"WARC-Block-Digest: {digest_of(*block)}\r\nContent-Type: {content_type}\r\n"
+        f"Content-Length: {sum(map(len, block))}\r\n\r\n"
+    )
+    return isal_zlib.compress(
+        b"".join((first.encode(), more, last.encode(), *block, _END_OF_RECORD)), LEVEL, _GZIP_WINDOW
+    )
+
+
 def warcinfo_record(record_id: str, time_s: float, file_name: str, fields: bytes) -> bytes:
     """The first record of a file. `fields` are lines of `name: value`."""
-    headers = (
-        f"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\n"
-        f"WARC-Date: {_date(time_s)}\r\nWARC-Filename: {file_name}\r\nWARC-Block-Digest: {digest_of(fields)}\r\n"
-        f"Content-Type: application/warc-fields\r\nContent-Length: {len(fields)}\r\n\r\n"
-    )
-    return _member(headers.encode(), fields)
+    name = f"WARC-Filename: {file_name}\r\n".encode()
+    return _record("warcinfo", record_id, _date(time_s), name, "application/warc-fields", fields)
 
 
 def response_record(record_id: str, time_s: float, response: Response) -> bytes:
     body = response.body
     head, protocol = _matching_head(response.head, len(body))
-    more = "WARC-Truncated: length\r\n" if response.truncated else ""
-    headers = (
-        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\nWARC-Date: {_date(time_s)}\r\n"
-        f"WARC-Target-URI: {response.url}\r\nWARC-IP-Address: {response.address}\r\n{protocol}{more}"
-        f"WARC-Payload-Digest: {digest_of(body)}\r\nWARC-Block-Digest: {digest_of(head, body)}\r\n"
-        f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(head) + len(body)}\r\n\r\n"
+    more = (
+        f"WARC-Target-URI: {response.url}\r\nWARC-IP-Address: {response.address}\r\n{protocol}"
+        f"{_TRUNCATED if response.truncated else ''}WARC-Payload-Digest: {digest_of(body)}\r\n"
     )
-    return _member(headers.encode(), head, body)
+    return _record("response", record_id, _date(time_s), more.encode(), _HTTP_RESPONSE, head, body)
 
 
 def revisit_record(record_id: str, time_s: float, response: Response, original: WarcRecord) -> bytes:
@@ -125,46 +132,35 @@ def revisit_record(record_id: str, time_s: float, response: Response, original: 
         profile, (head, protocol) = _NOT_MODIFIED, _plain_head(response.head)
     else:
         profile, (head, protocol) = _IDENTICAL_PAYLOAD, _matching_head(response.head, len(response.body))
-    headers = (
-        f"WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\nWARC-Date: {_date(time_s)}\r\n"
+    more = (
         f"WARC-Target-URI: {response.url}\r\nWARC-IP-Address: {response.address}\r\n{protocol}"
         f"WARC-Profile: {profile}\r\nWARC-Refers-To: {original.record_id}\r\n"
         f"WARC-Refers-To-Target-URI: {original.url}\r\nWARC-Refers-To-Date: {original.date}\r\n"
-        f"WARC-Payload-Digest: {original.payload_digest}\r\nWARC-Block-Digest: {digest_of(head)}\r\n"
-        f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(head)}\r\n\r\n"
+        f"WARC-Payload-Digest: {original.payload_digest}\r\n"
     )
-    return _member(headers.encode(), head)
+    return _record("revisit", record_id, _date(time_s), more.encode(), _HTTP_RESPONSE, head)
 
 
 def text_record(
     record_id: str, date: str, url: str, text: str, *, refers_to: str | None = None, language: str | None = None
 ) -> bytes:
     """The text of a page, as files of type WET have it. `refers_to` is the ID of the page's record."""
-    content = text.encode("utf-8", "replace")
-    more = f"WARC-Refers-To: {refers_to}\r\n" if refers_to else ""
+    more = f"WARC-Target-URI: {url}\r\n"
+    more += f"WARC-Refers-To: {refers_to}\r\n" if refers_to else ""
     more += f"WARC-Identified-Content-Language: {language}\r\n" if language else ""
-    headers = (
-        f"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\nWARC-Date: {date}\r\n"
-        f"WARC-Target-URI: {url}\r\n{more}WARC-Block-Digest: {digest_of(content)}\r\n"
-        f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(content)}\r\n\r\n"
-    )
-    return _member(headers.encode(), content)
+    content = text.encode("utf-8", "replace")
+    return _record(CONVERSION, record_id, date, more.encode(), "text/plain; charset=utf-8", content)
 
 
 def rendered_record(record_id: str, time_s: float, response: Response, html: bytes, original_id: str) -> bytes:
     """The document that a browser made of a response, in UTF-8 (`conversion`, 6.8)."""
     robots = "".join(f"{_ROBOTS_TAG}: {value}\r\n" for value in header_values(response.head, _ROBOTS_TAG))
-    more = "WARC-Truncated: length\r\n" if response.truncated else ""
-    headers = (
-        f"WARC/1.1\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:{record_id}>\r\n"
-        f"WARC-Date: {_date(time_s)}\r\nWARC-Target-URI: {response.url}\r\n"
-        f"WARC-Refers-To: <urn:uuid:{original_id}>\r\n{more}"
+    more = (
+        f"WARC-Target-URI: {response.url}\r\nWARC-Refers-To: <urn:uuid:{original_id}>\r\n"
+        f"{_TRUNCATED if response.truncated else ''}WARC-Payload-Digest: {digest_of(html)}\r\n"
     )
-    content = (
-        f"WARC-Payload-Digest: {digest_of(html)}\r\nWARC-Block-Digest: {digest_of(html)}\r\n"
-        f"Content-Type: text/html; charset=utf-8\r\nContent-Length: {len(html)}\r\n\r\n"
-    )
-    return _member(headers.encode(), robots.encode("latin-1", "replace"), content.encode(), html)
+    headers = more.encode() + robots.encode("latin-1", "replace")
+    return _record(CONVERSION, record_id, _date(time_s), headers, "text/html; charset=utf-8", html)
 
 
 def unpacked(member: bytes, where: str) -> bytes:
@@ -175,22 +171,7 @@ def unpacked(member: bytes, where: str) -> bytes:
         raise _damaged(where, str(reason)) from None
 
 
-def length_of_first(records: bytes, where: str) -> int:
-    """The length of the first gzip member."""
-    unpacker = zlib.decompressobj(_GZIP_WINDOW)
-    position = 0
-    try:
-        while not unpacker.eof and position < len(records):
-            unpacker.decompress(records[position : position + _READ_BYTES])
-            position = min(len(records), position + _READ_BYTES)
-    except zlib.error as reason:
-        raise _damaged(where, str(reason)) from None
-    if not unpacker.eof:
-        raise _damaged(where, "it is truncated")
-    return position - len(unpacker.unused_data)
-
-
-def unpacked_records(file: mmap, end: int, where: str) -> Iterator[tuple[int, int, bytes]]:
+def unpacked_records(file: mmap | bytes, end: int, where: str) -> Iterator[tuple[int, int, bytes]]:
     """Start, end and content of each record in a file, up to `end`."""
     start = 0
     while start < end:
@@ -217,7 +198,9 @@ def record_of(record: bytes, where: str) -> WarcRecord:
     headers, block = record[: end + 2], record[end + 4 : -len(_END_OF_RECORD)]
     kind = _value(headers, "WARC-Type")
     if kind == CONVERSION:
-        block = _head_of_conversion(headers) + _END_OF_HEAD + block
+        # A head that describes the content, as that of a response does.
+        lines = [f"{name}: {value}" for name in ("Content-Type", _ROBOTS_TAG) for value in header_values(headers, name)]
+        block = "\r\n".join(["HTTP/1.1 200 OK", *lines]).encode("latin-1", "replace") + _END_OF_HEAD + block
     head_end = block.find(_END_OF_HEAD) if kind in ("response", "revisit", CONVERSION) else -4
     return WarcRecord(
         kind,
@@ -231,12 +214,6 @@ def record_of(record: bytes, where: str) -> WarcRecord:
     )
 
 
-def _head_of_conversion(headers: bytes) -> bytes:
-    """A head that describes the content of a conversion, as that of a response does."""
-    lines = [f"{name}: {value}" for name in ("Content-Type", _ROBOTS_TAG) for value in header_values(headers, name)]
-    return "\r\n".join(["HTTP/1.1 200 OK", *lines]).encode("latin-1", "replace")
-
-
 def _damaged(where: str, what: str) -> InvalidInput:
     return InvalidInput(f"The archive is damaged at {where}: {what}. Restore the file from a backup.")
 
@@ -244,10 +221,6 @@ def _damaged(where: str, what: str) -> InvalidInput:
 def _value(headers: bytes, name: str) -> str:
     values = header_values(headers, name)
     return values[-1] if values else ""
-
-
-def _member(*parts: bytes) -> bytes:
-    return isal_zlib.compress(b"".join((*parts, _END_OF_RECORD)), LEVEL, _GZIP_WINDOW)
 
 
 def _date(time_s: float) -> str:
@@ -271,10 +244,12 @@ def digest_of(*parts: bytes) -> str:
 def _matching_head(head: bytes, body_bytes: int) -> tuple[bytes, str]:
     """The head that matches the body, and the WARC header of its protocol (`_plain_head`)."""
     plain, protocol = _plain_head(head)
-    if not _matches(plain, body_bytes):
-        renamed = _LENGTH_OR_TRANSFER.sub(rb"X-Archive-Orig-\1: \2", plain.strip())
-        return renamed + b"\r\nContent-Length: %d" % body_bytes + _END_OF_HEAD, protocol
-    return plain, protocol
+    folded = plain.lower()
+    has_length = folded.count(b"\ncontent-length") == 1 and b"\ncontent-length: %d\r\n" % body_bytes in folded
+    if has_length and b"\ntransfer-encoding" not in folded:
+        return plain, protocol
+    renamed = _LENGTH_OR_TRANSFER.sub(rb"X-Archive-Orig-\1: \2", plain.strip())
+    return renamed + b"\r\nContent-Length: %d" % body_bytes + _END_OF_HEAD, protocol
 
 
 def _plain_head(head: bytes) -> tuple[bytes, str]:
@@ -287,14 +262,6 @@ def _plain_head(head: bytes) -> tuple[bytes, str]:
         if other := _OTHER_STATUS_LINE.match(head):
             head = b"HTTP/1.1 " + other[1] + head[other.end() :]
     return head.strip() + _END_OF_HEAD, protocol
-
-
-def _matches(head: bytes, body_bytes: int) -> bool:
-    """Whether a head has the length of the body, once, and no transfer coding."""
-    folded = head.lower()
-    if b"\ntransfer-encoding" in folded or folded.count(b"\ncontent-length") != 1:
-        return False
-    return b"\ncontent-length: %d\r\n" % body_bytes in folded
 
 
 # Bodies of recorded responses. What can be decoded of a damaged body is used; a body that is not encoded as its headers

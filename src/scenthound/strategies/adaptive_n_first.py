@@ -18,16 +18,15 @@ pages do not count, and a round without visits changes nothing.
 
 from math import isclose
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from scenthound.errors import InvalidParameter
 from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets, SeenWeb, Sharding, State
-from scenthound.strategies.best_n_first import BestNFirst
+from scenthound.strategies.best_n_first import BestNFirst, FoundAgain
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize
-from scenthound.strategies.kernels import FoundAgain
 
 #: The relative difference below which two means are equal.
 SAME = 1e-9
@@ -39,6 +38,7 @@ class AdaptiveNFirst(BestNFirst):
     the buffer are ours."""
 
     presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}}
+    saved = ("n",)
     summary = "best_n_first whose n doubles after a round worse than before and halves after a better one"
 
     def __init__(
@@ -55,10 +55,10 @@ class AdaptiveNFirst(BestNFirst):
             raise InvalidParameter(
                 f"adaptive_n_first: least={least}, start_n={start_n}, most={most} should be in ascending order."
             )
+        # `n` is the size of the next round, unless the pages of this one change it.
         super().__init__(start_n, buffer, found_again)
         self._start_n, self._least, self._largest_round = start_n, least, most
         self._memory = memory
-        self._forget_rounds()
 
     @property
     def sharding(self) -> Sharding:
@@ -66,19 +66,11 @@ class AdaptiveNFirst(BestNFirst):
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
-        self._n = self._start_n
-        self._forget_rounds()
-
-    def _forget_rounds(self) -> None:
+        self.n = self._start_n
         self._n_visited = 0
         self._relevance_sum = 0.0
         self._n_rounds = 0
         self._mean_before = 0.0
-
-    @property
-    def n(self) -> int:
-        """The size of the next round, unless the pages of this one change it."""
-        return self._n
 
     def tell(self, visit: Visit) -> None:
         self._n_visited += 1
@@ -97,18 +89,15 @@ class AdaptiveNFirst(BestNFirst):
         # Sums of the same values in another order differ by rounding.
         if not isclose(mean, self._mean_before, rel_tol=SAME):
             worse = mean < self._mean_before
-            self._n = min(self._largest_round, 2 * self._n) if worse else max(self._least, self._n // 2)
+            self.n = min(self._largest_round, 2 * self.n) if worse else max(self._least, self.n // 2)
         self._mean_before += (1 - self._memory) * (mean - self._mean_before)
         self._n_rounds += 1
 
-    def _own_state(self) -> dict[str, Any]:
-        return {
-            "n": self._n,
-            "visited": [self._n_visited, self._relevance_sum],
-            "rounds": [self._n_rounds, self._mean_before],
-        }
+    def state(self) -> State:
+        visited, rounds = [self._n_visited, self._relevance_sum], [self._n_rounds, self._mean_before]
+        return {**super().state(), "visited": visited, "rounds": rounds}
 
-    def _restore_own(self, state: State) -> None:
-        self._n = state["n"]
+    def restore(self, state: State, seen: SeenWeb) -> None:
+        super().restore(state, seen)
         self._n_visited, self._relevance_sum = state["visited"]
         self._n_rounds, self._mean_before = state["rounds"]

@@ -25,6 +25,7 @@ the pages that its shard has visited. `split` says so, before `start` or `restor
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from random import Random
 from typing import Any, ClassVar, Literal, Protocol, Self
 
@@ -32,10 +33,9 @@ import numpy as np
 
 from scenthound.errors import PluginError
 from scenthound.frontier.base import Ready
-from scenthound.frontier.shard_frontier import Departures, Home, no_departures
+from scenthound.frontier.departures import Departures, Home, no_departures
 from scenthound.model import FloatArray, IntArray, Links, Seed, Visit
 from scenthound.registry import Registry, Value, all_arguments, check_arguments
-from scenthound.strategies.kernels import Kernel
 
 #: A checkpoint: strings, numbers, lists and numpy arrays under string keys.
 State = Mapping[str, Any]
@@ -44,14 +44,23 @@ State = Mapping[str, Any]
 BY_DESCRIPTION = "cosine:description=true"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkReason:
-    """What speaks for visiting a URL, in words, and how much of its score above that of an average queued URL is due to
-    it. `words` are the numbers of words to name after the text."""
+class Loop(IntEnum):
+    """The strategies that simulated crawls have in C (`native/crawl.h`)."""
 
-    text: str
-    contribution: float
-    words: tuple[int, ...] = ()
+    BREADTH_FIRST = 0
+    BEST_FIRST = 1
+    OPIC = 2
+    OTIE = 3
+    RANKS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The settings of a simulated crawl in C, by name. Rank functions have weights for each rule, and bounds."""
+
+    settings: Mapping[str, float]
+    weights: tuple[tuple[float, ...], ...] = ()
+    bounds: tuple[int, ...] = ()
 
 
 #: Named sets of parameter values.
@@ -153,7 +162,7 @@ class Strategy(ABC):
             cls.sharding = Strategy.sharding  # type: ignore[method-assign]
 
     def kernel(self) -> Kernel | None:
-        """The compiled crawl that visits the same pages in the same order, or None if there is none.
+        """The settings of the crawl in C that visits the same pages in the same order, or None if there is none.
 
         A kernel is not inherited, because a subclass may behave differently. One that does not says so:
         `kernel = BestNFirst.kernel`.
@@ -192,12 +201,6 @@ class Strategy(ABC):
 
     def scores(self) -> list[float]:
         """The score of each page of the last `ask`, higher is better. Empty if the strategy has no scores."""
-        return []
-
-    def reasons(self, page: int) -> list[LinkReason]:
-        """What speaks for visiting a URL that was found and not visited, the strongest reason first, and in the end
-        everything else: contributions sum up to its score minus that of the average queued URL. Empty if the strategy
-        cannot say."""
         return []
 
     @property

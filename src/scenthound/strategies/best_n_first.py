@@ -10,16 +10,19 @@ one found later.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from scenthound.frontier.base import UpdateRule
 from scenthound.model import FloatArray, Visit
-from scenthound.strategies.base import BY_DESCRIPTION, Presets, Sharding
-from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize
-from scenthound.strategies.kernels import BestFirstKernel, FoundAgain, Kernel
+from scenthound.strategies.base import BY_DESCRIPTION, Kernel, Loop, Presets, Sharding
+from scenthound.strategies.frontier_strategy import MOST, Buffer, FrontierStrategy, RoundSize
 from scenthound.strategies.per_url import PageWeight, Window, predicted_relevance
+
+#: The score that a URL keeps that is found again.
+FoundAgain = Literal["highest", "latest", "first"]
 
 UPDATE_RULES: Mapping[FoundAgain, UpdateRule] = {
     "highest": UpdateRule.MAX,
@@ -30,9 +33,10 @@ UPDATE_RULES: Mapping[FoundAgain, UpdateRule] = {
 SHARDING = "the score of a link depends only on the page that it is on"
 
 
+@dataclass(eq=False)
 class BestNFirst(FrontierStrategy):
     """`n` links leave the frontier per round; `buffer` is the size of the frontier (pant2002: 256; none: unbounded).
-    `found_again` is the score that a URL keeps when it is found again (SPEC section 2, R: the highest). With
+    `found_again` is the score that a URL keeps when it is found again (our choice: the highest). With
     `description` pages are compared with the topic's description, as in menczer2001, instead of its keywords, as in
     pant2002."""
 
@@ -42,21 +46,25 @@ class BestNFirst(FrontierStrategy):
         "wang2009": {"n": 50, "buffer": None},
     }
 
-    def __init__(
-        self,
-        n: RoundSize = 1,
-        buffer: Buffer = None,
-        found_again: FoundAgain = "highest",
-        description: bool = False,
-    ) -> None:
-        super().__init__(n, buffer)
-        self._found_again = found_again
-        self.update_rule = UPDATE_RULES[found_again]
-        if description:
+    n: RoundSize = 1
+    buffer: Buffer = None
+    found_again: FoundAgain = "highest"
+    description: bool = False
+
+    def __post_init__(self) -> None:
+        self.update_rule = UPDATE_RULES[self.found_again]
+        if self.description:
             self.relevance_model = BY_DESCRIPTION
 
     def kernel(self) -> Kernel | None:
-        return BestFirstKernel(self._found_again, self._n, self._buffer)
+        return Kernel(
+            {
+                "loop": Loop.BEST_FIRST,
+                "found_again": list(UPDATE_RULES).index(self.found_again),
+                "buffer": min(self.buffer or 0, MOST),
+                "round_size": min(self.n, MOST),
+            }
+        )
 
     @property
     def sharding(self) -> Sharding:
@@ -71,6 +79,7 @@ class BestNFirst(FrontierStrategy):
         self._frontier.push(visit.links.pages, visit.links.hosts, scores, self.update_rule)
 
 
+@dataclass(eq=False)
 class BestFirst(BestNFirst):
     """Best-N-First with N = 1 (menczer2001 Fig. 2)."""
 
@@ -82,8 +91,7 @@ class BestFirst(BestNFirst):
     kernel = BestNFirst.kernel
     sharding = BestNFirst.sharding
 
-    def __init__(self, buffer: Buffer = None, found_again: FoundAgain = "highest", description: bool = False) -> None:
-        super().__init__(1, buffer, found_again, description)
+    n: int = field(default=1, init=False)
 
 
 class LinkContext(BestNFirst):
@@ -103,12 +111,13 @@ class LinkContext(BestNFirst):
         found_again: FoundAgain = "highest",
     ) -> None:
         super().__init__(n, buffer, found_again)
-        self._page_weight = b
+        self.b = b
         self.context_words = window
 
     def kernel(self) -> Kernel | None:
-        return BestFirstKernel(self._found_again, self._n, self._buffer, self.context_words, self._page_weight)
+        made = BestNFirst.kernel(self)
+        return made and Kernel({**made.settings, "by_context": True, "page_weight": self.b})
 
     def tell(self, visit: Visit) -> None:
         FrontierStrategy.tell(self, visit)
-        self._enter(visit, predicted_relevance(visit.relevance, visit.links, self._page_weight))
+        self._enter(visit, predicted_relevance(visit.relevance, visit.links, self.b))

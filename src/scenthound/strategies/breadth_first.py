@@ -1,38 +1,36 @@
 """Breadth-First: links in the order they were found (pant2002, wang2009).
 
-The baseline that ignores the content of pages. A full queue drops new links (SPEC section 2, R).
+The baseline that ignores the content of pages. A full queue drops new links (our choice).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from scenthound.frontier.base import UpdateRule
 from scenthound.model import FloatArray, IntArray, Seed, Visit
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, Sharding, State
-from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy
-from scenthound.strategies.kernels import BreadthFirstKernel, Kernel
+from scenthound.strategies.base import Kernel, Loop, MemoryBound, Presets, SeenWeb, Sharding
+from scenthound.strategies.frontier_strategy import MOST, Buffer, FrontierStrategy
 
 
 class BreadthFirst(FrontierStrategy):
     """First in, first out. `buffer` is the size of the queue (none: unbounded). `when_full` says what a full queue
-    drops: new links (R), which may be found again, or the oldest, which are not queued again."""
+    drops: new links (our choice), which may be found again, or the oldest, which are not queued again."""
 
     summary = "links in the order they were found"
     presets: ClassVar[Presets] = {"pant2002": {"buffer": 256}, "wang2009": {"buffer": None}}
     needs_relevance = False
     update_rule = UpdateRule.FIRST
+    saved = ("_n_found", "_n_dropped")
 
     def __init__(self, buffer: Buffer = None, when_full: Literal["drop_new", "drop_oldest"] = "drop_new") -> None:
         # The bound is enforced in `_append`: a bounded frontier would evict the newest links.
         super().__init__(1, None)
         self._queue_size = buffer
         self._drops_new = when_full == "drop_new"
-        self._n_found = 0
-        self._n_dropped = 0
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
@@ -44,7 +42,10 @@ class BreadthFirst(FrontierStrategy):
         self._append(*self._home_seeds(seeds))
 
     def kernel(self) -> Kernel | None:
-        return BreadthFirstKernel(self._queue_size, self._drops_new)
+        size = self._queue_size or 0
+        return Kernel(
+            {"loop": Loop.BREADTH_FIRST, "fifo_size": min(size, MOST), "drops_new": self._drops_new and size > 0}
+        )
 
     @property
     def sharding(self) -> Sharding:
@@ -94,12 +95,6 @@ class BreadthFirst(FrontierStrategy):
     @property
     def n_evicted(self) -> int:
         return self._n_dropped
-
-    def _own_state(self) -> dict[str, Any]:
-        return {"n_found": self._n_found, "n_dropped": self._n_dropped}
-
-    def _restore_own(self, state: State) -> None:
-        self._n_found, self._n_dropped = state["n_found"], state["n_dropped"]
 
     def memory_bound(self) -> MemoryBound:
         return replace(super().memory_bound(), queued=self._queue_size)

@@ -4,8 +4,8 @@ Rules
 - The seeds share cash 1 equally. A visited page passes its cash on to its links, and the unvisited page with the most
   cash is next (wang2009, "OPIC" and Algorithm 1).
 - The cash of a queued page is its score in the frontier. All other cash is *held*: by pages in flight, by visited
-  pages, which gain cash whenever a later page links to them, and by queued seeds. Seeds come first (SPEC section 2,
-  common R), so their score is infinite and cannot be their cash.
+  pages, which gain cash whenever a later page links to them, and by queued seeds. Seeds come first,
+  so their score is infinite and cannot be their cash.
 - The cash of a page is set to 0 before it is passed on, so that what a page gives to itself is not lost. Algorithm 1
   sets it to 0 last; taken literally, that would lose the share of a link to itself.
 - The cash of a page without links, and cash given to a dropped page, leaves circulation and is counted as `lost`. The
@@ -15,43 +15,37 @@ Rules
   shards of circulating and lost cash, and of cash in transit, is constant.
 
 The revision and the topical sharing of cash (wang2009 Eq. 6-8) are used by OTIE and by the CASH score of the rank
-function. Compiled crawls must compute the same numbers, so sums go from left to right.
+function. Crawls in C must compute the same numbers, so sums go from left to right.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from math import copysign, fsum, inf, isfinite
 from random import Random
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from scenthound.frontier.base import PoppedPage, ReadyHosts, UpdateRule
 from scenthound.model import FloatArray, IntArray, Seed, Visit
-from scenthound.strategies.base import MemoryBound, SeenWeb, State
+from scenthound.saved_state import Saved
+from scenthound.strategies.base import SeenWeb
 from scenthound.strategies.frontier_strategy import FrontierStrategy, first_positions, seed_arrays
-from scenthound.strategies.per_url import grown, per_url, restored, saved
+from scenthound.strategies.per_url import PerUrl
 
 #: Where the cash of a URL is: in the frontier (also for URLs not seen yet), held here, or lost because it was dropped.
 QUEUED, HELD, LOST = range(3)
 
-#: Held cash, state and a third number of each URL, in arrays that may be twice as long as needed.
-BYTES_PER_URL_IN_ARRAYS = 34
 
+class HeldCash(Saved):
+    """The cash of URLs that are not queued."""
 
-class HeldCash:
-    """The cash of URLs that are not queued, by page number."""
+    _SAVED = ("held", "location", "lost")
 
     def __init__(self) -> None:
-        self.held: FloatArray = per_url(0, np.float64)
-        self.location = per_url(QUEUED, np.int8)
+        self.held = PerUrl(0, np.float64)
+        self.location = PerUrl(QUEUED, np.int8)
         self.lost = 0.0
-
-    def make_room(self, pages: IntArray) -> None:
-        n_pages = int(pages.max()) + 1 if len(pages) else 0
-        self.held = grown(self.held, n_pages, 0)
-        self.location = grown(self.location, n_pages, QUEUED)
 
     def hold(self, pages: IntArray | int, amounts: FloatArray | float) -> None:
         """Hold the cash of these pages."""
@@ -77,29 +71,16 @@ class HeldCash:
         self.lost += self.emptied(page)
         self.location[page] = LOST
 
-    def state(self) -> dict[str, Any]:
-        return {"held": saved(self.held, 0), "location": saved(self.location, QUEUED), "lost": self.lost}
-
-    def restore(self, state: State) -> None:
-        self.held = restored(state["held"], 0, np.float64)
-        self.location = restored(state["location"], QUEUED, np.int8)
-        self.lost = state["lost"]
-        # The lists may differ in length.
-        ends = np.array([len(self.held) - 1, len(self.location) - 1], np.int32)
-        self.make_room(ends)
-
 
 class CashStrategy(FrontierStrategy):
     """The common part of OPIC and OTIE: a frontier ordered by cash, and the cash of all other pages. Without
-    `seeds_first` (SPEC section 2, common R) seeds are queued with their share like other pages."""
+    `seeds_first` seeds are queued with their share like other pages."""
 
     update_rule = UpdateRule.SUM
+    saved: ClassVar[Sequence[str]] = ("_cash",)
+    bytes_per_url = 34  # held cash, location and a third number, in arrays that may be twice as long as needed
 
-    _cash: HeldCash
-
-    def __init__(self, n: int, seeds_first: bool) -> None:
-        super().__init__(n, None)
-        self._seeds_first = seeds_first
+    seeds_first: bool = True
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
@@ -110,11 +91,10 @@ class CashStrategy(FrontierStrategy):
         pages, hosts = seed_arrays(seeds)
         distinct = first_positions(pages)
         pages, hosts = pages[distinct], hosts[distinct]
-        self._cash.make_room(pages)
         shares = np.ones(len(pages)) / len(pages)
         is_home = self._are_home(pages, hosts)
         pages, hosts, shares = pages[is_home], hosts[is_home], shares[is_home]
-        if self._seeds_first:
+        if self.seeds_first:
             self._cash.hold(pages, shares)
             shares = np.full(len(pages), inf)
         self._frontier.push_sum(pages, hosts, shares)
@@ -152,7 +132,6 @@ class CashStrategy(FrontierStrategy):
 
     def _give(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
         """Give to distinct pages; new ones enter the frontier, even with 0."""
-        self._cash.make_room(pages)
         is_queued = self._cash.location[pages] == QUEUED
         self._frontier.push_sum(pages[is_queued], hosts[is_queued], amounts[is_queued])
         self._cash.add(pages[~is_queued], amounts[~is_queued])
@@ -165,24 +144,14 @@ class CashStrategy(FrontierStrategy):
     def circulating(self) -> float:
         """The cash of all queued, requested and visited pages. Takes time linear in their number."""
         waiting = self._frontier.scores(self._frontier.queued_pages()).tolist()
-        return fsum([*filter(isfinite, waiting), *self._cash.held.tolist()])
+        return fsum([*filter(isfinite, waiting), *self._cash.held.numbers.tolist()])
 
     def cash_of(self, page: int) -> float:
         """The current cash of a page."""
         score = self._frontier.score(page)
         if score is not None and isfinite(score):
             return score
-        return float(self._cash.held[page]) if page < len(self._cash.held) else 0.0
-
-    def _own_state(self) -> dict[str, Any]:
-        return {"cash": self._cash.state()}
-
-    def _restore_own(self, state: State) -> None:
-        self._cash.restore(state["cash"])
-
-    def memory_bound(self) -> MemoryBound:
-        bound = super().memory_bound()
-        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_URL_IN_ARRAYS)
+        return float(self._cash.held[page])
 
 
 #: The relevance of a page that was not visited.
@@ -199,7 +168,7 @@ def revised_cash(cash: float, relevance: float, strength: float, flatness: float
     return min(cash + change, MOST_CASH)
 
 
-def expected_relevance(relevance: FloatArray, pages: IntArray, predicted: FloatArray) -> FloatArray:
+def expected_relevance(relevance: PerUrl[np.float64], pages: IntArray, predicted: FloatArray) -> FloatArray:
     """The relevance of visited pages, and the predicted relevance of the others."""
     known = relevance[pages]
     expected: FloatArray = np.where(known >= 0, known, predicted)  # wang2009 Eq. 7
@@ -207,7 +176,7 @@ def expected_relevance(relevance: FloatArray, pages: IntArray, predicted: FloatA
 
 
 def shares_of(expected: FloatArray) -> FloatArray:
-    """The share of each link, proportional to its expected relevance; equal if all are 0 (SPEC section 2, R)."""
+    """The share of each link, proportional to its expected relevance; equal if all are 0 (our choice)."""
     total = np.cumsum(expected)[-1] if len(expected) else 0.0
     shares: FloatArray = expected / total if total > 0 else np.full(len(expected), 1 / max(1, len(expected)))
     return shares

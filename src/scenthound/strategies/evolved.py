@@ -4,31 +4,27 @@ The file is read once, by the constructor. Without a file it is the individual t
 """
 
 from pathlib import Path
-from typing import ClassVar
 
 from scenthound.errors import InvalidParameter, printable
 from scenthound.registry import Choice
-from scenthound.strategies.base import STRATEGIES, Presets
+from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize
-from scenthound.strategies.rank_file import read_rank_file
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_file import RankFile, read_rank_file
+from scenthound.strategies.rank_function import RankByRules, RankFunction
 
 
-class Evolved(RankFunction):
+class Evolved(RankByRules):
     """`file` has the rules, the relevance model and the other parameters of the rank function; `n` and `buffer` are
     those of the rank function."""
 
     summary = "the URL that ranks best by a formula from a file; without a file, by the one published in johnson2003"
-    presets: ClassVar[Presets] = {}
-    kernel = RankFunction.kernel
-    sharding = RankFunction.sharding
+    kernel = RankByRules.kernel
+    sharding = RankByRules.sharding
 
     def __init__(self, file: str | None = None, n: RoundSize = 1, buffer: Buffer = None) -> None:
-        if file is None:
-            super().__init__(n, buffer)
-            return
-        found = read_rank_file(file)
+        found = RankFile(RankFunction().rules) if file is None else read_rank_file(file)
         super().__init__(
+            found.rules,
             n,
             buffer,
             hub_over=found.hub_over,
@@ -36,8 +32,8 @@ class Evolved(RankFunction):
             score_range=found.score_range,
             renew=found.renew,
         )
-        self.relevance_model = found.relevance_model
-        self._use_rules(found.rules)
+        if file is not None:
+            self.relevance_model = found.relevance_model
 
 
 def choice_of(path: Path, strategy: str = "evolved") -> str:

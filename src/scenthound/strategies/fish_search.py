@@ -11,33 +11,32 @@ Where the figure leaves details open
   probability is 0, so a threshold is needed for models that give probabilities: on topic is 0.5 or more.
 - Fig. 1 checks the depth before the relevance, so a relevant page at depth 0 is not followed either. De Bra and Post
   follow its links: `revive`.
-- Links with equal scores are in random order (SPEC section 2, common R); De Bra and Post put new ones first.
+- Links with equal scores are in random order; De Bra and Post put new ones first.
 - `a * width` is rounded down.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Annotated, Any
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from scenthound.frontier.shard_frontier import Departures
+from scenthound.frontier.departures import Departures
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, SeenWeb, Sharding, State
+from scenthound.strategies.base import SeenWeb, Sharding
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_positions, seed_arrays
-from scenthound.strategies.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.per_url import PerUrl
 
 #: The number of consecutive irrelevant pages that the search passes through.
 Depth = Annotated[int, Bounds(0, 1000)]
 #: A page is relevant if its relevance is greater.
 Threshold = Annotated[float, Bounds(0, 1)]
 
-#: The depth of a URL not seen yet, and the bytes per URL in an array that may be twice as long as needed.
+#: The depth of a URL not seen yet.
 UNKNOWN = -1
-BYTES_PER_DEPTH = 8
 
 OF_RELEVANT_PAGE, OF_OTHER_PAGE, BEYOND_WIDTH = 1.0, 0.5, 0.0
 
@@ -46,38 +45,36 @@ class DepthBoundSearch(FrontierStrategy):
     """The common part of Fish-Search and Shark-Search: all of Fig. 1 but step 3.1, the potential scores of links."""
 
     empty_advice = "raise depth, so that links of irrelevant pages are followed further, or add start pages"
-
-    _depth: IntArray
+    saved: ClassVar[Sequence[str]] = ("_depth",)
+    bytes_per_url = 8
 
     @property
     def sharding(self) -> Sharding:
         return self._in_shards("exact", "what a link inherits from its page departs with it")
 
-    def __init__(self, *, depth: int, threshold: float, revive: bool, n: int, buffer: int | None) -> None:
-        super().__init__(n, buffer)
-        self._greatest_depth = depth
-        self._threshold = threshold
-        self._revive = revive
+    depth: int
+    threshold: float
+    revive: bool
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
-        self._depth = per_url(UNKNOWN, np.int32)
+        self._depth = PerUrl(UNKNOWN, np.int32)
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         super().start(seeds, rng, seen)
         pages, _ = seed_arrays(seeds)
-        self._deepen(pages, self._greatest_depth)
+        self._depth.raise_to(pages, self.depth)
 
     def tell(self, visit: Visit) -> None:
         super().tell(visit)
         depth = int(self._depth[visit.page])
-        relevant = visit.relevance > self._threshold
-        if depth == 0 and not (relevant and self._revive):
+        relevant = visit.relevance > self.threshold
+        if depth == 0 and not (relevant and self.revive):
             return
         distinct, scores = self._potential_scores(visit, relevant)
         pages, hosts = visit.links.pages[distinct], visit.links.hosts[distinct]
         self._frontier.push_max(pages, hosts, scores)  # Fig. 1, step 3.2
-        self._deepen(pages, self._greatest_depth if relevant else depth - 1)  # Fig. 1, step 3.3
+        self._depth.raise_to(pages, self.depth if relevant else depth - 1)  # Fig. 1, step 3.3
 
     def take_departures(self) -> Departures:
         # What was found earlier may depart again: the highest counts.
@@ -92,30 +89,17 @@ class DepthBoundSearch(FrontierStrategy):
 
     def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
         super().receive(pages, hosts, values)
-        self._deepen(pages, values[:, 1].astype(np.int32))
+        self._depth.raise_to(pages, values[:, 1].astype(np.int32))
 
     def _inherit(self, page: int, target: int) -> None:
-        self._deepen(np.array([target], np.int32), int(self._depth[page]))
+        self._depth[target] = max(self._depth[target], self._depth[page])
 
     @abstractmethod
     def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
         """The indices of the distinct links of a page, and the score of each (Fig. 1, step 3.1)."""
 
-    def _deepen(self, pages: IntArray, depth: int | IntArray) -> None:
-        self._depth = with_room(self._depth, pages, UNKNOWN)
-        self._depth[pages] = np.maximum(self._depth[pages], depth)
 
-    def _own_state(self) -> dict[str, Any]:
-        return {"depth": saved(self._depth, UNKNOWN)}
-
-    def _restore_own(self, state: State) -> None:
-        self._depth = restored(state["depth"], UNKNOWN, np.int32)
-
-    def memory_bound(self) -> MemoryBound:
-        bound = super().memory_bound()
-        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_DEPTH)
-
-
+@dataclass(eq=False, kw_only=True)
 class FishSearch(DepthBoundSearch):
     """`width` is the number of first links of an irrelevant page (left open by both papers; 10 is our choice), `a` the
     factor for relevant pages (Fig. 1: typically 1.5), `depth` the depth of seeds and of links on relevant pages.
@@ -125,24 +109,16 @@ class FishSearch(DepthBoundSearch):
     sharding = DepthBoundSearch.sharding
     summary = "the first links of relevant pages, through at most a few consecutive irrelevant pages"
 
-    def __init__(
-        self,
-        *,
-        width: Annotated[int, Bounds(1, 10_000)] = 10,
-        a: Annotated[float, Bounds(0, 1000)] = 1.5,
-        depth: Depth = 3,
-        threshold: Threshold = 0.1,
-        revive: bool = False,
-        n: RoundSize = 1,
-        buffer: Buffer = None,
-    ) -> None:
-        super().__init__(depth=depth, threshold=threshold, revive=revive, n=n, buffer=buffer)
-        self._width = width
-        self._width_of_relevant = int(a * width)
+    width: Annotated[int, Bounds(1, 10_000)] = 10
+    a: Annotated[float, Bounds(0, 1000)] = 1.5
+    depth: Depth = 3
+    threshold: Threshold = 0.1
+    revive: bool = False
+    n: RoundSize = 1
+    buffer: Buffer = None
 
     def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
         distinct = first_positions(visit.links.pages)
-        width, score = (self._width_of_relevant, OF_RELEVANT_PAGE) if relevant else (self._width, OF_OTHER_PAGE)
         scores = np.full(len(distinct), BEYOND_WIDTH)
-        scores[:width] = score
+        scores[: int(self.a * self.width) if relevant else self.width] = OF_RELEVANT_PAGE if relevant else OF_OTHER_PAGE
         return distinct, scores

@@ -10,11 +10,10 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from math import inf
 from random import Random
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from scenthound import native
 from scenthound.frontier.base import (
     NO_HOST,
     PoppedPage,
@@ -25,10 +24,12 @@ from scenthound.frontier.base import (
     highest,
     regret,
 )
+from scenthound.frontier.departures import Departing, Departures, Home, no_departures
 from scenthound.frontier.priority import priority_frontier
-from scenthound.frontier.shard_frontier import Departures, Home, ShardFrontier, no_departures
 from scenthound.model import BoolArray, FloatArray, IntArray, Seed, Visit
+from scenthound.native import _native
 from scenthound.registry import Bounds
+from scenthound.saved_state import restore_attributes, saved_attributes
 from scenthound.strategies.base import MemoryBound, SeenWeb, Sharding, State, Strategy, restored_rng
 
 
@@ -144,19 +145,21 @@ class Round:
         entries = sorted(entry for stack in self._stack_of.values() for entry in stack)
         return [list(entry.page) for entry in entries]
 
-    @classmethod
-    def restored(cls, state: Iterable[Iterable[Any]]) -> "Round":
-        return cls(PoppedPage(*page) for page in state)
+    def restore(self, state: Iterable[Iterable[Any]]) -> None:
+        self.add(PoppedPage(*page) for page in state)
 
 
+#: Larger than any queue or round.
+MOST = 2**60
 #: The number of links per round.
 RoundSize = Annotated[int, Bounds(1)]
 #: The size of the frontier; none: unbounded.
 Buffer = Annotated[int | None, Bounds(1)]
 
 #: Bytes per queued page and per URL, measured in the worst case: each page on a host of its own, tables just grown or
-#: still as large as at the maximum. Many pages on few hosts need half of it, a compiled frontier a tenth.
-UNBOUNDED = MemoryBound(None, bytes_per_queued=280, bytes_per_url=350)
+#: still as large as at the maximum. Many pages on few hosts need half of it, that in C a tenth.
+BYTES_IN_UNBOUNDED_FRONTIER = 280
+BYTES_PER_URL_BESIDE_UNBOUNDED = 350
 BYTES_IN_BOUNDED_FRONTIER = 120
 BYTES_IN_ROUND = 440
 BYTES_PER_URL_BESIDE_BOUNDED = 200
@@ -166,30 +169,36 @@ class FrontierStrategy(Strategy):
     """A frontier, the current round, and the checkpoint of both.
 
     In a shard, links to pages that are not at home depart with their scores. The scores of pages in flight are kept
-    until `tell`, `drop` or `hand_on`, so `tell` of a subclass calls this one."""
+    until `tell`, `drop` or `hand_on`, so `tell` of a subclass calls this one.
+
+    A subclass that remembers more sets it in `_begin`, names the attributes in `saved`, and adds their memory to
+    `bytes_per_url` and `bytes_per_link`."""
 
     #: How the scores of a page that is found again are combined while it departs.
     update_rule: UpdateRule = UpdateRule.MAX
+    #: Attributes for checkpoints: numbers, lists, and objects with `state` and `restore`. Those of base classes are
+    #: saved, too.
+    saved: ClassVar[Sequence[str]] = ("_frontier", "_round", "_in_flight")
+    #: The memory for each URL and each link seen, besides that of the frontier.
+    bytes_per_url: int = 0
+    bytes_per_link: int = 0
 
-    _rng: Random
-    _seen: SeenWeb
+    #: The number of pages per round, and the size of the frontier.
+    n: int = 1
+    buffer: int | None = None
+    #: The maximum round size, if n changes.
+    _largest_round: int = 0
+
+    _home: Home | None = None
     _frontier: PriorityFrontier
 
     def __init__(self, n: int, buffer: int | None) -> None:
-        self._n = n
-        self._buffer = buffer
-        #: The maximum round size, if n changes.
-        self._largest_round = n
-        self._round = Round()
-        self._regrets: list[float] = []
-        self._last_scores: list[float] = []
-        self._home: Home | None = None
-        #: In a shard, the scores of pages in flight.
-        self._score_in_flight: dict[int, float] = {}
+        self.n = n
+        self.buffer = buffer
 
     def _in_shards(self, kind: Literal["exact", "approximate"], reason: str) -> Sharding:
         """The sharding of a strategy whose frontier may be bounded."""
-        if self._buffer is None:
+        if self.buffer is None:
             return Sharding(kind, reason)
         return Sharding("approximate", f"{reason}; each shard has its own buffer")
 
@@ -204,28 +213,27 @@ class FrontierStrategy(Strategy):
     def _home_seeds(self, seeds: Sequence[Seed]) -> tuple[IntArray, IntArray]:
         """The pages and the hosts of the seeds that are at home."""
         pages, hosts = seed_arrays(seeds)
-        if self._home is None:
-            return pages, hosts
-        is_home = self._home(pages, hosts)
+        is_home = self._are_home(pages, hosts)
         return pages[is_home], hosts[is_home]
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._begin(rng, seen)
         pages, hosts = self._home_seeds(seeds)
-        # SPEC section 2, common (R): seeds come before everything else.
+        # No paper says when seeds are visited: here, before everything else.
         self._frontier.push_max(pages, hosts, np.full(len(pages), inf))
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
-        """The common part of `start` and `restore`; subclasses reset their own state here."""
+        """The common part of `start` and `restore`; subclasses set their own state here."""
         self._rng = rng
         self._seen = seen
-        self._frontier = priority_frontier(self._buffer, rng)
+        self._frontier = priority_frontier(self.buffer, rng)
         if self._home is not None:
-            self._frontier = ShardFrontier(self._frontier, self._home, self.update_rule)
-        self._score_in_flight = {}
+            self._frontier.departing = Departing(self._home, self.update_rule)
+        #: In a shard, the scores of pages in flight.
+        self._in_flight: dict[int, float] = {}
         self._round = Round()
-        self._regrets = []
-        self._last_scores = []
+        self._regrets: list[float] = []
+        self._last_scores: list[float] = []
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         ready_hosts = ReadyHosts.of(ready)
@@ -245,12 +253,12 @@ class FrontierStrategy(Strategy):
     def _note_in_flight(self, pages: list[int], scores: list[float]) -> None:
         """Keep the scores of requested pages of a shard; those that were put last keep the score that they had."""
         for page, score in zip(pages, scores, strict=True):
-            self._score_in_flight.setdefault(page, score)
+            self._in_flight.setdefault(page, score)
 
     @property
     def _pops_single_pages(self) -> bool:
         """Rounds of one page bypass the `Round`: the fast path of best-first crawls."""
-        return self._n == 1 and not len(self._round)
+        return self.n == 1 and not len(self._round)
 
     def _next_rounds(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
         """Pop the pages of the next round, in random order; with single pages, up to n rounds of one page."""
@@ -267,9 +275,9 @@ class FrontierStrategy(Strategy):
 
     def _room_in_round(self) -> int:
         """Pages of waiting hosts may accumulate from several rounds, up to the size of the frontier."""
-        if self._buffer is None:
-            return self._n
-        return min(self._n, max(self._largest_round, self._buffer) - len(self._round))
+        if self.buffer is None:
+            return self.n
+        return min(self.n, max(self.n, self._largest_round, self.buffer) - len(self._round))
 
     def regrets(self) -> list[float]:
         return self._regrets
@@ -283,22 +291,21 @@ class FrontierStrategy(Strategy):
 
     @abstractmethod
     def tell(self, visit: Visit) -> None:
-        self._score_in_flight.pop(visit.page, None)
+        self._in_flight.pop(visit.page, None)
 
     def drop(self, page: int) -> None:
         """Nothing else to do: the page has left the frontier."""
-        self._score_in_flight.pop(page, None)
+        self._in_flight.pop(page, None)
 
     def take_departures(self) -> Departures:
-        if isinstance(self._frontier, ShardFrontier):
-            return self._frontier.take_departures()
-        return no_departures(self.update_rule)
+        departing = self._frontier.departing
+        return no_departures(self.update_rule) if departing is None else departing.take()
 
     def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
         self._frontier.push(pages, hosts, values[:, 0], self.update_rule)
 
     def hand_on(self, page: int, target: int, host: int) -> None:
-        score = self._score_in_flight.get(page)
+        score = self._in_flight.get(page)
         self.drop(page)
         if score is not None:
             self._inherit(page, target)
@@ -327,42 +334,25 @@ class FrontierStrategy(Strategy):
         return len(self._frontier) + len(self._round)
 
     def state(self) -> State:
-        return {
-            "frontier": self._frontier.state(),
-            "round": self._round.state(),
-            "rng": self._rng.getstate(),
-            **self._shard_state(),
-            **self._own_state(),
-        }
-
-    def _shard_state(self) -> dict[str, Any]:
-        if self._home is None:
-            return {}
-        return {"in_flight": [list(self._score_in_flight), list(self._score_in_flight.values())]}
+        return {"rng": self._rng.getstate(), **saved_attributes(self, self._saved())}
 
     def restore(self, state: State, seen: SeenWeb) -> None:
         self._begin(restored_rng(state), seen)
-        self._frontier.restore(state["frontier"])
-        self._round = Round.restored(state["round"])
-        if self._home is not None:
-            self._score_in_flight = dict(zip(*state["in_flight"], strict=True))
-        self._restore_own(state)
+        restore_attributes(self, self._saved(), dict(state))
 
-    def _own_state(self) -> dict[str, Any]:
-        """The state of a subclass besides its frontier."""
-        return {}
-
-    def _restore_own(self, state: State) -> None:
-        """Restore what `_own_state` returned."""
+    def _saved(self) -> list[str]:
+        return [name for cls in type(self).__mro__ for name in vars(cls).get("saved", ())]
 
     def memory_bound(self) -> MemoryBound:
-        if self._buffer is None:
-            return UNBOUNDED
+        more = self.bytes_per_url, self.bytes_per_link
+        if self.buffer is None:
+            return MemoryBound(None, BYTES_IN_UNBOUNDED_FRONTIER, BYTES_PER_URL_BESIDE_UNBOUNDED + more[0], more[1])
         # A round that has left the frontier still counts; a single page leaves at once.
-        if self._largest_round == 1:
-            return MemoryBound(self._buffer, BYTES_IN_BOUNDED_FRONTIER, BYTES_PER_URL_BESIDE_BOUNDED)
-        max_queued = self._buffer + max(self._largest_round, self._buffer)
-        return MemoryBound(max_queued, BYTES_IN_ROUND, BYTES_PER_URL_BESIDE_BOUNDED)
+        largest_round = max(self.n, self._largest_round)
+        is_single = largest_round == 1
+        max_queued = self.buffer + (0 if is_single else max(largest_round, self.buffer))
+        bytes_per_queued = BYTES_IN_BOUNDED_FRONTIER if is_single else BYTES_IN_ROUND
+        return MemoryBound(max_queued, bytes_per_queued, BYTES_PER_URL_BESIDE_BOUNDED + more[0], more[1])
 
 
 def seed_arrays(seeds: Sequence[Seed]) -> tuple[IntArray, IntArray]:
@@ -385,16 +375,7 @@ def best_of_repeats(pages: IntArray, values: FloatArray) -> tuple[IntArray, Floa
 def best_links(pages: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray, IntArray]:
     """For each distinct page, in page order: the index of the first link to it, the highest value of all links to it,
     and the index of the first link that has this value."""
-    if native.is_available():
-        from scenthound.native import _native
-
-        in_order, best, best_index = _native.best_of_repeats(
-            np.ascontiguousarray(pages, np.int32), np.ascontiguousarray(values, np.float64)
-        )
-        return np.frombuffer(in_order, np.int32), np.frombuffer(best, np.float64), np.frombuffer(best_index, np.int32)
-    _, first = np.unique(pages, return_index=True)
-    by_value = np.argsort(-values, kind="stable")
-    _, first_by_value = np.unique(pages[by_value], return_index=True)
-    order = np.argsort(first)
-    at = by_value[first_by_value][order]
-    return first[order].astype(np.int32), values[at], at.astype(np.int32)
+    first, best, best_index = _native.best_of_repeats(
+        np.ascontiguousarray(pages, np.int32), np.ascontiguousarray(values, np.float64)
+    )
+    return np.frombuffer(first, np.int32), np.frombuffer(best, np.float64), np.frombuffer(best_index, np.int32)

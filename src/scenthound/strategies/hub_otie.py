@@ -19,6 +19,7 @@ Cash is collected from queued and visited pages. Pages in flight keep theirs, an
 score. A page that links to itself has nothing left to collect.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -27,11 +28,10 @@ from scenthound.model import FloatArray, IntArray
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Presets, Sharding
 from scenthound.strategies.cash import LOST, QUEUED, shares_of
-from scenthound.strategies.frontier_strategy import RoundSize
-from scenthound.strategies.otie import SHARDING, Flatness, Otie, Rounds, Strength, WhenHopeless
-from scenthound.strategies.per_url import PageWeight, Window
+from scenthound.strategies.otie import SHARDING, Otie
 
 
+@dataclass(eq=False, kw_only=True)
 class HubOtie(Otie):
     """`hub_share` is the share that a page collects of the cash of each page it links to; 0 is OTIE. With `dead_links`
     collected cash is also shared with links known to be dead, where it is lost. The other parameters are those of
@@ -41,43 +41,16 @@ class HubOtie(Otie):
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
     sharding = Sharding("approximate", f"cash is collected from pages of the same shard only; {SHARDING}")
 
-    def __init__(
-        self,
-        *,
-        hub_share: Annotated[float, Bounds(0, 1)] = 0.25,
-        dead_links: bool = False,
-        a: Strength = 0.85,
-        d: Flatness = 3.0,
-        b: PageWeight = 0.25,
-        window: Window = 20,
-        reshare_every: Rounds = 10,
-        revise_again: bool = False,
-        when_hopeless: WhenHopeless = "equally",
-        n: RoundSize = 1,
-        seeds_first: bool = True,
-    ) -> None:
-        super().__init__(
-            a=a,
-            d=d,
-            b=b,
-            window=window,
-            reshare_every=reshare_every,
-            revise_again=revise_again,
-            when_hopeless=when_hopeless,
-            n=n,
-            seeds_first=seeds_first,
-        )
-        self._hub_share = hub_share
-        self._feeds_dead_links = dead_links
+    hub_share: Annotated[float, Bounds(0, 1)] = 0.25
+    dead_links: bool = False
 
     def _collected(self, pages: IntArray) -> float:
-        self._cash.make_room(pages)
         is_queued = self._cash.location[pages] == QUEUED
         visited = self._relevance[pages] >= 0
         return self._from_queued(pages[is_queued]) + self._from_visited(pages[visited])
 
     def _amounts(self, pages: IntArray, shares: FloatArray, cash: float, collected: float) -> FloatArray:
-        if self._feeds_dead_links or not collected:
+        if self.dead_links or not collected:
             return super()._amounts(pages, shares, cash, collected)
         # There are such links: the cash was collected from some of them.
         is_live = self._cash.location[pages] != LOST
@@ -88,10 +61,10 @@ class HubOtie(Otie):
     def _from_queued(self, pages: IntArray) -> float:
         """Lower the scores of queued pages; new pages have no score yet (NaN)."""
         cash = self._frontier.scores(pages)
-        self._frontier.rescore(pages, (1 - self._hub_share) * cash)
-        return self._hub_share * float(np.nansum(cash))
+        self._frontier.rescore(pages, (1 - self.hub_share) * cash)
+        return self.hub_share * float(np.nansum(cash))
 
     def _from_visited(self, pages: IntArray) -> float:
-        collected = self._hub_share * float(self._cash.held[pages].sum())
-        self._cash.held[pages] *= 1 - self._hub_share
+        collected = self.hub_share * float(self._cash.held[pages].sum())
+        self._cash.held[pages] *= 1 - self.hub_share
         return collected

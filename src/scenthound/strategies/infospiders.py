@@ -86,7 +86,7 @@ class Population:
     relevance only and is spent on steps only."""
 
     def __init__(self, theta: float, most: int | None, first: Iterable[Spider] = ()) -> None:
-        self._theta = theta
+        self.theta = theta
         self._most = most
         self.idle = list(first)
         self.n_born = self.n_died = 0
@@ -112,7 +112,7 @@ class Population:
         agent.energy += gain - cost
         self.account.gained += gain
         self.account.paid += cost
-        if agent.energy >= self._theta and (self._most is None or len(self) < self._most):
+        if agent.energy >= self.theta and (self._most is None or len(self) < self._most):
             self.idle.append(agent.offspring(seen.words(agent.page)))
             self.n_born += 1
         elif agent.energy <= 0:
@@ -138,8 +138,7 @@ class Population:
         self.idle = [Spider.restored(agent) for agent in state["idle"]]
         self.fetching = {page: Spider.restored(agent) for page, agent in state["fetching"]}
         self.account = EnergyAccount(**state["account"])
-        # Checkpoints of earlier versions do not count them.
-        self.n_born, self.n_died = state.get("born_and_died", (0, 0))
+        self.n_born, self.n_died = state["born_and_died"]
 
 
 #: The minimum number of steps over visited pages before agents are checked for reachable pages.
@@ -160,6 +159,7 @@ class Turn(Enum):
 PUBLISHED = {"max_pages": 1000, "buffer": 200, "description": True, "patience": None}
 
 
+@dataclass(eq=False, kw_only=True)
 class InfoSpiders(Strategy):
     """`theta` is the energy at which agents reproduce (Fig. 4: 2; they start with half of it), `max_pages` the page
     budget that determines the cost of a step, seeds * theta / (2 * max_pages) (1,000), `buffer` the maximum number of
@@ -169,19 +169,19 @@ class InfoSpiders(Strategy):
 
     The choice of a link: `temperature` of the Boltzmann distribution (footnote 3: 0.125), in units of the `output`, or
     of its `spread` over the links of a page (ours); `distance` counts `words` or `links` between a keyword and a link
-    (SPEC R: words), up to `window` words (R: 20) or `links_between` (R: 5); `inputs` are sums of the `nearness` of
-    keywords (R) or their `frequency` there. `lookahead`: an agent fetches the pages of so many links before it follows
-    the one to the most similar page (section 8: future research).
+    (our choice: words), up to `window` words (20) or `links_between` (5); `inputs` are sums of the `nearness` of
+    keywords (our choice) or their `frequency` there. `lookahead`: an agent fetches the pages of this many links before
+    it follows the one to the most similar page (section 8: future research).
 
-    The net: initial weights uniform in +-`initial_weight` (R: 0.1), and a learned `bias` (our choice); `epochs`, `rate`
-    and `momentum` of learning (footnote 4: 5, 0.5, 0.9); `learn_towards` the similarity of the page to the keywords of
-    the `agent` (R) or to the `topic`, i.e. the relevance of the visit. `discount` makes it Q-learning, as in the
-    original InfoSpiders (Menczer and Belew 2000): the discounted best output for a link of the new page is added. With
-    `description` agents start with the words of the topic's description instead of its keywords, as in menczer2001.
-    `dead_end`: for the full cost an agent steps `back` along its path, and from its start to a random seed (R), or
-    directly to a random `seed`. `patience`: an agent dies after this many consecutive steps without a new page,
-    whatever its energy (ours: in a finite web agents may wander over a few pages as long as their energy lasts, which
-    is long if `max_pages` is large); none: unlimited.
+    The net: initial weights uniform in +-`initial_weight` (our choice: 0.1), and a learned `bias` (our choice);
+    `epochs`, `rate` and `momentum` of learning (footnote 4: 5, 0.5, 0.9); `learn_towards` the similarity of the page to
+    the keywords of the `agent` (our choice) or to the `topic`, i.e. the relevance of the visit. `discount` makes it
+    Q-learning, as in the original InfoSpiders (Menczer and Belew 2000): the discounted best output for a link of the
+    new page is added. With `description` agents start with the words of the topic's description instead of its
+    keywords, as in menczer2001. `dead_end`: for the full cost an agent steps `back` along its path, and from its start
+    to a random seed (our choice), or directly to a random `seed`. `patience`: an agent dies after this many consecutive
+    steps without a new page, whatever its energy (ours: in a finite web agents may wander over a few pages as long as
+    their energy lasts, which is long if `max_pages` is large); none: unlimited.
     """
 
     sharding = Sharding("refused", "agents follow links from page to page, and would have to change shards")
@@ -196,72 +196,58 @@ class InfoSpiders(Strategy):
         "selective": {"temperature": 0.1, "temperature_unit": "spread", "inputs": "frequency", "cost": "average"},
     }
 
-    _rng: Random
-    _seen: SeenWeb
+    theta: Annotated[float, Bounds(0, 1_000_000, above=True)] = 2.0
+    max_pages: Annotated[int, Bounds(1)] = 1000
+    buffer: Buffer = None
+    temperature: Annotated[float, Bounds(1e-6)] = 0.125
+    epochs: Annotated[int, Bounds(0, 1000)] = 5
+    rate: Annotated[float, Bounds(0, 100)] = 0.5
+    momentum: Annotated[float, Bounds(0, 1)] = 0.9
+    initial_weight: Annotated[float, Bounds(0, 100)] = 0.1
+    bias: bool = True
+    distance: Distance = "words"
+    window: Annotated[int, Bounds(1, 10_000)] = 20
+    links_between: Annotated[int, Bounds(0, 10_000)] = 5
+    learn_towards: Literal["agent", "topic"] = "agent"
+    # Must be positive, or an agent that finds no new page would wander forever.
+    seen_cost: Annotated[float, Bounds(0.001, 1)] = 0.1
+    cost: Literal["fixed", "average"] = "fixed"
+    of_average: Annotated[float, Bounds(0.001, 10)] = 0.5
+    temperature_unit: TemperatureUnit = "output"
+    inputs: Inputs = "nearness"
+    lookahead: Annotated[int, Bounds(1, CHOICES_DRAWN)] = 1
+    discount: Annotated[float, Bounds(0, 1)] = 0.0
+    description: bool = False
+    dead_end: Literal["back", "seed"] = "back"
+    patience: Annotated[int | None, Bounds(1)] = 1000
 
-    def __init__(
-        self,
-        *,
-        theta: Annotated[float, Bounds(0, 1_000_000, above=True)] = 2.0,
-        max_pages: Annotated[int, Bounds(1)] = 1000,
-        buffer: Buffer = None,
-        temperature: Annotated[float, Bounds(1e-6)] = 0.125,
-        epochs: Annotated[int, Bounds(0, 1000)] = 5,
-        rate: Annotated[float, Bounds(0, 100)] = 0.5,
-        momentum: Annotated[float, Bounds(0, 1)] = 0.9,
-        initial_weight: Annotated[float, Bounds(0, 100)] = 0.1,
-        bias: bool = True,
-        distance: Distance = "words",
-        window: Annotated[int, Bounds(1, 10_000)] = 20,
-        links_between: Annotated[int, Bounds(0, 10_000)] = 5,
-        learn_towards: Literal["agent", "topic"] = "agent",
-        # Must be positive, or an agent that finds no new page would wander forever.
-        seen_cost: Annotated[float, Bounds(0.001, 1)] = 0.1,
-        cost: Literal["fixed", "average"] = "fixed",
-        of_average: Annotated[float, Bounds(0.001, 10)] = 0.5,
-        temperature_unit: TemperatureUnit = "output",
-        inputs: Inputs = "nearness",
-        lookahead: Annotated[int, Bounds(1, CHOICES_DRAWN)] = 1,
-        discount: Annotated[float, Bounds(0, 1)] = 0.0,
-        description: bool = False,
-        dead_end: Literal["back", "seed"] = "back",
-        patience: Annotated[int | None, Bounds(1)] = 1000,
-    ) -> None:
-        self._theta = theta
-        self._max_pages = max_pages
-        self._buffer = buffer
-        self._initial_weight = initial_weight
-        self._seen_cost = seen_cost
-        self._description = description
-        self._steps_back = dead_end == "back"
-        self._patience = patience
-        self.reads_topic = "description" if description else "keywords"
-        if description:
+    def __post_init__(self) -> None:
+        self.reads_topic = "description" if self.description else "keywords"
+        if self.description:
             self.relevance_model = BY_DESCRIPTION
-        self._of_average = of_average if cost == "average" else None
-        self._lookahead = lookahead
-        senses, learning = (
-            Senses(distance, window, links_between, inputs),
-            BackPropagation(epochs, rate, momentum, bias),
+        senses = Senses(self.distance, self.window, self.links_between, self.inputs)
+        learning = BackPropagation(self.epochs, self.rate, self.momentum, self.bias)
+        learns_towards_agent = self.learn_towards == "agent"
+        self._mind = Mind(
+            senses, learning, self.temperature, learns_towards_agent, self.temperature_unit, self.discount
         )
-        self._mind = Mind(senses, learning, temperature, learn_towards == "agent", temperature_unit, discount)
         self._counts = ChoiceCounts()
         self._seeds: list[int] = []
         self._n_keywords = KEYWORDS_BEFORE_START
-        self._population = Population(theta, buffer)
+        self._population = Population(self.theta, self.buffer)
         self._map = SpiderMap()
 
     def start(self, seeds: Sequence[Seed], rng: Random, seen: SeenWeb) -> None:
         self._rng, self._seen, self._map, self._counts = rng, seen, SpiderMap(), ChoiceCounts()
-        keywords = count_words(seen.topic_words(description=self._description)).term
+        keywords = count_words(seen.topic_words(description=self.description)).term
         host_of = {seed.page: seed.host for seed in seeds}
         self._seeds, self._n_keywords = list(host_of), len(keywords)
         first = [self._first_agent(page, host, keywords) for page, host in host_of.items()]
-        self._population = Population(self._theta, self._buffer, first)
+        self._population = Population(self.theta, self.buffer, first)
 
     def _first_agent(self, seed: int, host: int, keywords: IntArray) -> Spider:
-        net = Perceptron.random(len(keywords), self._initial_weight, self._rng)
-        return Spider(seed, self._theta / 2, keywords, net, [Choice(seed, host, np.zeros(len(keywords)))])
+        net = Perceptron.random(len(keywords), self.initial_weight, self._rng)
+        return Spider(seed, self.theta / 2, keywords, net, [Choice(seed, host, np.zeros(len(keywords)))])
 
     def diagnostics(self) -> dict[str, float]:
         population = self._population
@@ -276,11 +262,11 @@ class InfoSpiders(Strategy):
     @property
     def _cost(self) -> float:
         """The cost of a step (Fig. 4): without gains, the initial energy would last for `max_pages` pages."""
-        fixed = len(self._seeds) * self._theta / (2 * self._max_pages)
-        if self._of_average is None:
+        fixed = len(self._seeds) * self.theta / (2 * self.max_pages)
+        if self.cost == "fixed":
             return fixed
         # A positive cost also where nothing is relevant, or agents would live forever.
-        return max(fixed, self._of_average * self._map.mean_relevance)
+        return max(fixed, self.of_average * self._map.mean_relevance)
 
     def ask(self, n: int, ready: Ready | None = None) -> list[int]:
         ready_hosts, idle = ReadyHosts.of(ready), self._population.idle
@@ -307,7 +293,9 @@ class InfoSpiders(Strategy):
 
     def _remove_lost_agents(self) -> None:
         seeds = set(self._visited_seeds())
-        for agent in lost_agents(self._population.idle, self._map, self._seen, seeds, steps_back=self._steps_back):
+        for agent in lost_agents(
+            self._population.idle, self._map, self._seen, seeds, steps_back=self.dead_end == "back"
+        ):
             self._population.remove(agent)
 
     def _turn(self, agent: Spider, ready_hosts: ReadyHosts | None) -> Turn:
@@ -318,7 +306,7 @@ class InfoSpiders(Strategy):
         mark = self._map[choice.page]
         if mark is Mark.VISITED:
             self._follow(agent)
-            return self._settle_unproductive(agent, self._seen_cost * self._cost)
+            return self._settle_unproductive(agent, self.seen_cost * self._cost)
         if mark is Mark.DEAD:  # Its own seed: other dead pages are never chosen.
             self._population.remove(agent)
             return Turn.DIED
@@ -349,7 +337,7 @@ class InfoSpiders(Strategy):
     def _leave_dead_end(self, agent: Spider) -> Turn:
         if self._map.any_in_flight(self._seen.links(agent.page).pages):
             return Turn.WAITS
-        if self._steps_back and agent.path:
+        if self.dead_end == "back" and agent.path:
             agent.step_back()
         else:
             agent.jump_to(self._rng.choice(self._visited_seeds()))
@@ -363,14 +351,14 @@ class InfoSpiders(Strategy):
         choice = agent.choices[-1]
         similarity = self._mind.learn(agent, choice, self._seen, self._map)
         agent.look_at(choice.page, similarity)
-        if len(agent.ahead) >= self._lookahead or not agent.choices:
+        if len(agent.ahead) >= self.lookahead or not agent.choices:
             agent.go_to_best()
 
     def _settle_unproductive(self, agent: Spider, cost: float) -> Turn:
         """Account for a step without a new page; the agent dies if it has run out of patience."""
         agent.n_unproductive_steps += 1
         turn = self._settle(agent, 0.0, cost)
-        if turn is Turn.STEPPED and self._patience is not None and agent.n_unproductive_steps >= self._patience:
+        if turn is Turn.STEPPED and self.patience is not None and agent.n_unproductive_steps >= self.patience:
             self._population.remove(agent)
             return Turn.DIED
         return turn
@@ -409,11 +397,12 @@ class InfoSpiders(Strategy):
     def restore(self, state: State, seen: SeenWeb) -> None:
         self._rng, self._seen = restored_rng(state), seen
         self._seeds, self._n_keywords = list(state["seeds"]), state["n_keywords"]
-        self._population = Population(self._theta, self._buffer)
+        self._population = Population(self.theta, self.buffer)
         self._population.restore(state["population"])
-        self._map = SpiderMap.restored(state["map"])
+        self._map = SpiderMap()
+        self._map.restore(state["map"])
         self._counts = ChoiceCounts(**state.get("choices", {}))
 
     def memory_bound(self) -> MemoryBound:
-        max_agents = None if self._buffer is None else max(self._buffer, len(self._seeds))
+        max_agents = None if self.buffer is None else max(self.buffer, len(self._seeds))
         return MemoryBound(max_agents, BYTES_PER_AGENT + BYTES_PER_KEYWORD * self._n_keywords, BYTES_PER_PAGE)

@@ -6,12 +6,13 @@ best page it was found on, ties by its PageRank among the buffered pages and que
 versions of the rank_KW,PR metric").
 """
 
+from dataclasses import KW_ONLY, dataclass
 from random import Random
 from typing import ClassVar
 
 import numpy as np
 
-from scenthound.model import FloatArray, IntArray, Visit
+from scenthound.model import FloatArray, Visit
 from scenthound.strategies.base import Presets, SeenWeb, Sharding
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize
 from scenthound.strategies.pagerank import (
@@ -19,13 +20,13 @@ from scenthound.strategies.pagerank import (
     Every,
     Gamma,
     Norm,
-    PageRankFormula,
     PageRankStrategy,
     Tolerance,
 )
 from scenthound.text.vectors import occurrences
 
 
+@dataclass(eq=False)
 class KeywordPageRank(PageRankStrategy):
     """`n` and `buffer` are those of Best-N-First (pant2002: 256). `gamma`, `tolerance`, `norm`, `every` and `pages` are
     those of `pagerank`; a full buffer of pages drops the page with the fewest topic words. `other_domains` is false,
@@ -40,22 +41,15 @@ class KeywordPageRank(PageRankStrategy):
     needs_relevance = False
     reads_topic = "keywords"
 
-    _topic_words: IntArray
-
-    def __init__(
-        self,
-        n: RoundSize = 1,
-        buffer: Buffer = None,
-        *,
-        gamma: Gamma = 0.8,
-        tolerance: Tolerance = 0.01,
-        norm: Norm = "max",
-        every: Every = 25,
-        pages: BufferedPages = 256,
-        other_domains: bool = False,
-    ) -> None:
-        formula = PageRankFormula(gamma, tolerance, norm)
-        super().__init__(n, buffer, pages, every, formula, other_domains=other_domains)
+    n: RoundSize = 1
+    buffer: Buffer = None
+    _: KW_ONLY
+    gamma: Gamma = 0.8
+    tolerance: Tolerance = 0.01
+    norm: Norm = "max"
+    every: Every = 25
+    pages: BufferedPages = 256
+    other_domains: bool = False
 
     @property
     def sharding(self) -> Sharding:

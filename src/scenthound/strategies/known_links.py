@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
-from scenthound.strategies.per_url import grown
+from scenthound.strategies.per_url import PerUrl, grown
 
 #: No download, no link.
 NONE = -1
@@ -23,19 +23,14 @@ class KnownLinks:
         self.n_downloaded = 0
         self.n_links = 0
         # By URL: the number of its download, and the index of its latest link.
-        self._turn = np.zeros(0, np.int32)
-        self._latest = np.zeros(0, np.int32)
+        self._turn = PerUrl(NONE, np.int32)
+        self._latest = PerUrl(NONE, np.int32)
         # By download: its page, and the index of its first link, with one more at the end.
         self._page = np.zeros(0, np.int32)
         self._start = np.zeros(1, np.int64)
         # By link: its target, and the index of the previous link to the same URL.
         self._target = np.zeros(0, np.int32)
         self._earlier = np.zeros(0, np.int32)
-
-    def reach(self, n_urls: int) -> None:
-        """Make room for URLs with numbers below `n_urls`."""
-        self._turn = grown(self._turn, n_urls, NONE)
-        self._latest = grown(self._latest, n_urls, NONE)
 
     def add(self, page: int, links: IntArray) -> None:
         """Add a downloaded page with its distinct links."""
@@ -69,7 +64,7 @@ class KnownLinks:
     def parents(self, page: int) -> IntArray:
         """P(u): the downloaded pages with a link to this one."""
         links = []
-        link = self._latest.item(page)
+        link = int(self._latest[page])
         while link != NONE:
             links.append(link)
             link = self._earlier.item(link)
@@ -101,20 +96,17 @@ class Generations:
 
     def __init__(self, known: KnownLinks) -> None:
         self._known = known
-        self._extremes = np.zeros((0, 1 + N_GENERATIONS, 2))
-
-    def reach(self, n_urls: int) -> None:
-        """Make room for URLs with numbers below `n_urls`."""
-        self._extremes = grown(self._extremes, n_urls, -inf)
+        self._extremes = PerUrl(-inf, np.float64, 1 + N_GENERATIONS, 2)
 
     def add(self, page: int, score: float, links: IntArray) -> None:
         """Add the score of a downloaded page whose links are known."""
-        self._extremes[page, 0] = score, -score
-        before, passed_on = self._extremes[links, 1:], self._extremes[page, :-1]
+        before, own = self._extremes[links][:, 1:], self._extremes[page]
+        own[0] = score, -score
+        passed_on = own[:-1]
         # Downloaded pages pass on what they receive.
         downloaded = self._known.downloaded(links)
         wider: BoolArray = np.logical_or.reduce(passed_on > before[downloaded], axis=2)
-        self._extremes[links, 1:] = np.maximum(before, passed_on)
+        self._extremes.numbers[links, 1:] = np.maximum(before, passed_on)
         if wider.any():
             self._cascade(links[downloaded], wider)
 
@@ -130,20 +122,21 @@ class Generations:
     def _pass_on(self, generation: int, pages: IntArray) -> IntArray:
         """Widen the next generation of the pages' children; returns the downloaded children that it widened."""
         on_page, children = self._known.out_links(pages)
-        passed_on = self._extremes[pages, generation][on_page]
-        wider = (passed_on > self._extremes[children, generation + 1]).any(axis=1)
+        extremes = self._extremes.numbers
+        passed_on = extremes[pages, generation][on_page]
+        wider = (passed_on > extremes[children, generation + 1]).any(axis=1)
         children = children[wider]
-        np.maximum.at(self._extremes[:, generation + 1], children, passed_on[wider])
+        np.maximum.at(extremes[:, generation + 1], children, passed_on[wider])
         downloaded: IntArray = children[self._known.downloaded(children)]
         return downloaded
 
     def score(self, page: int) -> float:
         """The score of a downloaded page."""
-        return float(self._extremes[page, 0, HIGHEST])
+        return float(self._extremes[page][0, HIGHEST])
 
     def parent_scores(self, pages: IntArray) -> FloatArray:
         """PARENT_1 to PARENT_5 of each page."""
-        extremes = self._extremes[pages, 1:]
+        extremes = self._extremes[pages][:, 1:]
         highest, lowest = extremes[..., HIGHEST], -extremes[..., LOWEST]
         # If all are negative, the lowest has the largest magnitude (Eq. 11); otherwise the highest counts, whether all
         # have the same sign (Eq. 11) or not (Eq. 12).

@@ -6,26 +6,27 @@ Rules
   parents, its neighbours on the latest of them, and the words around its best link.
 - The best link to a URL is the one whose context has the highest score, the first one if several have it.
 - A feature depends only on pages that were visited and on words around links that were seen.
-- All is computed by the extension (`native/link_evidence.c`), or else by numpy, with the same results to the last bit:
-  numbers are stored in 4 bytes and computed in 8, and sums go from left to right.
+- All is computed in `native/link_evidence.c`: numbers are stored in 4 bytes and computed in 8, and sums go from left to
+  right.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from scenthound import native
 from scenthound.model import BoolArray, FloatArray, IntArray
+from scenthound.native import _native
+from scenthound.saved_state import Saved
 
 Records = npt.NDArray[np.void]
 
 #: The parents of a URL that are known by number, the latest ones.
 N_PARENTS = 4
-#: Links at most so many places away on the same page are neighbours.
+#: Links at most this many places away on the same page are neighbours.
 NEAR = 3
 N_NEIGHBOURS = 2 * NEAR
 #: The words around its best link that are stored, without stop words.
@@ -81,8 +82,6 @@ FEATURES: Mapping[str, str] = {
 }
 N_FEATURES = len(FEATURES)
 
-#: Shares of relevant pages start at the average, which counts for so many pages.
-PRIOR_PARENTS, PRIOR_NEIGHBOURS, PRIOR_SIBLINGS = 2.0, 1.0, 5.0
 #: The least share of relevant pages that others are compared with.
 LEAST_SHARE = 1e-6
 #: Scores beyond these log-odds are clipped.
@@ -116,34 +115,8 @@ class FoundLinks:
         return len(self.pages)
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """In each row one number for each feature: its weight, and the limits that it is clipped to."""
-
-    table: FloatArray
-
-    @property
-    def weight(self) -> FloatArray:
-        row: FloatArray = self.table[0]
-        return row
-
-    @property
-    def low(self) -> FloatArray:
-        row: FloatArray = self.table[1]
-        return row
-
-    @property
-    def high(self) -> FloatArray:
-        row: FloatArray = self.table[2]
-        return row
-
-
-class ScoredUrls(NamedTuple):
-    """URLs, their hosts and their scores."""
-
-    pages: IntArray
-    hosts: IntArray
-    scores: FloatArray
+#: One number for each feature in three rows: its weight, and the limits that it is clipped to.
+Weights = FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +127,11 @@ class WordScores:
     page: FloatArray
 
 
-class LinkEvidence:
+class LinkEvidence(Saved):
     """The evidence of all URLs of a crawl, by their numbers, and averages over the crawl."""
+
+    #: What averages over the crawl are made of.
+    _SAVED = ("n_visited", "_relevance_sum", "_n_links", "_relevance_of_links", "_n_known")
 
     def __init__(self) -> None:
         self._urls: Records = np.zeros(0, URL)
@@ -191,11 +167,6 @@ class LinkEvidence:
         words: IntArray = self._urls["words"][page]
         return words[words > 0]
 
-    def relevant_parents(self, page: int) -> tuple[int, float, float]:
-        """The number of pages that link to a URL, how many of them are relevant, and how many were to be expected."""
-        n_parents = int(self._urls["n_parents"][page])
-        return n_parents, float(self._urls["relevance_sum"][page]), n_parents * self._averages()[1]
-
     def has_score(self, pages: IntArray) -> BoolArray:
         """Which pages were found, were not visited, and are no start pages."""
         urls = self._urls.take(pages, mode="clip") if len(self._urls) else np.zeros(len(pages), URL)
@@ -207,18 +178,7 @@ class LinkEvidence:
         self.reach(page + 1)
         self.n_visited += 1
         self._relevance_sum += relevance
-        if native.is_available():
-            from scenthound.native import _native
-
-            return np.frombuffer(_native.visit_link_evidence(self._urls, page, relevance), np.int32)
-        url = self._urls[page]
-        url["relevance"] = relevance
-        for parent in url["parents"][: int(url["n_parents"])].tolist():
-            of = self._urls[parent]
-            of["child_relevance"] += np.float64(relevance)
-            of["n_children"] += 1
-        neighbours: IntArray = url["neighbours"][url["neighbours"] != NO_PAGE]
-        return neighbours
+        return np.frombuffer(_native.visit_link_evidence(self._urls, page, relevance), np.int32)
 
     def add_links(self, page: int, relevance: float, links: FoundLinks, words: IntArray) -> None:
         """Add the links of a visited page, which shares its cash among them."""
@@ -230,153 +190,44 @@ class LinkEvidence:
         self._relevance_of_links += relevance * n_links
         self._n_known = max(self._n_known, int(links.pages.max(initial=-1)) + 1)
         numbers = np.array([links.page_score, relevance, share, math.sqrt(n_links)])
-        if native.is_available():
-            from scenthound.native import _native
-
-            _native.add_link_evidence(
-                self._urls,
-                page,
-                numbers,
-                links.pages,
-                links.hosts,
-                links.context,
-                links.anchor,
-                links.first,
-                links.last,
-                words,
-            )
-        else:
-            self._add_links(page, numbers, links, words)
-
-    def _add_links(self, page: int, numbers: FloatArray, links: FoundLinks, words: IntArray) -> None:
-        # As numpy numbers of 8 bytes, so that sums are computed in 8 bytes too.
-        score, relevance, share, root_n_links = numbers
-        pages = links.pages
-        urls = self._urls[pages]
-        is_new = urls["n_parents"] == 0
-        is_better = is_new | (links.context.astype(np.float32) > urls["context_best"])
-        urls["page_sum"] += score
-        for name, values in (("context", links.context), ("anchor", links.anchor)):
-            urls[f"{name}_sum"] += values
-            urls[f"{name}_best"] = np.where(is_new, values, np.maximum(urls[f"{name}_best"], values))
-        urls["relevance_sum"] += relevance
-        urls["cash"] += share
-        urls["n_links_sum"] += root_n_links
-        urls["n_parents"] += 1
-        urls["host"] = links.hosts
-        urls["parents"][np.arange(len(pages)), (urls["n_parents"] - 1) % N_PARENTS] = page
-        padded = np.full(len(pages) + 2 * NEAR, NO_PAGE, np.int32)
-        padded[NEAR : NEAR + len(pages)] = pages
-        distances = [distance for distance in range(2 * NEAR + 1) if distance != NEAR]
-        urls["neighbours"] = padded[np.arange(len(pages))[:, None] + distances]
-        urls["words"][is_better] = _first_words(words, links.first[is_better], links.last[is_better])
-        self._urls[pages] = urls
-        relevance_of = urls["relevance"].astype(np.float64)
-        visited = relevance_of[relevance_of >= 0]
-        if len(visited):
-            self._urls["child_relevance"][page] += np.cumsum(visited)[-1]
-            self._urls["n_children"][page] += len(visited)
+        _native.add_link_evidence(
+            self._urls,
+            page,
+            numbers,
+            links.pages,
+            links.hosts,
+            links.context,
+            links.anchor,
+            links.first,
+            links.last,
+            words,
+        )
 
     def features(self, pages: IntArray, words: WordScores) -> FloatArray:
         """The features of URLs that have a score, one row for each."""
-        urls = self._urls[pages]
-        n_parents = urls["n_parents"].astype(np.float64)
-        relevance_sum = urls["relevance_sum"].astype(np.float64)
-        mean, share = self._averages()
-        columns = [
-            urls["page_sum"] / n_parents,
-            urls["context_sum"] / n_parents,
-            urls["anchor_sum"] / n_parents,
-            urls["anchor_best"].astype(np.float64),
-            np.sqrt((relevance_sum + PRIOR_PARENTS * share) / ((n_parents + PRIOR_PARENTS) * share)),
-            *self._neighbour_features(urls["neighbours"], mean),
-            _word_features(urls["words"], words.context)[1],
-            np.sqrt(n_parents),
-            np.sqrt(urls["cash"].astype(np.float64) * self._n_known),
-            *self._sibling_features(urls["parents"], mean),
-            urls["n_links_sum"] / n_parents,
-            *_word_features(urls["words"], words.page),
-        ]
-        return np.column_stack(columns) if len(pages) else np.zeros((0, N_FEATURES))
+        rows = _native.link_features(*self._known(pages, words))
+        return np.frombuffer(rows, np.float64).reshape(-1, N_FEATURES)
 
-    def _averages(self) -> tuple[float, float]:
-        """The mean relevance of visited pages, and that of the pages of all links."""
-        return self.mean_relevance, max(self._relevance_of_links / max(self._n_links, 1), LEAST_SHARE)
+    def scored(self, pages: IntArray, words: WordScores, weights: Weights) -> tuple[IntArray, IntArray, FloatArray]:
+        """Those of the URLs that have a score, their hosts, and their scores: the weighted sums of their features."""
+        found, hosts, scores = _native.score_link_evidence(*self._known(pages, words), weights)
+        return np.frombuffer(found, np.int32), np.frombuffer(hosts, np.int32), np.frombuffer(scores, np.float64)
 
-    def _neighbour_features(self, neighbours: IntArray, mean: float) -> tuple[FloatArray, FloatArray]:
-        relevance = np.where(neighbours == NO_PAGE, UNVISITED, self._urls["relevance"][neighbours]).astype(np.float64)
-        is_visited = relevance >= 0
-        n_visited = is_visited.sum(axis=1).astype(np.float64)
-        total = _sums(np.where(is_visited, relevance, 0.0))
-        return (total + PRIOR_NEIGHBOURS * mean) / (n_visited + PRIOR_NEIGHBOURS) - mean, np.sqrt(total)
-
-    def _sibling_features(self, parents: IntArray, mean: float) -> tuple[FloatArray, FloatArray]:
-        is_known = parents != NO_PAGE
-        relevance = np.where(is_known, self._urls["child_relevance"][parents], 0.0).astype(np.float64)
-        n_children = np.where(is_known, self._urls["n_children"][parents], 0).astype(np.float64)
-        above_mean = (relevance + PRIOR_SIBLINGS * mean) / (n_children + PRIOR_SIBLINGS) - mean
-        of_parents = _sums(np.where(is_known, above_mean, 0.0)) / np.maximum(is_known.sum(axis=1), 1)
-        return of_parents, np.sqrt(_sums(relevance))
-
-    def scored(self, pages: IntArray, words: WordScores, weights: Weights) -> ScoredUrls:
-        """Those of the URLs that have a score: the weighted sum of their features."""
-        if native.is_available():
-            from scenthound.native import _native
-
-            averages = np.array([*self._averages(), self._n_known])
-            found, hosts, scores = _native.score_link_evidence(
-                self._urls, pages, averages, words.context, words.page, weights.table
-            )
-            return ScoredUrls(
-                np.frombuffer(found, np.int32), np.frombuffer(hosts, np.int32), np.frombuffer(scores, np.float64)
-            )
-        pages = pages[self.has_score(pages)]
-        total = np.zeros(len(pages))
-        for number, values in enumerate(self.features(pages, words).T):
-            total += weights.weight[number] * np.clip(values, weights.low[number], weights.high[number])
-        return ScoredUrls(pages, self._urls["host"][pages], total)
+    def _known(
+        self, pages: IntArray, words: WordScores
+    ) -> tuple[Records, IntArray, FloatArray, FloatArray, FloatArray]:
+        """What the features of URLs are computed from."""
+        relevance_of_links = max(self._relevance_of_links / max(self._n_links, 1), LEAST_SHARE)
+        averages = np.array([self.mean_relevance, relevance_of_links, self._n_known])
+        return self._urls, pages, averages, words.context, words.page
 
     def state(self) -> dict[str, Any]:
         used = np.flatnonzero((self._urls["n_parents"] > 0) | (self._urls["relevance"] != UNVISITED))
         urls = self._urls[: int(used[-1]) + 1 if len(used) else 0].copy()
-        return {
-            "urls": urls.view(np.uint8),
-            "n_visited": self.n_visited,
-            "relevance_sum": self._relevance_sum,
-            "n_links": self._n_links,
-            "relevance_of_links": self._relevance_of_links,
-            "n_known": self._n_known,
-        }
+        return {"urls": urls.view(np.uint8), **super().state()}
 
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> "LinkEvidence":
-        made = cls()
+    def restore(self, state: dict[str, Any]) -> None:
         urls = np.array(state["urls"], np.uint8).view(URL)
-        made.reach(len(urls))
-        made._urls[: len(urls)] = urls
-        made.n_visited, made._n_links, made._n_known = state["n_visited"], state["n_links"], state["n_known"]
-        made._relevance_sum, made._relevance_of_links = state["relevance_sum"], state["relevance_of_links"]
-        return made
-
-
-def _sums(rows: FloatArray) -> FloatArray:
-    """The sum of each row, from left to right."""
-    sums: FloatArray = np.cumsum(rows, axis=1)[:, -1]
-    return sums
-
-
-def _word_features(words: IntArray, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The sum of the scores of words, and that of the positive ones. Number 0 is no word."""
-    is_known = (words > 0) & (words < len(scores))
-    found = np.where(is_known, scores.take(words, mode="clip"), 0.0) if len(scores) else np.zeros(words.shape)
-    return _sums(found), _sums(np.maximum(found, 0.0))
-
-
-def _first_words(words: IntArray, first: IntArray, last: IntArray) -> IntArray:
-    """The first words of each window that are no stop words; 0 where there are fewer."""
-    is_word = words > 0
-    n_before = np.concatenate(([0], np.cumsum(is_word)))
-    kept = np.append(words[is_word], np.int32(0))
-    index = n_before[first][:, None] + np.arange(N_WORDS)
-    found: IntArray = np.where(index < n_before[last][:, None], kept.take(index, mode="clip"), np.int32(0))
-    return found
+        self.reach(len(urls))
+        self._urls[: len(urls)] = urls
+        super().restore(state)

@@ -14,84 +14,19 @@ Where the study leaves details open
   pages beyond that is lost.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
-from heapq import heapify, heappop, heappush
+from dataclasses import dataclass
 from random import Random
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from scenthound.frontier.base import PoppedPage, ReadyHosts
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, Presets, SeenWeb, Sharding, State
+from scenthound.strategies.base import Kernel, Loop, Presets, SeenWeb, Sharding
 from scenthound.strategies.cash import UNVISITED, CashStrategy, expected_relevance, revised_cash, shares_of
-from scenthound.strategies.frontier_strategy import RoundSize, best_of_repeats
-from scenthound.strategies.kernels import Kernel, OtieKernel
-from scenthound.strategies.per_url import (
-    PageWeight,
-    Window,
-    grown,
-    per_url,
-    predicted_relevance,
-    restored,
-    saved,
-    with_room,
-)
-
-#: The number of stale entries that does not justify rebuilding the heap.
-MAX_STALE = 64
-
-
-class MaxCashHeap:
-    """Finds the visited page with the most cash.
-
-    The heap of (cash, page) is updated only when `find` is called: between two calls a page may gain cash a hundred
-    times and needs one new entry. An entry is stale if the cash of its page has changed since; stale entries are
-    skipped, and the heap is rebuilt before they outnumber the others. Of pages with equal cash the one found first
-    wins. The cash itself is stored by the caller."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int]] = []
-        self._in_heap: set[int] = set()
-        self._changed: set[int] = set()
-
-    def note(self, pages: Iterable[int]) -> None:
-        """Note that the cash of these visited pages changed."""
-        self._changed.update(pages)
-
-    def find(self, cash: FloatArray) -> list[int]:
-        """The page with the most cash, in a list; empty if none has cash."""
-        self._update(cash)
-        while self._heap:
-            negated, page = self._heap[0]
-            if -negated == cash[page]:
-                return [page]
-            heappop(self._heap)
-        self._in_heap.clear()
-        return []
-
-    def _update(self, cash: FloatArray) -> None:
-        self._in_heap |= self._changed
-        for entry in _entries(self._changed, cash):
-            heappush(self._heap, entry)
-        self._changed.clear()
-        if len(self._heap) > 2 * len(self._in_heap) + MAX_STALE:
-            self._heap = _entries(self._in_heap, cash)
-            self._in_heap = {page for _, page in self._heap}
-            heapify(self._heap)
-
-
-def _entries(pages: set[int], cash: FloatArray) -> list[tuple[float, int]]:
-    """The heap entries of the pages that have cash."""
-    numbers = np.fromiter(pages, np.int32, len(pages))
-    numbers = numbers[cash[numbers] > 0]
-    return list(zip((-cash[numbers]).tolist(), numbers.tolist(), strict=True))
-
-
-#: The memory of the heap for each visited page.
-BYTES_PER_HEAP_PAGE = 360
+from scenthound.strategies.frontier_strategy import MOST, RoundSize, best_of_repeats
+from scenthound.strategies.per_url import PageWeight, PerUrl, Window, predicted_relevance
 
 #: The strength of the revision: a of Eq. 8.
 Strength = Annotated[float, Bounds(0)]
@@ -105,79 +40,68 @@ Rounds = Annotated[int | None, Bounds(1)]
 SHARDING = "visited pages of other shards count by their predicted relevance, and each shard shares again on its own"
 
 
+@dataclass(eq=False, kw_only=True)
 class Otie(CashStrategy):
     """`a` and `d` are the strength and the flatness of the revision (Eq. 8: 0.85 and 3; any d > 0 is valid, because the
     sign is handled separately). `b` and `window` are those of link-context prediction (Eq. 9). Every `reshare_every`
-    rounds the visited page with the most cash shares again (SPEC section 2, R: 10; none: never), with its cash revised
-    once more if `revise_again` (R: no). `when_hopeless`: if all links have an expected relevance of 0, a page shares
-    equally (R), or keeps its cash, and is the one to share again as long as it has the most. `n` pages leave the
-    frontier per round (wang2009: 50); `seeds_first` as in OPIC."""
+    rounds the visited page with the most cash shares again (10, our choice; none: never), with its cash revised once
+    more if `revise_again` (our choice: no). `when_hopeless`: if all links have an expected relevance of 0, a page
+    shares equally (our choice), or keeps its cash, and is the one to share again as long as it has the most. `n` pages
+    leave the frontier per round (wang2009: 50); `seeds_first` as in OPIC."""
 
     summary = "the n pages with the most cash, which each page shares among its links by their expected relevance"
     presets: ClassVar[Presets] = {"wang2009": {"n": 50}}
     sharding = Sharding("approximate", SHARDING)
+    saved = ("_relevance", "_rounds", "revised")
+    bytes_per_url = CashStrategy.bytes_per_url + 360  # with a wide margin for the search of the page with the most cash
 
-    _relevance: FloatArray
-    _max_cash_heap: MaxCashHeap
+    a: Strength = 0.85
+    d: Flatness = 3.0
+    b: PageWeight = 0.25
+    window: Window = 20
+    reshare_every: Rounds = 10
+    revise_again: bool = False
+    when_hopeless: WhenHopeless = "equally"
+    n: RoundSize = 1
+    seeds_first: bool = True
 
-    def __init__(
-        self,
-        *,
-        a: Strength = 0.85,
-        d: Flatness = 3.0,
-        b: PageWeight = 0.25,
-        window: Window = 20,
-        reshare_every: Rounds = 10,
-        revise_again: bool = False,
-        when_hopeless: WhenHopeless = "equally",
-        n: RoundSize = 1,
-        seeds_first: bool = True,
-    ) -> None:
-        super().__init__(n, seeds_first)
-        self._strength = a
-        self._flatness = d
-        self._page_weight = b
-        self.context_words = window
-        self._reshare_every = reshare_every
-        self._revise_again = revise_again
-        self._keeps_when_hopeless = when_hopeless == "keep"
+    def __post_init__(self) -> None:
+        self.context_words = self.window
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
-        self._relevance = per_url(UNVISITED, np.float64)
-        self._max_cash_heap = MaxCashHeap()
-        self._n_rounds = 0
+        self._relevance = PerUrl(UNVISITED, np.float64)
+        self._rounds = 0
         #: The sum of all revisions: circulating + lost = 1 + revised.
         self.revised = 0.0
 
     def kernel(self) -> Kernel | None:
-        if self._n > 1 or self.context_words is None:
-            return None
-        return OtieKernel(
-            strength=self._strength,
-            flatness=self._flatness,
-            page_weight=self._page_weight,
-            window=self.context_words,
-            reshare_every=self._reshare_every,
-            revises_again=self._revise_again,
-            keeps_when_hopeless=self._keeps_when_hopeless,
-            seeds_first=self._seeds_first,
+        return Kernel(
+            {
+                "loop": Loop.OTIE,
+                "round_size": min(self.n, MOST),
+                "seeds_first": self.seeds_first,
+                "reshare_every": min(self.reshare_every or 0, MOST),
+                "revises_again": self.revise_again,
+                "keeps_when_hopeless": self.when_hopeless == "keep",
+                "page_weight": self.b,
+                "strength": self.a,
+                "flatness": self.d,
+            }
         )
 
     def tell(self, visit: Visit) -> None:
-        self._relevance = grown(self._relevance, visit.page + 1, UNVISITED)
         self._relevance[visit.page] = visit.relevance
         cash = self._after_revision(self._cash.emptied(visit.page), visit.relevance)
         self._share(visit.page, visit.links, cash)
 
     def _after_revision(self, cash: float, relevance: float) -> float:
-        after = revised_cash(cash, relevance, self._strength, self._flatness)
+        after = revised_cash(cash, relevance, self.a, self.d)
         self.revised += after - cash
         return after
 
     def _share(self, page: int, links: Links, cash: float) -> None:
         """Pass the cash of a page on to its links, which enter the frontier even if there is nothing to share."""
-        self._relevance = with_room(self._relevance, links.pages, UNVISITED)
         pages, hosts, expected = self._expected(page, links)
         collected = self._collected(pages)
         shares = self._shares(expected)
@@ -187,13 +111,12 @@ class Otie(CashStrategy):
         self._give(pages, hosts, shares)
         if len(pages):
             self._cash.held[page] += cash + collected
-            self._max_cash_heap.note([page])
         else:
             self._cash.lost += cash
 
     def _expected(self, page: int, links: Links) -> tuple[IntArray, IntArray, FloatArray]:
         """The distinct links of a page, their hosts and their expected relevance."""
-        predicted = predicted_relevance(float(self._relevance[page]), links, self._page_weight)
+        predicted = predicted_relevance(float(self._relevance[page]), links, self.b)
         distinct, best = best_of_repeats(links.pages, predicted)
         pages = links.pages[distinct]
         return pages, links.hosts[distinct], expected_relevance(self._relevance, pages, best)
@@ -208,48 +131,33 @@ class Otie(CashStrategy):
 
     def _shares(self, expected: FloatArray) -> FloatArray:
         """The share of each link; all 0 if the page keeps its cash."""
-        if self._keeps_when_hopeless and not expected.any():
+        if self.when_hopeless == "keep" and not expected.any():
             return np.zeros(len(expected))
         return shares_of(expected)
 
-    def _give(self, pages: IntArray, hosts: IntArray, amounts: FloatArray) -> None:
-        super()._give(pages, hosts, amounts)
-        self._max_cash_heap.note(pages[self._relevance[pages] >= 0].tolist())
-
-    def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
-        self._relevance = with_room(self._relevance, pages, UNVISITED)
-        super().receive(pages, hosts, values)
-
     def _next_rounds(self, n: int, ready_hosts: ReadyHosts | None) -> list[PoppedPage]:
-        if self._reshare_every is not None:
-            n = min(n, self._reshare_every - self._n_rounds % self._reshare_every)
+        if self.reshare_every is not None:
+            n = min(n, self.reshare_every - self._rounds % self.reshare_every)
         popped = super()._next_rounds(n, ready_hosts)
         # Several rounds are withdrawn at once only if each has one page.
-        self._n_rounds += len(popped) if self._n == 1 else bool(popped)
-        if popped and self._reshare_every is not None and self._n_rounds % self._reshare_every == 0:
+        self._rounds += len(popped) if self.n == 1 else bool(popped)
+        if popped and self.reshare_every is not None and self._rounds % self.reshare_every == 0:
             self._reshare()
         return popped
 
     def _reshare(self) -> None:
         """Let the visited page with the most cash share again (wang2009 Algorithm 1, lines 4 and 5)."""
-        for page in self._max_cash_heap.find(self._cash.held):
+        page = self._max_cash_page()
+        if page is not None:
             cash = self._cash.emptied(page)
-            if self._revise_again:
+            if self.revise_again:
                 cash = self._after_revision(cash, float(self._relevance[page]))
             self._share(page, self._seen.links(page), cash)
 
-    def memory_bound(self) -> MemoryBound:
-        bound = super().memory_bound()
-        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_HEAP_PAGE)
-
-    def _own_state(self) -> dict[str, Any]:
-        own = {"relevance": saved(self._relevance, UNVISITED), "rounds": self._n_rounds, "revised": self.revised}
-        return {**super()._own_state(), **own}
-
-    def _restore_own(self, state: State) -> None:
-        super()._restore_own(state)
-        self._relevance = restored(state["relevance"], UNVISITED, np.float64)
-        self._n_rounds, self.revised = state["rounds"], state["revised"]
-        held = np.flatnonzero(self._cash.held).astype(np.int32)
-        self._relevance = with_room(self._relevance, held, UNVISITED)
-        self._max_cash_heap.note(held[self._relevance[held] >= 0].tolist())
+    def _max_cash_page(self) -> int | None:
+        """The visited page with the most cash, of equals the one found first; None if none has cash."""
+        held, relevance = self._cash.held.numbers, self._relevance.numbers
+        n_pages = min(len(held), len(relevance))
+        of_visited = np.where(relevance[:n_pages] >= 0, held[:n_pages], 0.0)
+        page = int(of_visited.argmax())
+        return page if of_visited[page] > 0 else None

@@ -19,7 +19,7 @@ the factor gamma per iteration, so the iteration ends.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from math import ceil, log
@@ -30,10 +30,10 @@ import numpy as np
 
 from scenthound.model import FloatArray, IntArray, Links, LongArray, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import BY_DESCRIPTION, MemoryBound, Presets, SeenWeb, Sharding, State
+from scenthound.strategies.base import BY_DESCRIPTION, Presets, SeenWeb, Sharding
 from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy
 
-#: The norm of the change in an iteration: its maximum or its sum (SPEC section 2, R: the maximum).
+#: The norm of the change in an iteration: its maximum or its sum (our choice: the maximum).
 Norm = Literal["max", "sum"]
 
 
@@ -171,9 +171,6 @@ BufferedPages = Annotated[int | None, Bounds(1)]
 
 #: The number of hosts whose domains are cached.
 N_HOSTS_REMEMBERED = 1024
-#: A buffered page without its links, and its PageRank.
-BYTES_PER_BUFFERED_PAGE = 350
-BYTES_PER_RECORDED_LINK = 4
 
 
 class PageRankStrategy(FrontierStrategy):
@@ -184,28 +181,20 @@ class PageRankStrategy(FrontierStrategy):
     Dropped pages are neither in the buffer nor in the frontier, so links to them leave the graph.
     """
 
-    _local: LocalPageRank
+    saved = ("_local", "_n_visited")
+    bytes_per_url = 350  # a buffered page without its links, and its PageRank
+    bytes_per_link = 4
 
-    def __init__(
-        self,
-        n: int,
-        buffer: int | None,
-        pages: int | None,
-        every: int,
-        formula: PageRankFormula,
-        *,
-        other_domains: bool,
-    ) -> None:
-        super().__init__(n, buffer)
-        self._pages = pages
-        self._every = every
-        self._formula = formula
-        self._other_domains = other_domains
-        self._n_visited = 0
+    gamma: float
+    tolerance: float
+    norm: Norm
+    every: int
+    pages: int | None
+    other_domains: bool
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
-        self._local = LocalPageRank(self._formula, self._pages, rng)
+        self._local = LocalPageRank(PageRankFormula(self.gamma, self.tolerance, self.norm), self.pages, rng)
         self._domain_of = lru_cache(N_HOSTS_REMEMBERED)(seen.domain)
         self._n_visited = 0
 
@@ -227,11 +216,11 @@ class PageRankStrategy(FrontierStrategy):
         self._local.keep(visit.page, page_score, self._recorded(links, self._seen.host(visit.page)))
         self._frontier.push_max(links.pages, links.hosts, self._link_scores(page_score, self._local.last(links.pages)))
         self._n_visited += 1
-        if self._n_visited % self._every == 0:
+        if self._n_visited % self.every == 0:
             self._recompute()
 
     def _recorded(self, links: Links, own_host: int) -> IntArray:
-        if not self._other_domains:
+        if not self.other_domains:
             return np.unique(links.pages)
         own_domain = self._domain_of(own_host)
         hosts, which = np.unique(links.hosts, return_inverse=True)
@@ -244,22 +233,11 @@ class PageRankStrategy(FrontierStrategy):
         ranks = self._local.recompute(queued)
         self._frontier.rescore(queued, self._rescored(self._frontier.scores(queued), ranks))
 
-    def _own_state(self) -> dict[str, Any]:
-        return {"local": self._local.state(), "n_visited": self._n_visited}
 
-    def _restore_own(self, state: State) -> None:
-        self._local.restore(state["local"])
-        self._n_visited = state["n_visited"]
-
-    def memory_bound(self) -> MemoryBound:
-        bound = super().memory_bound()
-        bytes_per_url = bound.bytes_per_url + BYTES_PER_BUFFERED_PAGE
-        return replace(bound, bytes_per_url=bytes_per_url, bytes_per_link=BYTES_PER_RECORDED_LINK)
-
-
+@dataclass(eq=False, kw_only=True)
 class PageRankFirst(PageRankStrategy):
     """`gamma` is the damping factor of Eq. 2 (menczer2001: 0.8), `tolerance` the convergence threshold (0.01) of the
-    change, measured by `norm` (SPEC section 2, R: max). PageRanks are recomputed after `every` visited pages (25).
+    change, measured by `norm` (our choice: max). PageRanks are recomputed after `every` visited pages (25).
     `pages` and `buffer` are the sizes of the page buffer and of the frontier (MAX_BUFFER: 200 each; none: unbounded).
     With `other_domains` only links to other domains are recorded. With `description` pages are compared with the
     topic's description, as in the study, instead of its keywords."""
@@ -280,21 +258,17 @@ class PageRankFirst(PageRankStrategy):
         }
     }
 
-    def __init__(
-        self,
-        *,
-        gamma: Gamma = 0.8,
-        tolerance: Tolerance = 0.01,
-        norm: Norm = "max",
-        every: Every = 25,
-        pages: BufferedPages = 200,
-        buffer: Buffer = None,
-        other_domains: bool = True,
-        description: bool = False,
-    ) -> None:
-        formula = PageRankFormula(gamma, tolerance, norm)
-        super().__init__(1, buffer, pages, every, formula, other_domains=other_domains)
-        if description:
+    gamma: Gamma = 0.8
+    tolerance: Tolerance = 0.01
+    norm: Norm = "max"
+    every: Every = 25
+    pages: BufferedPages = 200
+    buffer: Buffer = None
+    other_domains: bool = True
+    description: bool = False
+
+    def __post_init__(self) -> None:
+        if self.description:
             self.relevance_model = BY_DESCRIPTION
 
     def _page_score(self, visit: Visit) -> float:

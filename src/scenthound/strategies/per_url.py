@@ -4,7 +4,7 @@ URLs are numbered in order of discovery, so an array is the smallest table, and 
 once.
 """
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,54 @@ Number = TypeVar("Number", bound=np.generic)
 FIRST_ROOM = 256
 
 
-def per_url(fill: float, dtype: type[Number]) -> npt.NDArray[Number]:
-    """An array for the first URLs of a crawl."""
-    return np.full(FIRST_ROOM, fill, dtype)
+class PerUrl(Generic[Number]):
+    """A number for each URL of a crawl, or a row of them: `fill` for URLs that have none yet.
 
+    The array may be twice as long as needed."""
 
-def with_room(numbers: npt.NDArray[Number], pages: IntArray, fill: float) -> npt.NDArray[Number]:
-    """The array itself if it is long enough for all pages, else a copy of at least twice the length."""
-    return grown(numbers, int(pages.max()) + 1 if len(pages) else 0, fill)
+    def __init__(self, fill: float, dtype: type[Number], *row: int) -> None:
+        self._fill = fill
+        self.numbers = np.full((FIRST_ROOM, *row), fill, dtype)
+
+    __iter__: ClassVar[None] = None  # it has no end
+
+    @overload
+    def __getitem__(self, urls: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, urls: IntArray) -> npt.NDArray[Number]: ...
+
+    def __getitem__(self, urls: IntArray | int) -> Any:
+        try:
+            return self.numbers[urls]
+        except IndexError:
+            self._reach(urls)
+            return self.numbers[urls]
+
+    def __setitem__(self, urls: IntArray | int, numbers: npt.ArrayLike) -> None:
+        try:
+            self.numbers[urls] = numbers
+        except IndexError:
+            self._reach(urls)
+            self.numbers[urls] = numbers
+
+    def raise_to(self, urls: IntArray, numbers: npt.ArrayLike) -> None:
+        """Raise the numbers of distinct URLs that are lower."""
+        self[urls] = np.maximum(self[urls], numbers)
+
+    def _reach(self, urls: IntArray | int) -> None:
+        self.numbers = grown(self.numbers, int(np.max(urls)) + 1, self._fill)
+
+    def state(self) -> npt.NDArray[Number]:
+        """A copy, without unused elements at the end."""
+        used = np.nonzero(self.numbers != self._fill)[0]
+        return self.numbers[: int(used[-1]) + 1 if len(used) else 0].copy()
+
+    def restore(self, saved: npt.ArrayLike) -> None:
+        row = self.numbers.shape[1:]
+        numbers = np.asarray(saved, self.numbers.dtype).reshape(-1, *row)
+        self.numbers = np.full((max(FIRST_ROOM, len(numbers)), *row), self._fill, numbers.dtype)
+        self.numbers[: len(numbers)] = numbers
 
 
 def grown(rows: npt.NDArray[Number], n_rows: int, fill: float) -> npt.NDArray[Number]:
@@ -37,19 +77,6 @@ def grown(rows: npt.NDArray[Number], n_rows: int, fill: float) -> npt.NDArray[Nu
     longer = np.full((max(n_rows, 2 * len(rows)), *rows.shape[1:]), fill, rows.dtype)
     longer[: len(rows)] = rows
     return longer
-
-
-def saved(numbers: npt.NDArray[Number], fill: float) -> npt.NDArray[Number]:
-    """A copy for a checkpoint, without unused elements at the end."""
-    used = np.flatnonzero(numbers != fill)
-    return numbers[: int(used[-1]) + 1 if len(used) else 0].copy()
-
-
-def restored(kept: npt.NDArray[Number] | list[Any], fill: float, dtype: type[Number]) -> npt.NDArray[Number]:
-    """The array that was `saved`."""
-    numbers = np.full(max(FIRST_ROOM, len(kept)), fill, dtype)
-    numbers[: len(kept)] = kept
-    return numbers
 
 
 #: The weight of the page in the predicted relevance of its links (beta of wang2009 Eq. 9).

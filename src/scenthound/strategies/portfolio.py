@@ -35,19 +35,18 @@ can only learn from pages that they have requested themselves. They are those wi
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 
 from scenthound.errors import InvalidParameter, UnknownName, printable
 from scenthound.frontier.base import Ready, ReadyHosts, UpdateRule
-from scenthound.frontier.shard_frontier import Departures, Home
+from scenthound.frontier.departures import Departures, Home
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.saved_state import restore_attributes, saved_attributes
+from scenthound.saved_state import Saved, restore_attributes, saved_attributes
 from scenthound.strategies.base import (
     STRATEGIES,
-    LinkReason,
     MemoryBound,
     SeenWeb,
     Sharding,
@@ -56,7 +55,7 @@ from scenthound.strategies.base import (
     restored_rng,
 )
 from scenthound.strategies.frontier_strategy import FrontierStrategy, seed_arrays
-from scenthound.strategies.per_url import grown, per_url, restored, saved, with_room
+from scenthound.strategies.per_url import PerUrl
 
 #: Separates the names of members.
 SEPARATOR = "+"
@@ -74,7 +73,7 @@ Memory = Annotated[float, Bounds(0, 1, above=True)]
 Least = Annotated[float, Bounds(0, 0.5)]
 
 
-class MemberChoice:
+class MemberChoice(Saved):
     """Which member makes the next request: Thompson sampling on discounted Beta counts, with a least share. Members are
     numbers."""
 
@@ -124,12 +123,6 @@ class MemberChoice:
     def _discounted(self, sums: list[float]) -> list[float]:
         return [self._memory * each for each in sums]
 
-    def state(self) -> dict[str, Any]:
-        return saved_attributes(self, self._SAVED)
-
-    def restore(self, state: dict[str, Any]) -> None:
-        restore_attributes(self, self._SAVED, state)
-
 
 class Portfolio(Strategy):
     """`members` are the names of two or more strategies, joined by +, which have their default parameters. `memory` is
@@ -138,7 +131,7 @@ class Portfolio(Strategy):
 
     summary = "several strategies in one crawl; those whose requests are more relevant make more of them"
 
-    _SAVED = ("_n_queued", "_n_queued_on", "_in_flight", "_next_seed")
+    _SAVED = ("_status", "_choice", "_n_queued", "_n_queued_on", "_in_flight", "_next_seed")
 
     _rng: Random
     _seen: SeenWeb
@@ -152,16 +145,27 @@ class Portfolio(Strategy):
             )
         self._memory = memory
         self._least = least
-        self.relevance_model = _relevance_model(self.members)
-        self.reads_topic = _read_topic(self.members.values())
-        self.context_words = _context_words(self.members)
+        self.relevance_model = _shared(
+            {name: each.relevance_model for name, each in self.members.items()},
+            Strategy.relevance_model,
+            "use different relevance models",
+            "the same model",
+        )
+        # That of the first member that reads some.
+        self.reads_topic = next((each.reads_topic for each in self.members.values() if each.reads_topic), None)
+        self.context_words = _shared(
+            {name: each.context_words for name, each in self.members.items()},
+            None,
+            "need different numbers of words around a link",
+            "the same number",
+        )
         self.needs_anchors = any(member.needs_anchors for member in self.members.values())
         self._home: Home | None = None
         self._forget()
 
     def _forget(self) -> None:
         self._choice = MemberChoice(len(self.members), self._memory, self._least)
-        self._status = per_url(UNKNOWN, np.int8)
+        self._status = PerUrl(UNKNOWN, np.int8)
         self._n_queued = 0
         self._n_queued_on: Counter[int] = Counter()  #: by host, without zeros
         self._in_flight: dict[int, int] = {}  #: the member that requested each page
@@ -210,7 +214,6 @@ class Portfolio(Strategy):
 
     def _find(self, pages: IntArray, hosts: IntArray) -> None:
         """Queue the pages that are new."""
-        self._status = with_room(self._status, pages, UNKNOWN)
         if self._home is not None:
             is_home = self._home(pages, hosts)
             pages, hosts = pages[is_home], hosts[is_home]
@@ -298,10 +301,6 @@ class Portfolio(Strategy):
         """The scores of each page, by the member that requested it: members have no common scale."""
         return self._scores
 
-    def reasons(self, page: int) -> list[LinkReason]:
-        """The reasons of the first member that has some."""
-        return next((reasons for member in self.members.values() if (reasons := member.reasons(page))), [])
-
     @property
     def n_evicted(self) -> int:
         return sum(member.n_evicted for member in self.members.values())
@@ -366,7 +365,6 @@ class Portfolio(Strategy):
 
     def _settle(self, page: int) -> int | None:
         """Note that a page was visited or dropped; returns the member that requested it, if one did."""
-        self._status = grown(self._status, page + 1, UNKNOWN)
         if self._status[page] == QUEUED:
             self._leave_queue(page, self.members.values())
         self._status[page] = GONE
@@ -380,8 +378,6 @@ class Portfolio(Strategy):
         return {
             "members": {name: member.state() for name, member in self.members.items()},
             "rng": self._rng.getstate(),
-            "status": saved(self._status, UNKNOWN),
-            "choice": self._choice.state(),
             **saved_attributes(self, self._SAVED),
         }
 
@@ -391,8 +387,6 @@ class Portfolio(Strategy):
         for name, member in self.members.items():
             member.restore(state["members"][name], seen)
         self._assign_columns()
-        self._status = restored(state["status"], UNKNOWN, np.int8)
-        self._choice.restore(state["choice"])
         restore_attributes(self, self._SAVED, dict(state))
 
     def memory_bound(self) -> MemoryBound:
@@ -447,34 +441,10 @@ def _member(name: str) -> Strategy:
     return member
 
 
-def _context_words(members: Mapping[str, Strategy]) -> int | None:
-    """The number of words around a link that all members need, if they need any."""
-    needed = {name: each.context_words for name, each in members.items() if each.context_words is not None}
-    if len(set(needed.values())) > 1:
-        raise InvalidParameter(
-            f"portfolio: the members need different numbers of words around a link ({_listed(needed)}); choose members "
-            "with the same number."
-        )
-    return next(iter(needed.values()), None)
-
-
-def _relevance_model(members: Mapping[str, Strategy]) -> str:
-    """The relevance model of all members; those with the general default have no preference."""
-    preferred = {
-        name: each.relevance_model for name, each in members.items() if each.relevance_model != Strategy.relevance_model
-    }
-    if len(set(preferred.values())) > 1:
-        raise InvalidParameter(
-            f"portfolio: the members use different relevance models ({_listed(preferred)}); choose members with the "
-            "same model."
-        )
-    return next(iter(preferred.values()), Strategy.relevance_model)
-
-
-def _listed(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in values.items())
-
-
-def _read_topic(members: Iterable[Strategy]) -> Literal["keywords", "description"] | None:
-    """Which words of the topic are read by the first member that reads some."""
-    return next((member.reads_topic for member in members if member.reads_topic is not None), None)
+def _shared(values: Mapping[str, Any], default: Any, problem: str, advice: str) -> Any:
+    """The value of all members that do not have the default."""
+    chosen = {name: value for name, value in values.items() if value != default}
+    if len(set(chosen.values())) > 1:
+        listed = ", ".join(f"{name}: {value}" for name, value in chosen.items())
+        raise InvalidParameter(f"portfolio: the members {problem} ({listed}); choose members with {advice}.")
+    return next(iter(chosen.values()), default)

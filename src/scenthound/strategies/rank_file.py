@@ -20,20 +20,15 @@ Rules
 - Unknown keys are refused, except in [training].
 """
 
-import json
-import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from numbers import Integral, Real
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from scenthound.caller_files import local_path
-from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
-from scenthound.files import DAMAGE, machine_fault, opened
+from scenthound.errors import InvalidInput, UnknownName, UsageError, printable
 from scenthound.registry import check_arguments
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules
 from scenthound.strategies.rank_rules import (
     ROUNDED,
     SCORE_NAMES,
@@ -45,121 +40,45 @@ from scenthound.strategies.rank_rules import (
     weights_of,
 )
 from scenthound.strategies.rank_scores import HubOver, Renew
-
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def toml_value(value: Any) -> str:
-    """A value as TOML: the standard library reads TOML, but does not write it. Lone surrogates are escaped."""
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        return repr(float(value))
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(toml_value, value))}]"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(toml_lines(value))}}}"
-    raise InvalidParameter(
-        f"{printable(repr(value), 60)} cannot be written as TOML; use strings, numbers, booleans and lists."
-    )
+from scenthound.toml_files import read_toml, table_as, toml_lines, toml_value
 
 
-def toml_lines(table: Mapping[str, Any]) -> list[str]:
-    """`key = value` for each entry of a table."""
-    return [f"{_key(key)} = {toml_value(value)}" for key, value in table.items()]
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A row of weights in a file: a formula or weights or both, and its end."""
 
+    formula: str | None = None
+    weights: dict[str, float] | None = None
+    up_to_distance: int | None = None
+    before_page: int | None = None
 
-def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else _string(key)
+    def row(self) -> Weights:
+        if self.weights is None:
+            if self.formula is None:
+                raise InvalidInput('There are no weights; write formula = "0.5*COMM_OUT + 0.5*PARENT_1", for example.')
+            return weights_of(self.formula)
+        for name in self.weights:
+            if name not in SCORE_NAMES:
+                raise UnknownName.among("score", printable(name, 60), SCORE_NAMES)
+        row = normalised(tuple(self.weights.get(name, 0.0) for name in SCORE_NAMES))
+        if self.formula is not None and not _agree(weights_of(self.formula), row):
+            raise InvalidInput(
+                f"The formula {printable(self.formula, 300)} does not agree with the weights {formula_of(row)}; "
+                "correct or remove one of them."
+            )
+        return row
 
-
-def _string(text: str) -> str:
-    escaped = text.encode("utf-8", "backslashreplace").decode()
-    # A JSON string is a TOML string, except for the delete character, which TOML requires to be escaped.
-    return json.dumps(escaped, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-#: The keys of the rules in a document.
-RULE_KEYS = ("formula", "weights", "rule")
-
-#: The keys of the end of a rule.
-_BOUND_KEYS: Mapping[str, SplitBy] = {"up_to_distance": "distance", "before_page": "phase"}
-_ROW_KEYS = ("formula", "weights")
-
-
-def rules_of(document: Mapping[str, Any]) -> RankRules:
-    """The rules in a document."""
-    rules = document.get("rule")
-    if rules is None:
-        return RankRules((_row(document),))
-    if any(key in document for key in _ROW_KEYS):
-        raise InvalidInput(
-            "There are [[rule]] tables and a formula or weights outside them: move these into a [[rule]]."
-        )
-    if not isinstance(rules, list) or not rules or not all(isinstance(rule, dict) for rule in rules):
-        raise InvalidInput("`rule` is not a list of tables; start each rule with [[rule]].")
-    return _split(rules)
-
-
-def _split(rules: Sequence[Mapping[str, Any]]) -> RankRules:
-    weights, ends = [], []
-    for number, rule in enumerate(rules, 1):
-        try:
-            check_keys(rule, (*_ROW_KEYS, *_BOUND_KEYS), "key of a rule")
-            weights.append(_row(rule))
-            ends.append(_end(rule, is_last=number == len(rules)))
-        except UsageError as error:
-            raise type(error)(f"Rule {number}: {error}") from None
-    split_by = ends[0][0]
-    if any(kind != split_by for kind, _ in ends[:-1]):
-        raise InvalidInput("Some rules end by up_to_distance and some by before_page; use the same for all.")
-    return RankRules(tuple(weights), split_by, tuple(bound for _, bound in ends[:-1]))
-
-
-def _end(rule: Mapping[str, Any], *, is_last: bool) -> tuple[SplitBy, int]:
-    """What a rule is split by, and its bound."""
-    keys = [key for key in _BOUND_KEYS if key in rule]
-    if is_last:
-        if keys:
-            raise InvalidInput(f"The last rule is for all other URLs: remove {keys[0]}.")
-        return "nothing", 0
-    if len(keys) != 1:
-        raise InvalidInput("Every rule except the last needs either up_to_distance or before_page.")
-    bound = rule[keys[0]]
-    if type(bound) is not int:
-        raise InvalidInput(f"{keys[0]} is {printable(bound, 60)}; it must be an integer.")
-    return _BOUND_KEYS[keys[0]], bound
-
-
-def _row(table: Mapping[str, Any]) -> Weights:
-    formula, weights = table.get("formula"), table.get("weights")
-    if formula is None and weights is None:
-        raise InvalidInput('There are no weights; write formula = "0.5*COMM_OUT + 0.5*PARENT_1", for example.')
-    if formula is not None and not isinstance(formula, str):
-        raise InvalidInput(f"formula is {printable(formula, 60)}; it must be a string in quotes.")
-    by_name = None if weights is None else _named(weights)
-    if by_name is None or formula is None:
-        return by_name or weights_of(formula or "")
-    if not _agree(weights_of(formula), by_name):
-        raise InvalidInput(
-            f"The formula {printable(formula, 300)} does not agree with the weights {formula_of(by_name)}; correct or "
-            "remove one of them."
-        )
-    return by_name
-
-
-def _named(table: Any) -> Weights:
-    if not isinstance(table, dict):
-        raise InvalidInput(f"weights is {printable(table, 60)}; it must be a table, headed [weights].")
-    check_keys(table, SCORE_NAMES, "score")
-    for name, weight in table.items():
-        if type(weight) not in (int, float):
-            raise InvalidParameter(f"The weight {name} is {printable(weight, 60)}; it must be a number of at least 0.")
-    return normalised(tuple(float(table.get(name, 0.0)) for name in SCORE_NAMES))
+    def end(self, *, is_last: bool) -> tuple[SplitBy, int]:
+        """What the rule is split by, and its bound."""
+        ends: dict[SplitBy, int | None] = {"distance": self.up_to_distance, "phase": self.before_page}
+        given = [(split_by, bound) for split_by, bound in ends.items() if bound is not None]
+        if is_last:
+            if given:
+                raise InvalidInput("The last rule is for all other URLs: remove its end.")
+            return "nothing", 0
+        if len(given) != 1:
+            raise InvalidInput("Every rule except the last needs either up_to_distance or before_page.")
+        return given[0]
 
 
 def _agree(formula: Weights, weights: Weights) -> bool:
@@ -171,30 +90,44 @@ def _agree(formula: Weights, weights: Weights) -> bool:
     )
 
 
-def check_keys(table: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    """Raise UnknownName for unknown keys, which are probably misspelt."""
-    for key in table:
-        if key not in known:
-            raise UnknownName.among(what, printable(key, 60), known)
+def _rules(document: dict[str, Any]) -> RankRules:
+    """The rules in a document, which are removed from it."""
+    only = {key: document.pop(key) for key in ("formula", "weights") if key in document}
+    rules = document.pop("rule", None)
+    if rules is None:
+        return RankRules((table_as(Rule, only, "the file").row(),))
+    if only:
+        raise InvalidInput(
+            "There are [[rule]] tables and a formula or weights outside them: move these into a [[rule]]."
+        )
+    if not isinstance(rules, list) or not rules:
+        raise InvalidInput("`rule` is not a list of tables; start each rule with [[rule]].")
+    weights, ends = [], []
+    for number, table in enumerate(rules, 1):
+        rule = table_as(Rule, table, f"Rule {number}")
+        try:
+            weights.append(rule.row())
+            ends.append(rule.end(is_last=number == len(rules)))
+        except UsageError as error:
+            raise type(error)(f"Rule {number}: {error}") from None
+    split_by = ends[0][0]
+    if any(kind != split_by for kind, _ in ends[:-1]):
+        raise InvalidInput("Some rules end by up_to_distance and some by before_page; use the same for all.")
+    return RankRules(tuple(weights), split_by, tuple(bound for _, bound in ends[:-1]))
 
 
-def rule_lines(rules: RankRules) -> list[str]:
-    """The lines of a document that `rules_of` reads."""
+def _rule_lines(rules: RankRules) -> list[str]:
+    """The lines of a document that `_rules` reads."""
     if len(rules.weights) == 1:
         (row,) = rules.weights
         return ["", f"formula = {toml_value(formula_of(row))}", "", "[weights]", *_weight_lines(row)]
-    key = next((key for key, kind in _BOUND_KEYS.items() if kind == rules.split_by), "")
-    ends = [*(f"{key} = {bound}" for bound in rules.bounds), "# for all others"]
+    key = {"distance": "up_to_distance", "phase": "before_page"}[rules.split_by]
     lines = []
-    for row, end in zip(rules.weights, ends, strict=True):
-        lines += [
-            "",
-            "[[rule]]",
-            end,
-            f"formula = {toml_value(formula_of(row))}",
-            "[rule.weights]",
-            *_weight_lines(row),
-        ]
+    for row, end in zip(
+        rules.weights, [*(f"{key} = {bound}" for bound in rules.bounds), "# for all others"], strict=True
+    ):
+        formula = f"formula = {toml_value(formula_of(row))}"
+        lines += ["", "[[rule]]", end, formula, "[rule.weights]", *_weight_lines(row)]
     return lines
 
 
@@ -214,7 +147,6 @@ _HEAD = """\
 STUDY_RELEVANCE = "svm"
 #: Parameters of the rank function beside its weights.
 _PARAMETERS = ("threshold", "hub_over", "score_range", "renew")
-_KEYS = ("format", "version", "relevance_model", *_PARAMETERS, *RULE_KEYS, "training", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,14 +158,10 @@ class Generation:
     mean: float
     evaluations: int
 
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> "Generation":
-        names = [each.name for each in fields(cls)]
-        check_keys(table, names, "key of a generation")
-        for name in names:
-            if type(table.get(name)) not in ((int, float) if name in ("best", "mean") else (int,)):
-                raise InvalidInput(f"A generation of [history] has no number {name}; add it, or remove [history].")
-        return cls(table["generation"], float(table["best"]), float(table["mean"]), table["evaluations"])
+
+@dataclass(frozen=True, slots=True)
+class History:
+    generations: tuple[Generation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,22 +178,14 @@ class RankFile:
     history: tuple[Generation, ...] = ()
 
     def __post_init__(self) -> None:
-        check_arguments(RankFunction, "rank file", (), {name: getattr(self, name) for name in _PARAMETERS})
-        if not isinstance(self.relevance_model, str):
-            raise InvalidInput(
-                f"relevance_model is {printable(self.relevance_model, 60)}; it must be the name of a relevance model."
-            )
+        check_arguments(RankByRules, "rank file", (), {name: getattr(self, name) for name in _PARAMETERS})
 
 
 def rank_file_text(rank_file: RankFile) -> str:
     """The file as TOML."""
-    about = {
-        "format": FORMAT,
-        "version": VERSION,
-        "relevance_model": rank_file.relevance_model,
-        **{name: getattr(rank_file, name) for name in _PARAMETERS},
-    }
-    lines = [_HEAD, "", *toml_lines(about), *rule_lines(rank_file.rules)]
+    about = {"format": FORMAT, "version": VERSION, "relevance_model": rank_file.relevance_model}
+    about |= {name: getattr(rank_file, name) for name in _PARAMETERS}
+    lines = [_HEAD, "", *toml_lines(about), *_rule_lines(rank_file.rules)]
     if rank_file.training:
         lines += ["", "[training]", *toml_lines(rank_file.training)]
     if rank_file.history:
@@ -277,57 +197,20 @@ def rank_file_text(rank_file: RankFile) -> str:
 def read_rank_file(path: Path | str) -> RankFile:
     """Read a file that a search or a person wrote."""
     path = Path(path)
-    document = _document(local_path(path))
+    document = read_toml(local_path(path), "rank file")
     try:
-        return _rank_file(document)
+        # First, because a newer version may have other keys.
+        if (found := document.pop("format", FORMAT)) != FORMAT:
+            raise InvalidInput(f"The format is {printable(found, 60)!r}; it must be {FORMAT!r}.")
+        if (version := document.pop("version", VERSION)) != VERSION:
+            raise InvalidInput(
+                f"The version is {printable(version, 60)}, but this Scenthound reads {VERSION}: install a newer one."
+            )
+        rules = _rules(document)
+        history = table_as(History, document.pop("history", {}), "[history]").generations
+        return replace(table_as(RankFile, {**document, "rules": asdict(rules)}, "the file"), history=history)
     except UsageError as error:
         raise type(error)(f"{printable(path)}: {error}") from None
-
-
-def _document(path: Path) -> dict[str, Any]:
-    with opened(path) as source:
-        try:
-            return tomllib.loads(source.content.read().decode("utf-8-sig"))
-        except DAMAGE as error:
-            raise InvalidInput(
-                machine_fault(path, error) or f"{printable(path)}: damaged ({printable(error)}); is it complete?"
-            ) from error
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"{printable(path)} is no rank file: not TOML ({printable(error, 200)}).") from error
-
-
-def _rank_file(document: Mapping[str, Any]) -> RankFile:
-    _check_version(document)
-    # Version 0.6 called the relevance model a guide.
-    document = {"relevance_model" if key == "guide" else key: value for key, value in document.items()}
-    check_keys(document, _KEYS, "key of a rank file")
-    chosen = {key: document[key] for key in ("relevance_model", *_PARAMETERS) if key in document}
-    training = document.get("training", {})
-    if not isinstance(training, dict):
-        raise InvalidInput("`training` is not a table; head it with [training].")
-    history = _history(document.get("history", {}))
-    return RankFile(rules_of(document), **chosen, training=training, history=history)
-
-
-def _history(table: Any) -> tuple[Generation, ...]:
-    if not isinstance(table, dict):
-        raise InvalidInput("`history` is not a table; head it with [history].")
-    check_keys(table, ("generations",), "key of [history]")
-    rows = table.get("generations", [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InvalidInput("`generations` is not a list of tables; write each as {generation = 0, best = 0.5, ...}.")
-    return tuple(map(Generation.of, rows))
-
-
-def _check_version(document: Mapping[str, Any]) -> None:
-    """Check format and version first: a newer version may have other keys."""
-    if document.get("format", FORMAT) != FORMAT:
-        raise InvalidInput(f"The format is {printable(document['format'], 60)!r}; it must be {FORMAT!r}.")
-    version = document.get("version", VERSION)
-    if type(version) is not int or version < 1:
-        raise InvalidInput(f"The version is {printable(version, 60)}; it must be {VERSION}.")
-    if version > VERSION:
-        raise InvalidInput(f"The version is {version}, but this Scenthound reads {VERSION}: install a newer one.")
 
 
 def topic_ids(training: Mapping[str, object], key: str, file: str | Path) -> tuple[str, ...]:

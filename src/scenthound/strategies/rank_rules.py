@@ -9,7 +9,8 @@ rules made from the weights of rules are the same rules. With several rows, `bou
 The last rule applies to all others. johnson2003 (section 5) proposes that rules may differ; the design is ours.
 
 Distances are known from parents: seeds are at 0, and the links of a downloaded page are at most one farther than the
-page. If a page turns out to be closer than known, the distances of its links are corrected only by another parent (R).
+page. If a page turns out to be closer than known, the distances of its links are corrected only by another parent (our
+choice).
 
 Weights are written as formulas such as `0.3127*COMM_OUT + 0.2506*PARENT_1`
 - The largest weight is first, equal ones in the order of `SCORE_NAMES`; weights of 0 are left out.
@@ -22,14 +23,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import inf
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from scenthound.errors import InvalidParameter, UnknownName, printable
 from scenthound.model import IntArray, LongArray
+from scenthound.saved_state import Saved
 from scenthound.strategies.known_links import N_GENERATIONS
-from scenthound.strategies.per_url import per_url, restored, saved, with_room
+from scenthound.strategies.per_url import PerUrl
 
 #: The scores of the study, in the order of its Table 1.
 STUDY_SCORES = ("hub", "authority", "comm_in", "comm_out", *(f"parent_{k + 1}" for k in range(N_GENERATIONS)))
@@ -161,55 +164,41 @@ def weights_of(formula: str) -> Weights:
 #: The distance of a URL that was not seen; one more still fits 32 bits.
 UNREACHED = (1 << 31) - 2
 
-#: A distance takes 4 bytes, in an array that may be twice as long as needed.
-BYTES_PER_DISTANCE = 8
 
-
-class RuleChoice:
+class RuleChoice(Saved):
     """Selects the rule for each URL. Distances are stored only if rules are split by distance."""
+
+    _SAVED = ("_downloaded", "_distance")
 
     def __init__(self, rules: RankRules) -> None:
         self._by_distance = rules.split_by == "distance"
         self._by_phase = rules.split_by == "phase"
         self._bounds = np.array(rules.bounds, np.int64)
-        self._n_downloaded = 0
-        self._distance = per_url(UNREACHED, np.int32)
+        self._downloaded = 0
+        self._distance = PerUrl(UNREACHED, np.int32)
 
     def begin(self, seeds: Sequence[int]) -> None:
         if self._by_distance:
-            pages = np.array(seeds, np.int32)
-            self._distance = with_room(self._distance, pages, UNREACHED)
-            self._distance[pages] = 0
+            self._distance[np.array(seeds, np.int32)] = 0
 
     def add(self, page: int, links: IntArray) -> None:
         """Add a downloaded page with its distinct links."""
-        self._n_downloaded += 1
-        if self._by_distance:
-            self._distance = with_room(self._distance, links, UNREACHED)
-            self._distance[links] = np.minimum(self._distance[links], self._distance[page] + 1)
+        self._downloaded += 1
+        self.learn_distances(links, self._distance[page] + 1)
 
     def distances(self, pages: IntArray) -> IntArray:
         """The distances of pages from the seeds; `UNREACHED` if distances are not stored."""
         if not self._by_distance:
             return np.full(len(pages), UNREACHED, np.int32)
-        self._distance = with_room(self._distance, pages, UNREACHED)
         return self._distance[pages]
 
-    def learn_distances(self, pages: IntArray, distances: IntArray) -> None:
-        """Learn the distances of distinct pages that another shard has found."""
+    def learn_distances(self, pages: IntArray, distances: npt.ArrayLike) -> None:
+        """Learn distances of distinct pages, which may be longer than those known."""
         if self._by_distance:
-            self._distance = with_room(self._distance, pages, UNREACHED)
             self._distance[pages] = np.minimum(self._distance[pages], distances)
 
     def rule_of(self, pages: IntArray) -> LongArray | int:
         """The index of the rule for each page, or of one rule for all."""
         if self._by_distance:
             return np.searchsorted(self._bounds, self._distance[pages], side="left")
-        return int(np.searchsorted(self._bounds, self._n_downloaded, side="right")) if self._by_phase else 0
-
-    def state(self) -> dict[str, Any]:
-        return {"downloaded": self._n_downloaded, "distance": saved(self._distance, UNREACHED)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._n_downloaded = state["downloaded"]
-        self._distance = restored(state["distance"], UNREACHED, np.int32)
+        return int(np.searchsorted(self._bounds, self._downloaded, side="right")) if self._by_phase else 0

@@ -20,21 +20,21 @@ updated only if a rule weighs it.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from scenthound.errors import PluginError
 from scenthound.model import BoolArray, FloatArray, IntArray, Links, Seed
+from scenthound.saved_state import Saved
 from scenthound.strategies.cash import MOST_CASH, UNVISITED, expected_relevance, revised_cash, shares_of
 from scenthound.strategies.frontier_strategy import best_of_repeats, seed_arrays
 from scenthound.strategies.known_links import Generations, KnownLinks
-from scenthound.strategies.per_url import grown, per_url, predicted_relevance, restored, saved, with_room
+from scenthound.strategies.per_url import PerUrl, predicted_relevance
 from scenthound.strategies.rank_rules import STUDY_SCORES
 
-#: How HUB combines a URL's parents (Eq. 3 leaves it open; SPEC section 2, R: their mean).
+#: How HUB combines a URL's parents (Eq. 3 leaves it open; our choice is their mean).
 HubOver = Literal["mean", "max"]
 
 #: Whose ranks a download renews besides those of its own links: nobody's, or those of its siblings.
@@ -56,33 +56,22 @@ class RankScores:
         self.n_seen = 0
         self._seeds: list[int] = []
         # By URL.
-        self._counts = np.zeros((0, 4), np.int64)
-        self._most_links = np.zeros(0, np.int32)
-        self._is_seed = np.zeros(0, np.bool_)
-        self._in_community = np.zeros(0, np.bool_)
+        self._counts = PerUrl(0, np.int64, 4)
+        self._most_links = PerUrl(0, np.int32)
+        self._is_seed = PerUrl(False, np.bool_)
+        self._in_community = PerUrl(False, np.bool_)
 
     def begin(self, seeds: Sequence[int]) -> None:
         """Learn the seeds."""
         self._seeds = list(dict.fromkeys(seeds))
-        self._reach(max(seeds, default=-1) + 1)
-        self._is_seed[self._seeds] = True
-        self._in_community[self._seeds] = True
+        pages = np.array(self._seeds, np.int32)
+        self._is_seed[pages] = True
+        self._in_community[pages] = True
         self.n_seen = len(self._seeds)
-
-    def _reach(self, n_urls: int) -> None:
-        if n_urls <= len(self._counts):
-            return
-        self._known.reach(n_urls)
-        self._generations.reach(n_urls)
-        self._counts = grown(self._counts, n_urls, 0)
-        self._most_links = grown(self._most_links, n_urls, 0)
-        self._is_seed = grown(self._is_seed, n_urls, False)
-        self._in_community = grown(self._in_community, n_urls, False)
 
     def add(self, page: int, score: float, links: IntArray) -> IntArray:
         """Add a downloaded page with its classifier score and its distinct links. Returns its siblings, which share a
         parent with it, if it joins the community, and otherwise nothing."""
-        self._reach(1 + int(links.max(initial=page)))
         siblings = links[:0]
         if score >= 0 and not self._in_community[page]:
             siblings = self._join_community(page)
@@ -91,7 +80,7 @@ class RankScores:
         n_into_community = np.count_nonzero(self._in_community[links])
         counts += np.array([1, len(links), self._in_community[page], n_into_community])
         self._counts[links] = counts
-        self._most_links[links] = np.maximum(self._most_links[links], len(links))
+        self._most_links.raise_to(links, len(links))
         self._known.add(page, links)
         self._generations.add(page, score, links)
         return siblings
@@ -100,7 +89,7 @@ class RankScores:
         """Each parent of the page has one more link into the community, which counts for every URL it links to."""
         self._in_community[page] = True
         _, siblings = self._known.out_links(self._known.parents(page))
-        np.add.at(self._counts[:, N_LINKS_INTO_COMMUNITY], siblings, 1)
+        np.add.at(self._counts.numbers[:, N_LINKS_INTO_COMMUNITY], siblings, 1)
         return np.unique(siblings)
 
     def is_seed(self, pages: IntArray) -> BoolArray:
@@ -159,8 +148,8 @@ class Download:
     n_seen: int
 
 
-class ExtraScore(ABC):
-    """An additional score of every URL seen."""
+class ExtraScore(Saved, ABC):
+    """An additional score of every URL seen. `restore` is called instead of `begin`."""
 
     #: Its memory per URL, in arrays that may be twice as long as needed.
     bytes_per_url: ClassVar[int]
@@ -177,98 +166,53 @@ class ExtraScore(ABC):
     def of(self, pages: IntArray) -> FloatArray:
         """The scores of URLs seen."""
 
-    @abstractmethod
-    def state(self) -> dict[str, Any]: ...
 
-    @abstractmethod
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore a `state`; called instead of `begin`."""
-
-
-class _BestLink(ExtraScore):
+class BestLink(ExtraScore):
     """The highest score of any link to a URL."""
 
     bytes_per_url = 16
+    _SAVED = ("_best",)
 
-    def __init__(self) -> None:
-        self._best = per_url(0, np.float64)
+    def __init__(self, link_scores: Callable[[Links], FloatArray]) -> None:
+        self._link_scores = link_scores
+        self._best = PerUrl(0, np.float64)
 
     def begin(self, seeds: Sequence[Seed]) -> None:
         """Nothing to do: no link to a seed has been seen."""
 
-    @abstractmethod
-    def _link_scores(self, links: Links) -> FloatArray | None:
-        """The score of each link."""
-
     def add(self, download: Download) -> None:
-        scores = self._link_scores(download.links)
-        if scores is None:
-            raise PluginError(
-                "`Links.anchors` or `Links.predicted` is missing: drivers provide them to strategies that need them."
-            )
-        _, best = best_of_repeats(download.links.pages, scores)
-        self._best = with_room(self._best, download.pages, 0)
-        self._best[download.pages] = np.maximum(self._best[download.pages], best)
+        _, best = best_of_repeats(download.links.pages, self._link_scores(download.links))
+        self._best.raise_to(download.pages, best)
 
     def of(self, pages: IntArray) -> FloatArray:
-        self._best = with_room(self._best, pages, 0)
         return self._best[pages]
-
-    def state(self) -> dict[str, Any]:
-        return {"best": saved(self._best, 0)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._best = restored(state["best"], 0, np.float64)
-
-
-class AnchorScore(_BestLink):
-    def _link_scores(self, links: Links) -> FloatArray | None:
-        return links.anchors
-
-
-class ContextScore(_BestLink):
-    def _link_scores(self, links: Links) -> FloatArray | None:
-        return links.predicted
 
 
 class HostSuccess(ExtraScore):
     """HOST_SUCCESS."""
 
     bytes_per_url = 24
+    _SAVED = ("_host", "_counts")
 
     def __init__(self) -> None:
-        self._host = per_url(0, np.int32)
-        # By host: pages downloaded, and those of them in the community.
-        self._counts = np.zeros((0, 2), np.int32)
+        self._host = PerUrl(0, np.int32)
+        #: By host: pages downloaded, and those of them in the community.
+        self._counts = PerUrl(0, np.int32, 2)
 
     def begin(self, seeds: Sequence[Seed]) -> None:
         self.learn_hosts(*seed_arrays(seeds))
 
     def learn_hosts(self, pages: IntArray, hosts: IntArray) -> None:
-        self._host = with_room(self._host, pages, 0)
         self._host[pages] = hosts
-        self._counts = grown(self._counts, 1 + int(hosts.max(initial=0)), 0)
 
     def add(self, download: Download) -> None:
         self.learn_hosts(download.pages, download.hosts)
-        (host,) = self._hosts(np.array([download.page], np.int32))
-        self._counts[host] += np.array([1, download.in_community], np.int32)
-
-    def _hosts(self, pages: IntArray) -> IntArray:
-        self._host = with_room(self._host, pages, 0)
-        return self._host[pages]
+        self._counts[int(self._host[download.page])] += np.array([1, download.in_community], np.int32)
 
     def of(self, pages: IntArray) -> FloatArray:
-        counts = self._counts[self._hosts(pages)]
+        counts = self._counts[self._host[pages]]
         share: FloatArray = counts[:, 1] / np.maximum(counts[:, 0], 1)
         return share
-
-    def state(self) -> dict[str, Any]:
-        return {"host": saved(self._host, 0), "counts": self._counts.tolist()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._host = restored(state["host"], 0, np.int32)
-        self._counts = np.array(state["counts"], np.int32).reshape(-1, 2)
 
 
 #: a, d and b of wang2009.
@@ -279,25 +223,20 @@ class CashScore(ExtraScore):
     """The cash of each URL and the relevance of the visited ones."""
 
     bytes_per_url = 32
+    _SAVED = ("_cash", "_relevance", "_circulating", "_n_seen")
 
     def __init__(self) -> None:
-        self._cash = per_url(0, np.float64)
-        self._relevance = per_url(UNVISITED, np.float64)
+        self._cash = PerUrl(0, np.float64)
+        self._relevance = PerUrl(UNVISITED, np.float64)
         self._circulating = 1.0
         self._n_seen = 0
 
     def begin(self, seeds: Sequence[Seed]) -> None:
         pages, _ = seed_arrays(seeds)
-        self._make_room(pages)
         self._cash[pages] = np.ones(len(pages)) / len(pages)
-
-    def _make_room(self, pages: IntArray) -> None:
-        self._cash = with_room(self._cash, pages, 0)
-        self._relevance = with_room(self._relevance, pages, UNVISITED)
 
     def add(self, download: Download) -> None:
         page, relevance = download.page, download.relevance
-        self._make_room(np.append(download.pages, np.int32(page)))
         self._relevance[page] = relevance
         self._n_seen = download.n_seen
         before = float(self._cash[page])
@@ -315,22 +254,8 @@ class CashScore(ExtraScore):
         return expected_relevance(self._relevance, download.pages, promised)
 
     def of(self, pages: IntArray) -> FloatArray:
-        self._make_room(pages)
         if self._circulating <= 0:
             return np.zeros(len(pages))
         with np.errstate(over="ignore"):
             scores: FloatArray = self._cash[pages] * self._n_seen / self._circulating
         return np.minimum(scores, MOST_CASH)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "cash": saved(self._cash, 0),
-            "relevance": saved(self._relevance, UNVISITED),
-            "circulating": self._circulating,
-            "n_seen": self._n_seen,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self._cash = restored(state["cash"], 0, np.float64)
-        self._relevance = restored(state["relevance"], UNVISITED, np.float64)
-        self._circulating, self._n_seen = state["circulating"], state["n_seen"]

@@ -14,16 +14,17 @@ When a URL is scored
   links, however long the queue is.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from scenthound.frontier.base import UpdateRule
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import LinkReason, MemoryBound, SeenWeb, Sharding, State
+from scenthound.strategies.base import SeenWeb, Sharding
 from scenthound.strategies.frontier_strategy import (
     Buffer,
     FrontierStrategy,
@@ -32,7 +33,7 @@ from scenthound.strategies.frontier_strategy import (
     best_of_repeats,
     seed_arrays,
 )
-from scenthound.strategies.link_evidence import FEATURES, FoundLinks, LinkEvidence, WordScores, log_odds
+from scenthound.strategies.link_evidence import FoundLinks, LinkEvidence, WordScores, log_odds
 from scenthound.strategies.per_url import Window, anchor_scores, context_scores
 from scenthound.strategies.scent_weights import default_weights, read_weights
 from scenthound.strategies.word_odds import WordOdds
@@ -40,26 +41,17 @@ from scenthound.text.windows import context_bounds
 
 #: The least divisor of scores: with a lower one, an irrelevant start page would count as relevant.
 LEAST_HIGHEST = 0.25
-#: All queued URLs are scored again when the crawl has so many times more pages than the last time.
+#: All queued URLs are scored again when the crawl has this many times more pages than the last time.
 GROWTH = 1.3
-#: And only if so many URLs were scored since then, for each queued one.
+#: And only if this many URLs were scored since then, for each queued one.
 RESCORING = 1.0
 
 #: Words with higher numbers are ignored. A live crawl numbers words in the order in which it meets them.
 MaxWords = Annotated[int, Bounds(0, 1 << 24)]
 MAX_WORDS = 1 << 18
 
-#: Features that are explained together: what words say.
-WORDS = ("context_words", "page_words", "page_words_for")
-#: Reasons that contribute less to a score are not worth a line.
-LEAST_CONTRIBUTION = 0.1
-MAX_NAMED_WORDS = 3
-EVERYTHING_ELSE = "everything else"
 
-#: The evidence of a URL, in an array that is at most a sixteenth longer than needed.
-BYTES_PER_URL = 170
-
-
+@dataclass(eq=False)
 class Scent(FrontierStrategy):
     """`file` has the weights of the features; without it, those that ship with the package. `window` is the number of
     words around a link, `max_words` the number of words whose log-odds are learned; `n` and `buffer` are those of
@@ -68,30 +60,24 @@ class Scent(FrontierStrategy):
     summary = "the n links that look most relevant by all pages that link to them, words and neighbours"
     needs_anchors = True
     update_rule = UpdateRule.LATEST
+    saved = ("_evidence", "_context_odds", "_page_odds", "_highest", "_n_scored", "_n_when_rescored")
+    bytes_per_url = 170  # the evidence, in an array that is at most a sixteenth longer than needed
 
-    _evidence: LinkEvidence
-    _context_odds: WordOdds
-    _page_odds: WordOdds
+    file: str | None = None
+    window: Window = 20
+    max_words: MaxWords = MAX_WORDS
+    n: RoundSize = 1
+    buffer: Buffer = None
 
-    def __init__(
-        self,
-        file: str | None = None,
-        window: Window = 20,
-        max_words: MaxWords = MAX_WORDS,
-        n: RoundSize = 1,
-        buffer: Buffer = None,
-    ) -> None:
-        super().__init__(n, buffer)
-        self.context_words = window
-        self._window = window
-        self._max_words = max_words
-        self._weights = default_weights() if file is None else read_weights(file)
+    def __post_init__(self) -> None:
+        self.context_words = self.window
+        self._weights = default_weights() if self.file is None else read_weights(self.file)
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
         self._evidence = LinkEvidence()
-        self._context_odds = WordOdds(self._max_words)
-        self._page_odds = WordOdds(self._max_words)
+        self._context_odds = WordOdds(self.max_words)
+        self._page_odds = WordOdds(self.max_words)
         #: The highest relevance of a context, an anchor and a page.
         self._highest = [LEAST_HIGHEST] * 3
         self._n_scored = 0
@@ -169,7 +155,7 @@ class Scent(FrontierStrategy):
     def _windows(self, page: int, n_links: int, n_words: int) -> tuple[IntArray, IntArray]:
         """The words around each link of a visit. Links of earlier pages that a shorter path brought into reach of the
         maximum depth have none: they count as links of this page, since the driver does not say whose they are."""
-        first, last = context_bounds(*self._seen.link_positions(page), n_words, self._window)
+        first, last = context_bounds(*self._seen.link_positions(page), n_words, self.window)
         if len(first) < n_links:
             elsewhere = np.full(n_links - len(first), n_words, np.int32)
             first, last = np.concatenate((first, elsewhere)), np.concatenate((last, elsewhere))
@@ -187,59 +173,6 @@ class Scent(FrontierStrategy):
         self._n_scored = 0
         self._n_when_rescored = self._evidence.n_visited
 
-    def reasons(self, page: int) -> list[LinkReason]:
-        pages = np.array([page], np.int32)
-        if not self._evidence.has_score(pages)[0]:
-            return []
-        _, of_queue = self.queued_features()
-        limits = self._weights.low, self._weights.high
-        [features] = self._evidence.features(pages, self._words())
-        average = np.clip(of_queue, *limits).mean(axis=0) if len(of_queue) else 0.0
-        above = dict(zip(FEATURES, self._weights.weight * (np.clip(features, *limits) - average), strict=True))
-        reasons = [
-            LinkReason(text, float(sum(above[name] for name in names)), words)
-            for text, names, words in self._possible_reasons(page, dict(zip(FEATURES, features, strict=True)))
-        ]
-        reasons = sorted(
-            (each for each in reasons if each.contribution >= LEAST_CONTRIBUTION), key=lambda each: -each.contribution
-        )
-        rest = float(sum(above.values())) - sum(each.contribution for each in reasons)
-        return [*reasons, LinkReason(EVERYTHING_ELSE, rest)]
-
-    def _possible_reasons(
-        self, page: int, features: Mapping[str, float]
-    ) -> Iterator[tuple[str, Sequence[str], tuple[int, ...]]]:
-        """Texts, the features that they stand for, and words. All compare the URL with the average queued one."""
-        n_parents, n_relevant, n_expected = self._evidence.relevant_parents(page)
-        are = "page that links to it is" if n_parents == 1 else "pages that link to it are"
-        if n_relevant > n_expected:
-            # As the model scores them: about that, if the highest score has changed in the meantime.
-            n_relevant, n_expected = n_relevant * self._highest[-1], n_expected * self._highest[-1]
-            text = f"{n_relevant:.1f} of {n_parents} {are} relevant, {n_expected:.1f} expected"
-            yield text, ("enrichment",), ()
-        yield "the pages that link to it are more like the topic", ("page_mean",), ()
-        yield "the words around links to it are more like the topic", ("context_mean",), ()
-        yield "the anchors of links to it are more like the topic", ("anchor_mean", "anchor_best"), ()
-        if features["neighbours"] > 0:
-            yield "visited pages that are linked next to it are relevant", ("neighbours", "relevant_neighbours"), ()
-        if features["siblings"] > 0:
-            yield "other pages that its parents link to are relevant", ("siblings", "relevant_siblings"), ()
-        if typical := self._typical_words(page):
-            yield "words around its best link are typical of relevant pages", WORDS, typical
-        # The weights of these may have either sign.
-        weight = dict(zip(FEATURES, self._weights.weight, strict=True))
-        nearer = "nearer to the start pages, or more links lead to it"
-        farther = "farther from the start pages, and fewer links lead to it"
-        yield f"it is {nearer if weight['cash'] > 0 else farther}", ("cash",), ()
-        number = "more" if weight["n_links"] > 0 else "fewer"
-        yield f"the pages that link to it have {number} links", ("n_links",), ()
-
-    def _typical_words(self, page: int) -> tuple[int, ...]:
-        """Those words around the best link to a URL that speak most for relevance."""
-        words = dict.fromkeys(self._evidence.words(page).tolist())
-        odds = {word: self._context_odds.of(word) + self._page_odds.of(word) for word in words}
-        return tuple(sorted((word for word in odds if odds[word] > 0), key=lambda word: -odds[word])[:MAX_NAMED_WORDS])
-
     def queued_features(self) -> tuple[IntArray, FloatArray]:
         """The queued URLs that have a score, and their features."""
         queued = np.sort(self._frontier.queued_pages())
@@ -248,24 +181,3 @@ class Scent(FrontierStrategy):
 
     def _words(self) -> WordScores:
         return WordScores(self._context_odds.log_odds, self._page_odds.log_odds)
-
-    def memory_bound(self) -> MemoryBound:
-        bound = super().memory_bound()
-        return MemoryBound(bound.queued, bound.bytes_per_queued, bound.bytes_per_url + BYTES_PER_URL)
-
-    def _own_state(self) -> dict[str, Any]:
-        return {
-            "evidence": self._evidence.state(),
-            "context_odds": self._context_odds.state(),
-            "page_odds": self._page_odds.state(),
-            "highest": [*self._highest],
-            "n_scored": self._n_scored,
-            "n_when_rescored": self._n_when_rescored,
-        }
-
-    def _restore_own(self, state: State) -> None:
-        self._evidence = LinkEvidence.restored(state["evidence"])
-        self._context_odds.restore(state["context_odds"])
-        self._page_odds.restore(state["page_odds"])
-        self._highest = [*state["highest"]]
-        self._n_scored, self._n_when_rescored = state["n_scored"], state["n_when_rescored"]

@@ -17,26 +17,24 @@ Where the figure leaves details open
   linked twice from a page, the better neighbourhood counts.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass
 from random import Random
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
-from scenthound.strategies.base import MemoryBound, SeenWeb, State
+from scenthound.strategies.base import SeenWeb
 from scenthound.strategies.fish_search import Depth, DepthBoundSearch, Threshold
 from scenthound.strategies.frontier_strategy import Buffer, RoundSize, best_of_repeats
-from scenthound.strategies.per_url import Window, anchor_scores, context_scores, per_url, restored, saved, with_room
+from scenthound.strategies.per_url import PerUrl, Window, anchor_scores, context_scores
 
 #: A weight or a decay factor.
 Share = Annotated[float, Bounds(0, 1)]
 
-#: The inherited score of a URL, in an array that may be twice as long as needed.
-BYTES_PER_INHERITANCE = 16
 
-
+@dataclass(eq=False, kw_only=True)
 class SharkSearch(DepthBoundSearch):
     """`delta` is the decay of inherited scores, `beta` the weight of the anchor in the neighbourhood score and `gamma`
     the weight of the inherited score in the potential score: constants that Fig. 2 leaves open; 0.5, 0.8 and 0.5 are
@@ -46,67 +44,45 @@ class SharkSearch(DepthBoundSearch):
     summary = "the links with the highest inherited score and the most relevant anchors and surrounding words"
     needs_anchors = True
     sharding = DepthBoundSearch.sharding
+    saved = ("_inherited",)
+    bytes_per_url = DepthBoundSearch.bytes_per_url + 16
 
-    _inherited: FloatArray
+    delta: Share = 0.5
+    beta: Share = 0.8
+    gamma: Share = 0.5
+    window: Window = 20
+    depth: Depth = 3
+    threshold: Threshold = 0.0
+    revive: bool = False
+    n: RoundSize = 1
+    buffer: Buffer = None
 
-    def __init__(
-        self,
-        *,
-        delta: Share = 0.5,
-        beta: Share = 0.8,
-        gamma: Share = 0.5,
-        window: Window = 20,
-        depth: Depth = 3,
-        threshold: Threshold = 0.0,
-        revive: bool = False,
-        n: RoundSize = 1,
-        buffer: Buffer = None,
-    ) -> None:
-        super().__init__(depth=depth, threshold=threshold, revive=revive, n=n, buffer=buffer)
-        self._decay = delta
-        self._anchor_weight = beta
-        self._inheritance_weight = gamma
-        self.context_words = window
+    def __post_init__(self) -> None:
+        self.context_words = self.window
 
     def _begin(self, rng: Random, seen: SeenWeb) -> None:
         super()._begin(rng, seen)
-        self._inherited = per_url(0, np.float64)
+        self._inherited = PerUrl(0, np.float64)
 
     def _potential_scores(self, visit: Visit, relevant: bool) -> tuple[IntArray, FloatArray]:
-        self._inherited = with_room(self._inherited, np.append(visit.links.pages, visit.page), 0)
-        inherited = self._decay * (visit.relevance if relevant else float(self._inherited[visit.page]))  # step 1
-        self._inherited[visit.links.pages] = np.maximum(self._inherited[visit.links.pages], inherited)
+        inherited = self.delta * (visit.relevance if relevant else float(self._inherited[visit.page]))  # step 1
+        self._inherited.raise_to(visit.links.pages, inherited)
         distinct, neighbourhood = best_of_repeats(visit.links.pages, self._neighbourhood(visit.links))
-        weight = self._inheritance_weight
-        return distinct, weight * inherited + (1 - weight) * neighbourhood  # step 6
+        return distinct, self.gamma * inherited + (1 - self.gamma) * neighbourhood  # step 6
 
     def _inheritance(self, pages: IntArray) -> list[FloatArray]:
-        self._inherited = with_room(self._inherited, pages, 0)
         return [self._inherited[pages]]
 
     def receive(self, pages: IntArray, hosts: IntArray, values: FloatArray) -> None:
         super().receive(pages, hosts, values)
-        self._inherited = with_room(self._inherited, pages, 0)
-        self._inherited[pages] = np.maximum(self._inherited[pages], values[:, 2])
+        self._inherited.raise_to(pages, values[:, 2])
 
     def _inherit(self, page: int, target: int) -> None:
         super()._inherit(page, target)
-        self._inherited = with_room(self._inherited, np.array([page, target], np.int32), 0)
         self._inherited[target] = max(self._inherited[target], self._inherited[page])
 
     def _neighbourhood(self, links: Links) -> FloatArray:
         anchors = anchor_scores(links)
-        context = np.where(anchors > self._threshold, 1.0, context_scores(links))  # step 4
-        neighbourhood: FloatArray = self._anchor_weight * anchors + (1 - self._anchor_weight) * context  # step 5
+        context = np.where(anchors > self.threshold, 1.0, context_scores(links))  # step 4
+        neighbourhood: FloatArray = self.beta * anchors + (1 - self.beta) * context  # step 5
         return neighbourhood
-
-    def _own_state(self) -> dict[str, Any]:
-        return {**super()._own_state(), "inherited": saved(self._inherited, 0)}
-
-    def _restore_own(self, state: State) -> None:
-        super()._restore_own(state)
-        self._inherited = restored(state["inherited"], 0, np.float64)
-
-    def memory_bound(self) -> MemoryBound:
-        bound = super().memory_bound()
-        return replace(bound, bytes_per_url=bound.bytes_per_url + BYTES_PER_INHERITANCE)

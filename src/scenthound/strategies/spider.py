@@ -113,8 +113,7 @@ class Spider:
         net = Perceptron(weights, last_change, *state["bias"])
         keywords = np.array(state["keywords"], np.int32)
         choices = [Choice(page, host, np.array(inputs, np.float64)) for page, host, inputs in state["choices"]]
-        # Checkpoints of earlier versions have no pages that agents looked at.
-        ahead = [(similarity, page) for similarity, page in state.get("ahead", ())]
+        ahead = [(similarity, page) for similarity, page in state["ahead"]]
         return cls(
             state["page"],
             state["energy"],

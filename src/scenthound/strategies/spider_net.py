@@ -1,5 +1,4 @@
-"""The neural net of an InfoSpiders agent, its inputs, and the choice of a link (menczer2001 section 6.3; SPEC section
-2).
+"""The neural net of an InfoSpiders agent, its inputs, and the choice of a link (menczer2001 section 6.3).
 
 The net
 - A perceptron: one input for each keyword, one sigmoid output, and a learned bias. Without the bias a link without
@@ -12,8 +11,8 @@ The inputs
 - Keywords are distinct word numbers in ascending order; the columns of inputs follow them.
 - Input k of link l is the sum of 1/dist over the occurrences of keyword k near l. The study only says that near
   occurrences weigh more.
-- dist in words (SPEC R): the word next to the anchor is at 1, the next one at 2, and so on up to the window, on both
-  sides. Stop words and the words of the title, which come first, count as words.
+- dist in words (our choice): the word next to the anchor is at 1, the next one at 2, and so on up to the window, on
+  both sides. Stop words and the words of the title, which come first, count as words.
 - dist in links: 1 more than the number of other links that are completely in between, up to `links_between`.
 - The words of the anchor itself are at 1 in both.
 - With `frequency` each occurrence counts 1 instead of 1/dist: term frequencies, as in the similarity (Eq. 1).
@@ -24,14 +23,13 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import sqrt
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
-from scenthound.strategies.base import State
-from scenthound.strategies.per_url import per_url, restored, saved, with_room
+from scenthound.saved_state import Saved, State
+from scenthound.strategies.per_url import PerUrl
 from scenthound.text.vectors import count_words, occurrences
 
 #: Added to random numbers, so that 0 has a logarithm.
@@ -211,30 +209,31 @@ class Mark(IntEnum):
     DEAD = 3
 
 
-class SpiderMap:
+class SpiderMap(Saved):
     """What all agents of a crawl know: the state of each URL, and relevance and length of visited pages.
 
     A page is open until an agent requests it, then in flight, and finally visited or dead. Two agents never request the
     same page."""
 
+    #: The rest follows from it.
+    _SAVED = ("_marks", "_relevance", "_sum_of_relevance")
+
     def __init__(self) -> None:
-        self._marks: npt.NDArray[np.uint8] = per_url(Mark.OPEN, np.uint8)
-        self._relevance: FloatArray = per_url(0, np.float64)
-        self._squared_length: FloatArray = per_url(NOT_COUNTED, np.float64)
+        self._marks = PerUrl(Mark.OPEN, np.uint8)
+        self._relevance = PerUrl(0, np.float64)
+        self._squared_length = PerUrl(NOT_COUNTED, np.float64)
         self.n_visited = 0
         self._sum_of_relevance = 0.0
 
     def __getitem__(self, page: int) -> Mark:
-        return Mark(int(self._marks[page])) if page < len(self._marks) else Mark.OPEN
+        return Mark(int(self._marks[page]))
 
     def __setitem__(self, page: int, mark: Mark) -> None:
-        self._marks = with_room(self._marks, np.array([page], np.int32), Mark.OPEN)
         self._marks[page] = mark
 
     def visit(self, page: int, relevance: float) -> None:
         """Record a visit."""
         self[page] = Mark.VISITED
-        self._relevance = with_room(self._relevance, np.array([page], np.int32), 0)
         self._relevance[page] = relevance
         self.n_visited += 1
         self._sum_of_relevance += relevance
@@ -246,40 +245,22 @@ class SpiderMap:
 
     def relevance(self, page: int) -> float:
         """The relevance of a visited page."""
-        return float(self._relevance[page]) if page < len(self._relevance) else 0.0
+        return float(self._relevance[page])
 
     def squared_length(self, page: int, words: IntArray) -> float:
         """The squared length of a visited page with these words, cached because counting dominates the learning time.
         Not part of the state, because it can be recomputed."""
-        self._squared_length = with_room(self._squared_length, np.array([page], np.int32), NOT_COUNTED)
         if self._squared_length[page] == NOT_COUNTED:
             self._squared_length[page] = squared_length(words)
         return float(self._squared_length[page])
 
     def may_follow(self, pages: IntArray) -> BoolArray:
         """Which pages are open or visited, so that links to them may be followed."""
-        return self._of(pages) < Mark.IN_FLIGHT
+        return self._marks[pages] < Mark.IN_FLIGHT
 
     def any_in_flight(self, pages: IntArray) -> bool:
-        return bool((self._of(pages) == Mark.IN_FLIGHT).any())
+        return bool((self._marks[pages] == Mark.IN_FLIGHT).any())
 
-    def _of(self, pages: IntArray) -> npt.NDArray[np.uint8]:
-        self._marks = with_room(self._marks, pages, Mark.OPEN)
-        return self._marks[pages]
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "marks": saved(self._marks, Mark.OPEN),
-            "relevance": saved(self._relevance, 0),
-            "sum_of_relevance": self._sum_of_relevance,
-        }
-
-    @classmethod
-    def restored(cls, state: State) -> "SpiderMap":
-        spider_map = cls()
-        spider_map._marks = restored(state["marks"], Mark.OPEN, np.uint8)
-        spider_map._relevance = restored(state["relevance"], 0, np.float64)
-        spider_map.n_visited = int((spider_map._marks == Mark.VISITED).sum())
-        # Of earlier versions, up to rounding; their crawls do not use it.
-        spider_map._sum_of_relevance = state.get("sum_of_relevance", float(spider_map._relevance.sum()))
-        return spider_map
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.n_visited = int((self._marks.numbers == Mark.VISITED).sum())

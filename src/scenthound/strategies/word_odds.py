@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from scenthound import native
 from scenthound.model import FloatArray, IntArray
+from scenthound.native import _native
 from scenthound.strategies.per_url import grown
 
 PRIOR_PAGES = 20.0
@@ -37,13 +37,7 @@ class WordOdds:
         n_words = int(distinct[-1]) + 1
         self._relevance = grown(self._relevance, n_words, 0.0)[: self._max_words]
         self._n_pages = grown(self._n_pages, n_words, 0.0)[: self._max_words]
-        if native.is_available():
-            from scenthound.native import _native
-
-            _native.learn_words(self._relevance, self._n_pages, distinct, relevance)
-        else:
-            self._relevance[distinct] += relevance
-            self._n_pages[distinct] += 1.0
+        _native.learn_words(self._relevance, self._n_pages, distinct, relevance)
 
     def update(self, mean_relevance: float) -> None:
         """Compute the log-odds from what was learned."""
@@ -51,10 +45,6 @@ class WordOdds:
         share = (self._relevance + PRIOR_PAGES * mean) / (self._n_pages + PRIOR_PAGES)
         share = np.clip(share, LEAST_SHARE, 1 - LEAST_SHARE)
         self.log_odds = np.log(share / (1.0 - share)) - math.log(mean / (1.0 - mean))
-
-    def of(self, word: int) -> float:
-        """The log-odds of one word."""
-        return float(self.log_odds[word]) if word < len(self.log_odds) else 0.0
 
     def state(self) -> dict[str, Any]:
         return {"relevance": self._relevance.copy(), "n_pages": self._n_pages.copy(), "log_odds": self.log_odds}
@@ -66,9 +56,5 @@ class WordOdds:
 
 def distinct_words(words: IntArray) -> IntArray:
     """The distinct words, ascending, without stop words."""
-    if native.is_available():
-        from scenthound.native import _native
-
-        found, _, _ = _native.count_terms(np.ascontiguousarray(words, np.int32), np.array([len(words)], np.int32))
-        return np.frombuffer(found, np.int32)
-    return np.unique(words[words > 0])
+    found, _, _ = _native.count_terms(np.ascontiguousarray(words, np.int32), np.array([len(words)], np.int32))
+    return np.frombuffer(found, np.int32)

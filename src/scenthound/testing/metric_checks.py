@@ -35,9 +35,19 @@ def check_metric(metric: Metric) -> None:
         curve = _curve(metric, trace, ground_truth, len(trace))
         again = metric.curve(trace, ground_truth, len(trace))
         _require(_same(curve, again), "not-reproducible", "The same trace must give the same curve.")
-        _check_causality(metric, trace, ground_truth, curve)
-        _check_early_end(metric, trace, ground_truth)
-        _check_ignorance(metric, trace, ground_truth)
+        half = len(trace) // 2
+        early = _first(trace, half)
+        for curve_of_half in (metric.curve(early, ground_truth, half), metric.curve(trace, ground_truth, half)):
+            same = _same(curve_of_half, curve[:half])
+            _require(same, "later-pages", "The value after t pages must not depend on pages visited later.")
+        # A crawl that ended early has a curve up to the requested step, even if it visited no page.
+        for ended in (early, _first(trace, 0)):
+            _curve(metric, ended, ground_truth, len(trace))
+        none = trace.pages[:0]
+        nothing = GroundTruth(none, none, none, ground_truth.pool, FixedFacts())
+        is_number = np.isfinite(metric.curve(trace, nothing, len(trace)))
+        is_consistent = bool(is_number.all() or not is_number.any())
+        _require(is_consistent, "partly-defined", "A metric is defined for all steps of a crawl or for none.")
 
 
 def _curve(metric: Metric, trace: Trace, ground_truth: GroundTruth, n_steps: int) -> FloatArray:
@@ -63,32 +73,6 @@ def _arrays_of(ground_truth: GroundTruth) -> Iterator[IntArray | FloatArray | Bo
     yield from (facts.hosts(), facts.seed_hosts(), facts.vectors().weights)
     decisions = (facts.accepted_by(judge, calibrated=calibrated) for judge in JUDGES for calibrated in (False, True))
     yield from (accepted for accepted in decisions if accepted is not None)
-
-
-def _check_causality(metric: Metric, trace: Trace, ground_truth: GroundTruth, curve: FloatArray) -> None:
-    half = len(trace) // 2
-    early = _first(trace, half)
-    for curve_of_half in (metric.curve(early, ground_truth, half), metric.curve(trace, ground_truth, half)):
-        same = _same(curve_of_half, curve[:half])
-        _require(same, "later-pages", "The value after t pages must not depend on pages visited later.")
-
-
-def _check_early_end(metric: Metric, trace: Trace, ground_truth: GroundTruth) -> None:
-    """A crawl that ended early has a curve up to the requested step, even if it visited no page."""
-    half = len(trace) // 2
-    _curve(metric, _first(trace, half), ground_truth, len(trace))
-    _curve(metric, _first(trace, 0), ground_truth, len(trace))
-
-
-def _check_ignorance(metric: Metric, trace: Trace, ground_truth: GroundTruth) -> None:
-    none = trace.pages[:0]
-    nothing = GroundTruth(none, none, none, ground_truth.pool, FixedFacts())
-    known = np.isfinite(metric.curve(trace, nothing, len(trace)))
-    _require(
-        bool(known.all() or not known.any()),
-        "partly-defined",
-        "A metric is defined for all steps of a crawl or for none.",
-    )
 
 
 def _first(trace: Trace, n_pages: int) -> Trace:

@@ -6,15 +6,15 @@ that do not refuse to be split.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 from random import Random
 
 import numpy as np
 
 from scenthound.errors import PluginError
-from scenthound.frontier.shard_frontier import Departures
-from scenthound.simulator.shards import Shard, Shards, shards_of_urls
+from scenthound.frontier.departures import Departures
+from scenthound.simulator.shards import Shards, shards_of_urls
 from scenthound.simulator.simulator import simulate
 from scenthound.store.checkpoints import copied
 from scenthound.strategies.base import Strategy
@@ -150,7 +150,7 @@ def _check_scores(make: Factory) -> None:
         at = rng.randrange(candidates.index(url), len(candidates))
         chosen, candidates[at] = candidates[at], url
         visited = [each.visit(chosen) for each in (session, whole)]
-        session.deliver_all()
+        session.deliver()
         _require(
             visited[0] == visited[1],
             "exact-scores",
@@ -194,16 +194,10 @@ class _Session:
             rng=Random(7),
             topic=self.web.topic,
         )
-        for shard in self.all:
-            _require(
-                not len(shard.strategy.take_departures()),
-                "departing-seeds",
-                "Seeds must not depart: each shard gets all of them, and queues those at home.",
-            )
-
-    @property
-    def all(self) -> "list[Shard]":
-        return list(self.shards.shards)
+        self.all = self.shards.shards
+        none_departed = not any(len(shard.strategy.take_departures()) for shard in self.all)
+        message = "Seeds must not depart: each shard gets all of them, and queues those at home."
+        _require(none_departed, "departing-seeds", message)
 
     def finish(self, restored_after: int | None = None) -> None:
         """Crawl until nothing is queued, in flight or in transit."""
@@ -211,14 +205,14 @@ class _Session:
             if restored_after is not None and len(self.trace) >= restored_after:
                 self._restore()
                 restored_after = None
-            can_continue = {
-                self._ask_any: any(len(shard.strategy) for shard in self.all),
-                self._fetch_any: bool(self._in_flight),
-                self._deliver_next: bool(self._in_transit),
-            }
-            if not any(can_continue.values()):
+            turns: list[Callable[[], None]] = [
+                *([self._ask_any] if any(len(shard.strategy) for shard in self.all) else []),
+                *([self._fetch_any] if self._in_flight else []),
+                *([partial(self.deliver, 1)] if self._in_transit else []),
+            ]
+            if not turns:
                 return
-            self.rng.choice([turn for turn, is_possible in can_continue.items() if is_possible])()
+            self.rng.choice(turns)()
         raise PluginError("The shards do not end.", rule="endless")
 
     def _ask_any(self) -> None:
@@ -256,8 +250,7 @@ class _Session:
         if page is None:
             return []
         recorded = self.web.recorded
-        urls: list[int] = recorded.link_url[recorded.link_offset[page] : recorded.link_offset[page + 1]].tolist()
-        return urls
+        return recorded.link_url[recorded.link_offset[page] : recorded.link_offset[page + 1]].tolist()
 
     def visit(self, url: int) -> int | None:
         """Request one URL, and no other, and visit it: the recorded page, if it was queued and can be fetched."""
@@ -268,12 +261,9 @@ class _Session:
         self._note_requests(number, asked)
         return self._fetch(number, asked[0]) if asked else None
 
-    def deliver_all(self) -> None:
-        while self._in_transit:
-            self._deliver_next()
-
-    def _deliver_next(self) -> None:
-        self.shards.deliver(self._in_transit.popleft())
+    def deliver(self, at_most: int = ALL) -> None:
+        for _ in range(min(at_most, len(self._in_transit))):
+            self.shards.deliver(self._in_transit.popleft())
 
     def _take_departures(self, number: int) -> None:
         shard = self.all[number]
@@ -294,15 +284,11 @@ class _Session:
             self._in_transit.append(departures)
 
     def _restore(self) -> None:
-        for number, shard in enumerate(self.all):
+        for shard in self.all:
             state = copied(shard.strategy.state())
-            strategy = self.make()
-            strategy.split(shard.web.are_home)
-            strategy.restore(state, shard.web.seen)
-            self.shards = replace(
-                self.shards,
-                shards=[Shard(strategy, shard.web) if at == number else each for at, each in enumerate(self.all)],
-            )
+            shard.strategy = self.make()
+            shard.strategy.split(shard.web.are_home)
+            shard.strategy.restore(state, shard.web.seen)
 
 
 def _require(holds: bool, rule: str, message: str) -> None:

@@ -38,6 +38,36 @@ N_PAGES_KNOWN_AT_ONCE = 240
 FEW_LINKS, MANY_LINKS = 2, 200
 #: The fraction of the memory for URLs that may depend on how often they were found.
 SLACK_SHARE = 0.5
+#: What the error of each broken rule says.
+RULES = {
+    "factory": "`check_strategy` needs {needed}.",
+    "visits-nothing": "A crawl from a recorded seed must visit at least that seed. Queue the seeds in `start`.",
+    "not-reproducible": "Two crawls with the same seeds and generator differ{where}. Draw random numbers only from the "
+    "generator passed to `start`, and do not depend on the order of a set.",
+    "shared-state": "What `state` returned has changed when its crawl continued: return copies of lists and arrays.",
+    "restore": "A crawl restored after {n_before} pages must continue as if never stopped, but it differs{where}. "
+    "Everything that `ask`, `tell` and `drop` change must be part of `state`, and be set again by `restore`.",
+    "state": "`{path}` {reason}.",
+    "bytes-per-link": "The strategy holds {n_bytes:,} more bytes for {n_links:,} more links to the same pages; "
+    "`memory_bound` ({per_link} bytes per link) allows {may_hold:,}. Bytes of its largest attributes: {largest}.",
+    "bytes": "The strategy holds {held:,} bytes for {n_queued:,} queued pages, {n_urls:,} URLs and {n_links:,} links; "
+    "`memory_bound` allows {may_hold:,}. Bytes of its largest attributes: {largest}.",
+    "pages-left": "`ask` returned no page although all hosts are ready and len() is {n}. Requested pages are no longer "
+    "queued, whether they were visited or dropped ({n_dropped} were dropped).",
+    "kernel": "The kernel must visit the pages of the strategy.",
+    "not-a-list": "`ask` must return a list of integers, not {asked!r}. `tolist()` makes one of an array.",
+    "len": "`ask` returned {n_asked} pages, but len() was {n_queued}.",
+    "too-many-pages": "`ask({n})` must not return {n_asked} pages.",
+    "unknown-page": "Page {page} was requested, but it is not a seed and no visited page links to it.",
+    "requested-twice": "Page {page} was requested twice: it {fate}. Queue a page when it is first found.",
+    "host-not-ready": "Page {page} was requested, but host {host} is not ready.",
+    "one-page-per-host": "`ask` returned {n} pages on host {host}; with `ready` each host has one.",
+    "number-of-regrets": "`regrets` must return one value for each page of the last `ask`, or none.",
+    "negative-regret": "A regret must not be negative.",
+    "regret-without-wait": "Regrets must be 0 when all hosts are ready.",
+    "queue-size": "{n_queued} pages are queued; `memory_bound` allows {bound}.",
+    "endless": "The crawl does not end.",
+}
 
 
 def check_strategy(make: Factory) -> None:
@@ -46,22 +76,19 @@ def check_strategy(make: Factory) -> None:
     for web_seed in range(N_WEBS):
         web = _random_web(web_seed)
         trace = _Session(make(), web).finish()
-        _require(
-            bool(trace),
-            "visits-nothing",
-            "A crawl from a recorded seed must visit at least that seed. Queue the seeds in `start`.",
-        )
-        _require(
-            trace == (again := _Session(make(), web).finish()),
-            "not-reproducible",
-            f"Two crawls with the same seeds and generator differ{_from_page(trace, again)}. Draw random numbers only "
-            "from the generator passed to `start`, and do not depend on the order of a set.",
-        )
+        _require(bool(trace), "visits-nothing")
+        again = _Session(make(), web).finish()
+        _require(trace == again, "not-reproducible", where=_from_page(trace, again))
         _check_restore(make, web, trace)
-        _check_batches(make, web)
+        # Drivers with many connections request several pages before the first visit.
+        _finished(make, web)
         _check_waiting_hosts(make, web, web_seed)
-        _check_turns(make, web)
-    _check_bytes(make)
+        # Each host has one page per request, and still all pages are requested in the end.
+        _check_queue_is_empty(_finished(make, web, set()))
+    session = _Session(make(), _densely_linked_web())
+    for _ in range(4):
+        session.go(100)
+        session.check_bytes()
     _check_links_kept(make)
     _check_kernel(make)
     check_shards(make)
@@ -95,13 +122,12 @@ def _known_at_once(n_links: int) -> SyntheticWeb:
 
 def _check_factory(make: Factory) -> None:
     made = make() if callable(make) else make
-    _require(
-        callable(make) and isinstance(made, Strategy),
-        "factory",
-        f"`check_strategy` needs a subclass of Strategy, or a function that makes an object of one, such as "
-        f"`lambda: MyStrategy(n=3)`. This is, or makes, {made!r}.",
+    needed = (
+        "a subclass of Strategy, or a function that makes an object of one, such as `lambda: MyStrategy(n=3)`. This "
+        f"is, or makes, {made!r}"
     )
-    _require(made is not make(), "factory", "`check_strategy` needs a new object from each call of its function.")
+    _require(callable(make) and isinstance(made, Strategy), "factory", needed=needed)
+    _require(made is not make(), "factory", needed="a new object from each call of its function")
 
 
 def _from_page(expected: Sequence[int], actual: Sequence[int]) -> str:
@@ -120,28 +146,18 @@ def _check_restore(make: Factory, web: SyntheticWeb, trace: list[int]) -> None:
         _check_state(state, "state()")
         saved = copied(state)
         first.finish()
-        _require(
-            _is_same(saved, copied(state)),
-            "shared-state",
-            "What `state` returned has changed when its crawl continued: return copies of lists and arrays.",
-        )
+        _require(_is_same(saved, copied(state)), "shared-state")
         second.strategy = make()
         second.strategy.restore(saved, second.window.seen)
         restored = second.finish()
-        _require(
-            restored == trace,
-            "restore",
-            f"A crawl restored after {n_before} pages must continue as if never stopped, but it differs"
-            f"{_from_page(trace, restored)}. Everything that `ask`, `tell` and `drop` change must be part of `state`, "
-            "and be set again by `restore`.",
-        )
+        _require(restored == trace, "restore", n_before=n_before, where=_from_page(trace, restored))
 
 
 def _check_state(value: Any, path: str) -> None:
     """Whether a checkpoint can store a value: other types, and keys that are no strings, would be lost in it."""
     if isinstance(value, Mapping):
         for key, each in value.items():
-            _require(isinstance(key, str), "state", f"`{path}` has the key {key!r}: keys must be strings.")
+            _require(isinstance(key, str), "state", path=path, reason=f"has the key {key!r}: keys must be strings")
             _check_state(each, f"{path}[{key!r}]")
     elif isinstance(value, list | tuple):
         for at, each in enumerate(value):
@@ -152,12 +168,8 @@ def _check_state(value: Any, path: str) -> None:
             if isinstance(value, np.ndarray)
             else value is None or isinstance(value, bool | int | float | str | np.generic)
         )
-        _require(
-            can_be_stored,
-            "state",
-            f"`{path}` is a {type(value).__name__}: a checkpoint has dictionaries, lists, strings, numbers, booleans, "
-            "None and arrays of numbers.",
-        )
+        allowed = "a checkpoint has dictionaries, lists, strings, numbers, booleans, None and arrays of numbers"
+        _require(can_be_stored, "state", path=path, reason=f"is a {type(value).__name__}: {allowed}")
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -169,13 +181,6 @@ def _is_same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
     return bool(one == other) or (isinstance(one, float) and isinstance(other, float) and isnan(one) and isnan(other))
-
-
-def _check_bytes(make: Factory) -> None:
-    session = _Session(make(), _densely_linked_web())
-    for _ in range(4):
-        session.go(100)
-        session.check_bytes()
 
 
 def _check_links_kept(make: Factory) -> None:
@@ -190,17 +195,12 @@ def _check_links_kept(make: Factory) -> None:
     _require(
         n_bytes <= may_hold,
         "bytes-per-link",
-        f"The strategy holds {n_bytes:,} more bytes for {n_links:,} more links to the same pages; `memory_bound` "
-        f"({bound.bytes_per_link} bytes per link) allows {may_hold:,}. Bytes of its largest attributes: "
-        f"{many.largest_attributes()}.",
+        n_bytes=n_bytes,
+        n_links=n_links,
+        per_link=bound.bytes_per_link,
+        may_hold=may_hold,
+        largest=many.largest_attributes(),
     )
-
-
-def _check_batches(make: Factory, web: SyntheticWeb) -> None:
-    """Drivers with many connections request several pages before the first visit."""
-    session = _Session(make(), web)
-    while asked := session.ask(7):
-        session.process(asked)
 
 
 def _check_waiting_hosts(make: Factory, web: SyntheticWeb, seed: int) -> None:
@@ -210,39 +210,36 @@ def _check_waiting_hosts(make: Factory, web: SyntheticWeb, seed: int) -> None:
         waiting = {host for host in range(10) if rng.random() < 0.5}
         asked = session.ask(3, waiting)
         session.process(asked)
-        if not asked and not session.ask_all_hosts():
-            break
+        if not asked:
+            asked = session.ask(3, set())
+            session.process(asked)
+            if not asked:
+                break
     _check_queue_is_empty(session)
 
 
-def _check_turns(make: Factory, web: SyntheticWeb) -> None:
-    """Each host has one page per request, and still all pages are requested in the end."""
+def _finished(make: Factory, web: SyntheticWeb, waiting: set[int] | None = None) -> "_Session":
+    """A crawl that requests several pages at a time."""
     session = _Session(make(), web)
-    while asked := session.ask(7, set()):
+    while asked := session.ask(7, waiting):
         session.process(asked)
-    _check_queue_is_empty(session)
+    return session
 
 
 def _check_queue_is_empty(session: "_Session") -> None:
-    _require(
-        len(session.strategy) == 0,
-        "pages-left",
-        f"`ask` returned no page although all hosts are ready and len() is {len(session.strategy)}. Requested pages "
-        f"are no longer queued, whether they were visited or dropped ({session.n_dropped} were dropped).",
-    )
+    n = len(session.strategy)
+    _require(n == 0, "pages-left", n=n, n_dropped=session.n_dropped)
 
 
 def _check_kernel(make: Factory) -> None:
     if make().kernel() is None:
         return
     web = _random_web(N_WEBS - 1)
-    plain, compiled = (
+    in_python, in_c = (
         simulate(web.recorded, make(), [0, 1], web.scores(), rng=Random(7), page_budget=99, plain=is_plain)
         for is_plain in (True, False)
     )
-    _require(
-        plain.pages.tolist() == compiled.pages.tolist(), "kernel", "The kernel must visit the pages of the plain crawl."
-    )
+    _require(in_python.pages.tolist() == in_c.pages.tolist(), "kernel")
 
 
 @dataclass
@@ -274,67 +271,33 @@ class _Session:
         while len(self.trace) < end and (asked := self.ask(1)):
             self.process(asked)
 
-    def ask_all_hosts(self) -> bool:
-        asked = self.ask(3, set())
-        self.process(asked)
-        return bool(asked)
-
     def ask(self, n: int, waiting: set[int] | None = None) -> list[int]:
         """Request pages like a driver and check them."""
         ready = None if waiting is None else lambda host: host not in waiting
         n_queued = len(self.strategy)
         asked = self.strategy.ask(n, ready)
-        _require(
-            isinstance(asked, list) and all(isinstance(page, int) for page in asked),
-            "not-a-list",
-            f"`ask` must return a list of integers, not {asked!r}. `tolist()` makes one of an array.",
-        )
-        _require(len(asked) <= n_queued, "len", f"`ask` returned {len(asked)} pages, but len() was {n_queued}.")
-        _require(len(asked) <= n, "too-many-pages", f"`ask({n})` must not return {len(asked)} pages.")
+        _require(isinstance(asked, list) and all(isinstance(page, int) for page in asked), "not-a-list", asked=asked)
+        _require(len(asked) <= n_queued, "len", n_asked=len(asked), n_queued=n_queued)
+        _require(len(asked) <= n, "too-many-pages", n=n, n_asked=len(asked))
         self._check_regrets(self.strategy.regrets(), asked, all_ready=not waiting)
         for page in asked:
-            _require(
-                page in self._host_of,
-                "unknown-page",
-                f"Page {page} was requested, but it is not a seed and no visited page links to it.",
-            )
-            _require(
-                page not in self._asked,
-                "requested-twice",
-                f"Page {page} was requested twice: it {self._asked.get(page)}. Queue a page when it is first found.",
-            )
+            _require(page in self._host_of, "unknown-page", page=page)
+            _require(page not in self._asked, "requested-twice", page=page, fate=self._asked.get(page))
             host = self._host_of[page]
-            _require(
-                waiting is None or host not in waiting,
-                "host-not-ready",
-                f"Page {page} was requested, but host {host} is not ready.",
-            )
+            _require(waiting is None or host not in waiting, "host-not-ready", page=page, host=host)
             self._asked[page] = "is still in flight"
-        self._check_turns(asked, is_polite=waiting is not None)
-        _require(len(self._asked) <= MAX_REQUESTS, "endless", "The crawl does not end.")
+        if waiting is not None:
+            for host, turns in Counter(self._host_of[page] for page in asked).items():
+                _require(turns == 1, "one-page-per-host", n=turns, host=host)
+        _require(len(self._asked) <= MAX_REQUESTS, "endless")
         return asked
-
-    def _check_turns(self, asked: list[int], *, is_polite: bool) -> None:
-        turns = Counter(self._host_of[page] for page in asked)
-        for host, n in turns.items():
-            _require(
-                n == 1 or not is_polite,
-                "one-page-per-host",
-                f"`ask` returned {n} pages on host {host}; with `ready` each host has one.",
-            )
 
     def _check_regrets(self, regrets: list[float], asked: list[int], *, all_ready: bool) -> None:
         if not regrets:
             return
-        _require(
-            len(regrets) == len(asked),
-            "number-of-regrets",
-            "`regrets` must return one value for each page of the last `ask`, or none.",
-        )
-        _require(all(regret >= 0 for regret in regrets), "negative-regret", "A regret must not be negative.")
-        _require(
-            not all_ready or not any(regrets), "regret-without-wait", "Regrets must be 0 when all hosts are ready."
-        )
+        _require(len(regrets) == len(asked), "number-of-regrets")
+        _require(all(regret >= 0 for regret in regrets), "negative-regret")
+        _require(not all_ready or not any(regrets), "regret-without-wait")
 
     def process(self, asked: list[int]) -> None:
         for page in asked:
@@ -348,7 +311,8 @@ class _Session:
                 self._asked[page] = "was visited"
                 self.trace.append(fetched)
                 self.strategy.tell(self._visit(page))
-            self._check_queued()
+            bound, n_queued = self.strategy.memory_bound().queued, len(self.strategy)
+            _require(bound is None or n_queued <= bound, "queue-size", n_queued=n_queued, bound=bound)
 
     def _visit(self, page: int) -> Visit:
         visit = self.window.visit(page)
@@ -361,14 +325,6 @@ class _Session:
         """The number of pages that are queued or in flight."""
         return len(self.strategy) + len(self._asked) - self._n_processed
 
-    def _check_queued(self) -> None:
-        bound, n_queued = self.strategy.memory_bound().queued, len(self.strategy)
-        _require(
-            bound is None or n_queued <= bound,
-            "queue-size",
-            f"{n_queued} pages are queued; `memory_bound` allows {bound}.",
-        )
-
     def bytes_held(self) -> int:
         return bytes_held(self.strategy, besides=[self.window.seen])
 
@@ -380,15 +336,10 @@ class _Session:
         bound, held, n_urls = self.strategy.memory_bound(), self.bytes_held(), len(self._host_of)
         may_hold = FREE_BYTES + self.n_queued * bound.bytes_per_queued
         may_hold += n_urls * bound.bytes_per_url + self.n_links * bound.bytes_per_link
-        _require(
-            held <= may_hold,
-            "bytes",
-            f"The strategy holds {held:,} bytes for {self.n_queued:,} queued pages, {n_urls:,} URLs and "
-            f"{self.n_links:,} links; `memory_bound` allows {may_hold:,}. Bytes of its largest attributes: "
-            f"{self.largest_attributes()}.",
-        )
+        counts = {"n_queued": self.n_queued, "n_urls": n_urls, "n_links": self.n_links}
+        _require(held <= may_hold, "bytes", held=held, may_hold=may_hold, largest=self.largest_attributes(), **counts)
 
 
-def _require(holds: bool, rule: str, message: str) -> None:
+def _require(holds: bool, rule: str, **values: object) -> None:
     if not holds:
-        raise PluginError(message, rule=rule)
+        raise PluginError(RULES[rule].format(**values), rule=rule)

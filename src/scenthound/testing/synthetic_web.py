@@ -7,6 +7,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from urllib.parse import quote
 
@@ -112,15 +113,13 @@ def _per_link(
     return [np.array([scores.get((name, target), 0.0) for target in links.get(name, ())]) for name in names]
 
 
+@dataclass(frozen=True, eq=False)
 class _FixedScores:
     """The scores of a synthetic web."""
 
-    def __init__(
-        self, relevance: Sequence[float], predicted: Sequence[FloatArray], anchors: Sequence[FloatArray]
-    ) -> None:
-        self._relevance = relevance
-        self._predicted = predicted
-        self._anchors = anchors
+    _relevance: Sequence[float]
+    _predicted: Sequence[FloatArray]
+    _anchors: Sequence[FloatArray]
 
     def page(self, recorded_page: int) -> float:
         return self._relevance[recorded_page]
@@ -140,7 +139,7 @@ def visited(
 ) -> list[str]:
     """The names of the pages that a crawl visits, in order; by default it starts from the first page."""
     starts = [web.names.index(name) for name in (seeds or web.names[:1])]
-    # The strategy itself, not its compiled kernel.
+    # The strategy itself, not its kernel in C.
     crawl = simulate(
         web.recorded, strategy, starts, web.scores(), rng=Random(seed), page_budget=pages, topic=web.topic, plain=True
     )

@@ -84,15 +84,8 @@ class TopicalWeb:
 PIECE = 1 << 15
 
 
-class Part(IntEnum):
-    HOSTS = 0
-    TOPICS = 1
-    POPULARITY = 2
-    DEGREES = 3
-    TITLES = 4
-    LINKS = 5
-    WORDS = 6
-    EXAMPLES = 7
+#: Each has its own random numbers.
+Part = IntEnum("Part", "HOSTS TOPICS POPULARITY DEGREES TITLES LINKS WORDS EXAMPLES", start=0)
 
 
 def generator(seed: int, part: Part, piece: int = 0) -> np.random.Generator:
@@ -129,16 +122,7 @@ class Pages(NamedTuple):
 
 def pages_of(web: TopicalWeb) -> Pages:
     host, n_hosts = _hosts(web)
-    topic, second = _topics(web, host, n_hosts)
-    is_hub, n_links = _links(web)
-    return Pages(host, topic, second, is_hub, n_links, _popularity(web), n_hosts)
-
-
-def topic_shares(n_topics: int) -> FloatArray:
-    """The share of each topic, the largest first."""
-    shares: FloatArray = 1.0 / (np.arange(n_topics) + 1 + TOPIC_RANK_OFFSET)
-    shares /= shares.sum()
-    return shares
+    return Pages(host, *_topics(web, host, n_hosts), *_links(web), _popularity(web), n_hosts)
 
 
 def drawn(rng: np.random.Generator, weights: FloatArray, n: int) -> LongArray:
@@ -162,7 +146,9 @@ def _hosts(web: TopicalWeb) -> tuple[IntArray, int]:
 
 def _topics(web: TopicalWeb, host: IntArray, n_hosts: int) -> tuple[IntArray, IntArray]:
     rng = generator(web.seed, Part.TOPICS)
-    shares = topic_shares(web.topics)
+    # The share of each topic, the largest first.
+    shares: FloatArray = 1.0 / (np.arange(web.topics) + 1 + TOPIC_RANK_OFFSET)
+    shares /= shares.sum()
     of_host = drawn(rng, shares, n_hosts)
     topic = np.where(rng.random(web.pages) < web.host_focus, of_host[host], drawn(rng, shares, web.pages))
     topic[rng.random(web.pages) >= web.topical] = web.topics
@@ -229,19 +215,15 @@ def paired(slots: Row, group: LongArray | IntArray) -> IntArray:
 
     The first and the second slot of a group are a pair, the third and the fourth, and so on. The last slot of an odd
     number is UNPAIRED, and so is a page that would be paired with itself."""
-    slot = _slots_by_page(slots.page)
+    packed = slots.page.astype(np.uint64) << SLOT_BITS | np.arange(len(slots.page), dtype=np.uint64)
+    packed.sort()
+    slot = (packed & ((1 << SLOT_BITS) - 1)).astype(np.int64)
     page = slots.page[slot]
     start = slots.start[group[page]]
     other = (slot - start) ^ 1
     is_last = other >= slots.size[group[page]]
     partner = slots.page[np.where(is_last, slot, start + other)]
     return np.where(partner == page, UNPAIRED, partner).astype(np.int32)
-
-
-def _slots_by_page(page: IntArray) -> LongArray:
-    packed = page.astype(np.uint64) << SLOT_BITS | np.arange(len(page), dtype=np.uint64)
-    packed.sort()
-    return (packed & ((1 << SLOT_BITS) - 1)).astype(np.int64)
 
 
 #: The share of links to a page with an alias that use the alias.
@@ -357,5 +339,4 @@ def _mutual_links(web: TopicalWeb, pages: Pages, rng: np.random.Generator) -> In
     """The number of mutual links of each page; hubs have none."""
     rate = WITHOUT_TICKETS + PER_TICKET * np.minimum(pages.popularity, MOST_TICKETS)
     wanted = web.mutual * rate / rate.mean() * pages.n_links * ~pages.is_hub
-    n_mutual: IntArray = np.minimum(np.floor(wanted + rng.random(web.pages)), pages.n_links).astype(np.int32)
-    return n_mutual
+    return np.minimum(np.floor(wanted + rng.random(web.pages)), pages.n_links).astype(np.int32)

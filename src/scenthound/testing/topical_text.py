@@ -19,8 +19,7 @@ import numpy.typing as npt
 from scenthound.model import FloatArray, IntArray, LongArray
 from scenthound.store.layout import ByteArray, offsets_of, packed
 from scenthound.testing.topical_graph import NO_SECOND, PIECE, Pages, Part, PieceLinks, TopicalWeb, generator
-from scenthound.text.tokenizer import stems_of
-from scenthound.text.vocabulary import STOP
+from scenthound.text.tokenizer import STOP, stems_of
 
 N_BACKGROUND = 5000
 WORDS_PER_TOPIC = 200
@@ -40,18 +39,11 @@ class Vocabulary:
     def __init__(self, n_topics: int) -> None:
         self.n_words = 1 + N_BACKGROUND + n_topics * WORDS_PER_TOPIC
         n_stops = round(STOP_SHARE * (1 << TABLE_BITS))
-        self._common = 1 + _table(N_BACKGROUND, 1 << TABLE_BITS)
+        #: By random bits: words of any page, without stop words and with them.
+        self.common = 1 + _table(N_BACKGROUND, 1 << TABLE_BITS)
         other = 1 + _table(N_BACKGROUND, (1 << TABLE_BITS) - n_stops)
-        self._background = np.concatenate([np.full(n_stops, STOP, np.int32), other])
+        self.background = np.concatenate([np.full(n_stops, STOP, np.int32), other])
         self._ranks = _table(WORDS_PER_TOPIC, 1 << TABLE_BITS)
-
-    def background(self, bits: BitArray) -> IntArray:
-        """Words of any page, stop words included."""
-        return self._background[bits]
-
-    def common(self, bits: BitArray) -> IntArray:
-        """The same without stop words."""
-        return self._common[bits]
 
     def of_topics(self, topic: IntArray, bits: BitArray) -> IntArray:
         """A word of each topic."""
@@ -102,7 +94,7 @@ class Titles:
         for position in range(LONGEST_TITLE):
             bits = rng.integers(0, 1 << 32, web.pages, np.uint32)
             is_topical = (bits >> TABLE_BITS) & 255 < TOPICAL_TITLE_WORDS
-            of_topic, common = vocabulary.of_topics(topic, bits & _BITS), vocabulary.common(bits & _BITS)
+            of_topic, common = vocabulary.of_topics(topic, bits & _BITS), vocabulary.common[bits & _BITS]
             self.word[:, position] = np.where(is_topical & (topic < web.topics), of_topic, common)
         self.length = rng.integers(1, LONGEST_TITLE + 1, web.pages, np.int32)
         self._spelled, self._spelled_at = packed(f"{stem} " for stem in vocabulary.stems)
@@ -127,7 +119,6 @@ def runs(start: LongArray, length: IntArray) -> LongArray:
     return np.repeat(start - (ends - length), length) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
-_WORDS_BITS = np.uint32((1 << TABLE_BITS) - 1)
 _UNSEEN = -1
 
 
@@ -185,9 +176,9 @@ class WordDraw:
         n_topical = round(web.topic_words * (1 << TABLE_BITS))
         # If there are two topics, the second has a third of the topical words.
         by_second = (second != NO_SECOND) & (kind < n_topical // 3)
-        word = self._vocabulary.of_topics(np.where(by_second, second, topic), bits & _WORDS_BITS)
+        word = self._vocabulary.of_topics(np.where(by_second, second, topic), bits & _BITS)
         is_common = (kind >= n_topical) | (topic == web.topics)
-        word[is_common] = self._vocabulary.background(bits[is_common] & _WORDS_BITS)
+        word[is_common] = self._vocabulary.background[bits[is_common] & _BITS]
         n_title = self._titles.length[first : first + len(n_own)]
         word[runs(offsets_of(n_own)[:-1], n_title)] = self._titles.words(first, first + len(n_own))
         return word
@@ -199,7 +190,7 @@ class WordDraw:
         words = self._titles.word[links.page]
         topic = self._pages.topic[links.source[is_dead]]
         bits = rng.integers(0, 1 << TABLE_BITS, len(topic), np.uint32)
-        of_topic, common = self._vocabulary.of_topics(topic, bits), self._vocabulary.common(bits)
+        of_topic, common = self._vocabulary.of_topics(topic, bits), self._vocabulary.common[bits]
         words[is_dead, 0] = np.where(topic < self._web.topics, of_topic, common)
         return words[np.arange(LONGEST_TITLE) < length[:, None]], length
 

@@ -8,7 +8,7 @@ give the same bytes. `topics.jsonl` in the folder is the topic file for `scentho
 written in pieces; memory for all pages at once is about 200 bytes per page.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from scenthound.errors import Failure, printable
-from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, silent
+from scenthound.model import IntArray, LongArray, Progress, Topic, silent
 from scenthound.store.builder import terms_of
 from scenthound.store.folder import ResultFolder
 from scenthound.store.layout import ABOUT_FILE, LAYOUT, Columns, FileColumns, content_fingerprint, offsets_of, packed
@@ -86,13 +86,7 @@ class Addresses:
         order = np.argsort(key)
         columns.append("fingerprint_key", key[order])
         columns.append("fingerprint_url", order)
-        text, offset = packed(self._host_names())
-        columns.append("host_text", text)
-        columns.append("host_offset", offset)
-
-    def _host_names(self) -> Iterator[str]:
-        yield from map(host_name, range(self._n_hosts))
-        yield from self._outside
+        _append_texts(columns, "host", [*map(host_name, range(self._n_hosts)), *self._outside])
 
     def _add(self, urls: list[str], host: IntArray) -> None:
         self._columns.append("url_text", np.frombuffer("".join(urls).encode(), np.uint8))
@@ -179,11 +173,14 @@ class _Writer:
             text = words.piece(first, piece)
             self._write_links(piece, text)
             self._write_words(text, words.n_words)
-            self._write_titles(titles, first)
+            title_text, n_letters = titles.texts(first, min(first + PIECE, self._web.pages))
+            self._columns.append("title_text", title_text)
+            self._lengths["title"].append(n_letters)
             self._lengths["link"].append(pages.n_links[first : first + PIECE])
             self._progress(0.8 * first / self._web.pages, f"{first:,} pages")
         self._write_urls(pages, links, np.concatenate(dead_sources))
-        self._write_vocabulary(words)
+        _append_texts(self._columns, "vocabulary", words.stems())
+        self._columns.append("document_frequency", self._frequency)
         self._write_labels(pages)
         for name, lengths in self._lengths.items():
             self._columns.append(f"{name}_offset", offsets_of(np.concatenate(lengths)))
@@ -196,11 +193,13 @@ class _Writer:
         self._columns.append("link_nofollow", piece.is_nofollow)
 
     def _write_words(self, text: PieceWords, n_words: int) -> None:
-        term, count, n_terms = terms_of(text.word, text.n_words, n_words)
+        term, count, n_terms = terms_of(text.word, text.n_words)
         self._columns.append("word", text.word)
         self._columns.append("term", term)
         self._columns.append("term_count", count)
-        self._columns.append("page_norm", _norms(count, n_terms))
+        page = np.repeat(np.arange(len(n_terms)), n_terms)
+        squares = np.bincount(page, np.square(count, dtype=np.float64), len(n_terms))
+        self._columns.append("page_norm", np.sqrt(squares))
         self._lengths["word"].append(text.n_words)
         self._lengths["term"].append(n_terms)
         frequency = np.bincount(term, minlength=n_words)
@@ -217,27 +216,15 @@ class _Writer:
         self._columns.append("url_page", links.alias_pages)
         self._columns.append("url_page", np.full(links.n_dead, -1))
 
-    def _write_vocabulary(self, words: WordDraw) -> None:
-        text, offset = packed(words.stems())
-        self._columns.append("vocabulary_text", text)
-        self._columns.append("vocabulary_offset", offset)
-        self._columns.append("document_frequency", self._frequency)
-
-    def _write_titles(self, titles: Titles, first: int) -> None:
-        text, length = titles.texts(first, min(first + PIECE, self._web.pages))
-        self._columns.append("title_text", text)
-        self._lengths["title"].append(length)
-
     def _write_labels(self, pages: Pages) -> None:
         labels = np.stack([pages.topic, pages.second], axis=1)
         is_label = (labels != NO_SECOND) & (labels < self._web.topics)
         self._columns.append("label", labels[is_label])
         self._columns.append("label_offset", offsets_of(is_label.sum(axis=1)))
-        text, offset = packed(map(topic_id, range(self._web.topics)))
-        self._columns.append("label_name_text", text)
-        self._columns.append("label_name_offset", offset)
+        _append_texts(self._columns, "label_name", map(topic_id, range(self._web.topics)))
 
 
-def _norms(count: IntArray, n_terms: IntArray) -> FloatArray:
-    page = np.repeat(np.arange(len(n_terms)), n_terms)
-    return np.sqrt(np.bincount(page, np.square(count, dtype=np.float64), len(n_terms)))
+def _append_texts(columns: Columns, name: str, texts: Iterable[str]) -> None:
+    text, offset = packed(texts)
+    columns.append(f"{name}_text", text)
+    columns.append(f"{name}_offset", offset)

@@ -37,11 +37,23 @@ UNSPACED_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _RANGES)
 UNSPACED = 1 << 31
 
 
-def mark_unspaced(codes: npt.NDArray[np.uint32]) -> None:
-    """Set, in a table with an entry per code point, those of unspaced letters to the code point with the mark."""
+#: Code points from here on are no letters or digits, except Han letters, which are unspaced.
+_CODES_OF_LETTERS = 0x20000
+_CODES_OF_UNSPACED_LETTERS = 0x40000
+
+
+def letter_table() -> npt.NDArray[np.uint32]:
+    """Of each code point its lower case if that is a letter or digit, else 0; of unspaced letters the code point with
+    the mark `UNSPACED`."""
+    text = np.arange(_CODES_OF_LETTERS, dtype=np.uint32).tobytes().decode("utf-32-le", "surrogatepass")
+    # The lower case of these two depends on their neighbours; the tokenizer handles texts with them.
+    lowered = text.replace("\u0130", " ").replace("\u03a3", "\u03c3").lower()
+    codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), np.uint32)
+    table = np.zeros(_CODES_OF_UNSPACED_LETTERS, np.uint32)
+    table[:_CODES_OF_LETTERS] = codes * np.fromiter(map(str.isalnum, lowered), np.bool_, len(lowered))
     for first, last in _RANGES:
-        end = min(last + 1, len(codes))
-        codes[first:end] = np.arange(first, max(first, end), dtype=np.uint32) | np.uint32(UNSPACED)
+        table[first : last + 1] = np.arange(first, last + 1, dtype=np.uint32) | np.uint32(UNSPACED)
+    return table
 
 
 _FIRST_LETTER = chr(FIRST_UNSPACED)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scenthound import native
 from scenthound.model import BoolArray, FloatArray, IntArray, LongArray
+from scenthound.native import _native
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +65,13 @@ def count_words(words: IntArray) -> TermRows:
 
 def word_norm(words: IntArray) -> float:
     """The Euclidean norm of a page's word counts, without stop words (id 0)."""
-    if native.is_available():
-        from scenthound.native import _native
-
-        return math.sqrt(_native.squared_norm(np.ascontiguousarray(words, np.int32)))
-    return plain_word_norm(words)
-
-
-def plain_word_norm(words: IntArray) -> float:
-    """`word_norm` without the extension."""
-    in_order = np.sort(words)
-    in_order = in_order[in_order.searchsorted(0, "right") :]
-    is_edge = np.ones(len(in_order) + 1, np.bool_)
-    np.not_equal(in_order[1:], in_order[:-1], out=is_edge[1:-1])
-    runs = is_edge.nonzero()[0]
-    counts = runs[1:] - runs[:-1]
-    return math.sqrt(int(counts @ counts))
+    return math.sqrt(_native.squared_norm(np.ascontiguousarray(words, np.int32)))
 
 
 def total_weight(words: IntArray, weights: FloatArray) -> float:
     """The sum of the weights of all words of a page; weights are integers, and the last one is that of all higher
     word numbers."""
-    if native.is_available():
-        from scenthound.native import _native
-
-        return _native.total_weight(np.ascontiguousarray(words, np.int32), np.ascontiguousarray(weights, np.float64))
-    return plain_total_weight(words, weights)
-
-
-def plain_total_weight(words: IntArray, weights: FloatArray) -> float:
-    """`total_weight` without the extension."""
-    return float(weights.take(words, mode="clip").sum())
+    return _native.total_weight(np.ascontiguousarray(words, np.int32), np.ascontiguousarray(weights, np.float64))
 
 
 def occurrences(words: IntArray, keywords: IntArray) -> tuple[LongArray, LongArray]:
@@ -127,11 +103,6 @@ def count_windows(words: IntArray, first: IntArray, last: IntArray, n_words: int
     return TermRows(offset, term, (runs[1:] - runs[:-1]).astype(np.int32))
 
 
-def tf_weights(rows: TermRows) -> FloatArray:
-    """Raw term frequencies (menczer2001 Eq. 1)."""
-    return rows.count.astype(np.float64)
-
-
 def tf_idf_weights(rows: TermRows, document_frequency: IntArray, n_documents: int) -> FloatArray:
     """`f * (1 + ln(|S| / n))` (menczer2001 section 4.3). Words in no document of S have weight 0."""
     return rows.count * _over_known(1.0 + _log_inverse(document_frequency, n_documents), document_frequency)[rows.term]
@@ -140,7 +111,7 @@ def tf_idf_weights(rows: TermRows, document_frequency: IntArray, n_documents: in
 def atc_weights(
     rows: TermRows, document_frequency: IntArray, n_documents: int, largest_count: int | None = None
 ) -> FloatArray:
-    """SMART atc before normalisation: `1/2 (1 + f / max f in the vector) * ln(|S| / n)` (SPEC section 6).
+    """SMART atc before normalisation: `1/2 (1 + f / max f in the vector) * ln(|S| / n)`.
 
     `largest_count` replaces the maximum of every vector: menczer2001 prints a maximum over all words of all pages."""
     maxima = np.repeat(rows.row_maxima(), np.diff(rows.offset)) if largest_count is None else largest_count

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from scenthound import native
 from scenthound.model import IntArray
+from scenthound.native import _native
 
 CONTEXT_WINDOW_WORDS = 20
 
@@ -16,11 +16,6 @@ def context_bounds(
     The anchor is part of the window; the remaining words are split between both sides, an odd one before it. An anchor
     longer than the window is kept. At the edges of the page the window is clipped, not moved.
     """
-    if native.is_available():
-        from scenthound.native import _native
-
-        bounds = (np.ascontiguousarray(start, np.int32), np.ascontiguousarray(end, np.int32))
-        first, last = _native.context_bounds(*bounds, n_words, window)
-        return np.frombuffer(first, np.int32), np.frombuffer(last, np.int32)
-    around = np.maximum(window - (end - start), 0)
-    return np.maximum(start - (around + 1) // 2, 0), np.minimum(end + around // 2, n_words)
+    bounds = (np.ascontiguousarray(start, np.int32), np.ascontiguousarray(end, np.int32))
+    first, last = _native.context_bounds(*bounds, n_words, window)
+    return np.frombuffer(first, np.int32), np.frombuffer(last, np.int32)

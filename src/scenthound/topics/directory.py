@@ -158,7 +158,9 @@ def level_topics(
 ) -> list[Topic]:
     """S3, "Topic selection", step 3: all links of the subtree, ten random ones as seeds and the others as targets."""
     pages = _pages_below(content, paths, on_truncated)
-    return [_with_seeds_and_targets(_topic(path, pages[path]), rng, n_seeds) for path in paths]
+    topics = [_topic(path, pages[path]) for path in paths]
+    starts = [split_examples(topic, lambda _url: True, rng, n_seeds) for topic in topics]
+    return [replace(topic, seeds=each.seeds, targets=each.targets) for topic, each in zip(topics, starts, strict=True)]
 
 
 def topics_at_paths(topics: Iterable[Topic], paths: Collection[str]) -> list[Topic]:
@@ -194,8 +196,3 @@ def _topic(path: str, pages: list[ListedPage]) -> Topic:
         description=" ".join(texts),
         examples=tuple(page.url for page in pages),
     )
-
-
-def _with_seeds_and_targets(topic: Topic, rng: random.Random, n_seeds: int) -> Topic:
-    start = split_examples(topic, lambda _url: True, rng, n_seeds)
-    return replace(topic, seeds=start.seeds, targets=start.targets)

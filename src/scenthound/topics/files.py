@@ -10,7 +10,6 @@
 
 import json
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import orjson
 from scenthound.errors import InvalidInput, InvalidTopic, printable
 from scenthound.files import compressed_as, text_of, write_atomic
 from scenthound.model import Topic
+from scenthound.toml_files import parsed_toml
 
 #: The root of category paths such as `Top/Science/Chemistry`.
 ROOT = "Top"
@@ -103,15 +103,7 @@ def _parser(file: Path) -> Callable[[str, str], Iterator[tuple[str, Fields]]]:
 
 
 def _toml_tables(file: str, text: str) -> Iterator[tuple[str, Fields]]:
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{file} is not valid TOML: {error}. Fix it there.") from error
-    except RecursionError:
-        raise InvalidInput(f"{file}: lists or tables are nested too deeply. A topic needs one level only.") from None
-    except ValueError as error:
-        # Valid TOML numbers that Python rejects.
-        raise InvalidInput(f"{file}: a number has too many digits. Topics need no numbers; remove it.") from error
+    document = parsed_toml(text, f"{file} is no topic file")
     tables = document.get("topic", [])
     if not isinstance(tables, list):
         raise InvalidTopic(f"{file}: `topic` is not a list of tables. Start each topic with [[topic]].")

@@ -8,18 +8,18 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic, UnknownName
+from scenthound.errors import InvalidTopic
 from scenthound.model import IntArray, Topic
 from scenthound.topics.directory import Tree, leaf_topics, level_topics, odp_tree, topic_tree, topics_at_paths
 from scenthound.topics.files import read_topics
 from scenthound.topics.odp import Truncation
+from scenthound.topics.options import Selecting
 
 LEAF_MIN_LINKS = 5
 #: S3, "Topic selection", step 2. The paper writes "Adults"; the directory's category is Adult.
@@ -65,8 +65,8 @@ def categories_at_level(
     At least `min_links` links in the subtree, no two with the same parent, no four with the same grandparent. These
     two limits are nested, so the greedy selection is as large as possible.
     """
-    is_excluded = np.isin(_main_category(tree), [child for child in tree.children(0) if _name(tree, child) in excluded])
-    at_level = (tree.level == level) & ~is_excluded
+    out = [child for child in tree.children(0) if tree.paths[child].rpartition("/")[2] in excluded]
+    at_level = (tree.level == level) & ~np.isin(_main_category(tree), out)
     candidates = np.flatnonzero(at_level & (tree.n_links_below >= min_links)).tolist()
     rng.shuffle(candidates)
     chosen: list[int] = []
@@ -87,7 +87,7 @@ def categories_at_level(
 
 
 def _leaves(tree: Tree, walk: Iterator[int], n: int, min_links: int) -> Selection:
-    chosen = list(islice(_eligible_leaves(tree, walk, min_links), n))
+    chosen = list(islice(_eligible_leaves(tree, walk, min_links), min(n, len(tree.parent))))
     shortfall = (
         f"{len(chosen)} of {n} topics: {int(tree.is_leaf.sum())} categories have no children, and no more of them "
         f"have {min_links} links or more. Lower --count or --min-links."
@@ -129,85 +129,47 @@ def _main_category(tree: Tree) -> IntArray:
     return main
 
 
-def _name(tree: Tree, number: int) -> str:
-    return tree.paths[number].rpartition("/")[2]
-
-
 def _paths(tree: Tree, numbers: list[int]) -> tuple[str, ...]:
     return tuple(tree.paths[number] for number in numbers)
-
-
-class Rule(StrEnum):
-    """How topics are selected."""
-
-    LEAVES = "leaves"  #: menczer2001: the first leaves in breadth-first order
-    WALKS = "walks"  #: pant2002: leaves found by randomised breadth-first walks
-    LEVEL = "level"  #: wang2009: random categories at level 3, at a distance
-
-    @classmethod
-    def named(cls, name: str) -> "Rule":
-        try:
-            return cls(name)
-        except ValueError:
-            raise UnknownName.among("selection rule", name, list(cls)) from None
 
 
 #: wang2009 trains on 75 pages and starts from 10 more; targets, which are never used for training, must remain.
 LEVEL_MIN_LINKS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedTopics:
-    """The selected topics, and one line that explains why they are too few."""
-
-    topics: list[Topic]
-    shortfall: str
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionSettings:
-    """How many topics to select, by which rule. `min_links` defaults to that of the rule."""
-
-    rule: Rule
-    n: int
-    seed: int = 0
-    min_links: int | None = None
-
-    def select(self, tree: Tree) -> Selection:
-        rng = Random(f"select/{self.rule}/{self.seed}")
-        if self.rule is Rule.LEVEL:
-            return categories_at_level(tree, self.n, rng, min_links=self._min_links(LEVEL_MIN_LINKS))
-        if self.rule is Rule.WALKS:
-            return leaves_by_walks(tree, self.n, rng, self._min_links(LEAF_MIN_LINKS))
-        return leaves_in_order(tree, self.n, self._min_links(LEAF_MIN_LINKS))
-
-    def _min_links(self, default: int) -> int:
-        return default if self.min_links is None else self.min_links
+def _selected(tree: Tree, options: Selecting) -> Selection:
+    rng, n, min_links = Random(f"select/{options.rule}/{options.random_seed}"), options.count, options.min_links
+    if options.rule == "level":
+        return categories_at_level(tree, n, rng, min_links=min_links or LEVEL_MIN_LINKS)
+    if options.rule == "walks":
+        return leaves_by_walks(tree, n, rng, min_links or LEAF_MIN_LINKS)
+    return leaves_in_order(tree, n, min_links or LEAF_MIN_LINKS)
 
 
 def select_from_odp(
-    structure: Path | None, content: Path, settings: SelectionSettings, on_truncated: Callable[[Truncation], None]
-) -> SelectedTopics:
-    """Select topics of an Open Directory dump: one pass counts links, another reads the selected categories."""
-    selection = settings.select(odp_tree(structure, content, on_truncated))
-    if settings.rule is Rule.LEVEL:
-        topics = level_topics(content, selection.paths, Random(f"split/{settings.seed}"), _ignore)
+    structure: Path | None, content: Path, options: Selecting, on_truncated: Callable[[Truncation], None]
+) -> tuple[list[Topic], str]:
+    """Select topics of an Open Directory dump: one pass counts links, another reads the selected categories. The text
+    explains why there are fewer than requested."""
+    selection = _selected(odp_tree(structure, content, on_truncated), options)
+    if options.rule == "level":
+        topics = level_topics(content, selection.paths, Random(f"split/{options.random_seed}"), _ignore)
     else:
         topics = leaf_topics(content, selection.paths, _ignore)
     return _require_topics(topics, selection, content)
 
 
-def select_from_file(file: Path, settings: SelectionSettings) -> SelectedTopics:
+def select_from_file(file: Path, options: Selecting) -> tuple[list[Topic], str]:
     """Select topics of a topic file by their paths."""
     topics = read_topics(file)
-    selection = settings.select(topic_tree(topics))
+    selection = _selected(topic_tree(topics), options)
     return _require_topics(topics_at_paths(topics, selection.paths), selection, file)
 
 
-def _require_topics(topics: list[Topic], selection: Selection, file: Path) -> SelectedTopics:
+def _require_topics(topics: list[Topic], selection: Selection, file: Path) -> tuple[list[Topic], str]:
     if not topics:
         raise InvalidTopic(f"No category of {file} matches the rule: {selection.shortfall}")
-    return SelectedTopics(topics, selection.shortfall)
+    return topics, selection.shortfall
 
 
 def _ignore(_truncation: Truncation) -> None:

@@ -35,17 +35,17 @@ def split_examples(topic: Topic, available: Available, rng: random.Random, n_see
     """
     if n_seeds < 1:
         raise InvalidParameter(f"n_seeds must be 1 or more, not {n_seeds}.")
-    is_available = available if callable(available) else available.__contains__
-    examples = _usable(topic.examples, is_available)
+    is_recorded = available if callable(available) else available.__contains__
+    examples = _usable(topic.examples, is_recorded)
     if topic.seeds:
-        seeds = _given_seeds(topic, is_available)
+        seeds = _given_seeds(topic, is_recorded)
     elif topic.targets:
         named = set(topic.targets)
         candidates = [url for url in examples if url not in named]
         seeds = _draw(_require_candidates(topic, candidates), rng, min(n_seeds, len(candidates)))
     else:
         seeds = _draw_leaving_targets(topic, _require_candidates(topic, examples), rng, n_seeds)
-    chosen = _usable(topic.targets, is_available) if topic.targets else examples
+    chosen = _usable(topic.targets, is_recorded) if topic.targets else examples
     targets = _without(chosen, {*seeds, *topic.description_from})
     if topic.targets and not targets:
         raise InvalidTopic(
@@ -55,19 +55,19 @@ def split_examples(topic: Topic, available: Available, rng: random.Random, n_see
     return SeedsAndTargets(tuple(seeds), tuple(targets))
 
 
-def _usable(urls: Collection[str], is_available: Callable[[str], bool]) -> list[str]:
-    return [url for url in dict.fromkeys(urls) if is_available(url)]
+def _usable(urls: Collection[str], is_recorded: Callable[[str], bool]) -> list[str]:
+    return [url for url in dict.fromkeys(urls) if is_recorded(url)]
 
 
 def _without(urls: Collection[str], excluded: Collection[str]) -> list[str]:
     return [url for url in urls if url not in excluded]
 
 
-def _given_seeds(topic: Topic, is_available: Callable[[str], bool]) -> list[str]:
+def _given_seeds(topic: Topic, is_recorded: Callable[[str], bool]) -> list[str]:
     seeds = list(dict.fromkeys(topic.seeds))
     for url in seeds:
-        if not is_available(url):
-            similar = next(filter(is_available, _similar_urls(url)), None)
+        if not is_recorded(url):
+            similar = next(filter(is_recorded, _similar_urls(url)), None)
             advice = f"Did you mean {similar}?" if similar else "Give another one, or record a web that contains it."
             raise InvalidTopic(f"Seed {url} of topic {topic.id!r} is not in the recorded web. {advice}")
     return seeds

@@ -10,17 +10,19 @@ Rules
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from scenthound.command_line import in_lines
 from scenthound.model import FloatArray
+from scenthound.ui.formats import version_rows
 
 Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One curve, or one set of bars. `error` is drawn on both sides, as a band or a whisker. A `hidden` series appears
+    """One curve, or one set of bars. `error` is drawn on both sides, as a band or a whisker; two rows are the lengths
+    below and above, for image files. A `hidden` series appears
     when the reader selects it; a `reference` (such as a bound) is drawn thinner than the others in image files."""
 
     name: str
@@ -44,7 +46,6 @@ class Chart:
     """Curves, or bars with a group for each of `categories` (at x = 0, 1, 2, ...). `name` is its id in the document.
 
     `lower_is_better`: in image files the y axis need not start at 0.
-    `discrete`: x has few values, and in image files each of them gets a tick.
     """
 
     name: str
@@ -57,7 +58,6 @@ class Chart:
     markers: tuple[Marker, ...] = ()
     note: str = ""
     lower_is_better: bool = False
-    discrete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +72,20 @@ class Figure:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """`mark` is a sign of significance that the table's note explains. `link` is a URL, shown as a link if it is http
-    or https. Tables are sorted by `value`, or by the number at the beginning of the text if there is none."""
+    or https."""
 
     text: str
     mark: str = ""
     link: str = ""
     emphasis: bool = False
-    value: float | None = None
     status: Literal["", "good", "bad", "open"] = ""  #: shown as a coloured sign before the text
     tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells, which readers can sort. Columns from `n_text_columns` on are numbers and right-aligned.
+    """Rows of cells, which readers can sort by the texts of a column, or by the numbers at their beginning. Columns
+    from `n_text_columns` on are numbers and right-aligned.
 
     `best_sign` follows emphasised cells where there is no bold type.
     """
@@ -114,43 +114,8 @@ class Table:
         return cls(name, caption, tuple(columns), cells, n_text_columns, note)
 
 
-@dataclass(frozen=True, slots=True)
-class RowGroup:
-    """Rows under a heading of their own; `cell` stands in the last column of the heading."""
-
-    title: str
-    rows: tuple[tuple[Cell, ...], ...]
-    detail: str = ""
-    cell: Cell | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupedTable:
-    """Groups of rows, in a fixed order. `numeric` are the columns of numbers."""
-
-    name: str
-    caption: str
-    columns: tuple[str, ...]
-    groups: tuple[RowGroup, ...]
-    numeric: frozenset[str] = frozenset()
-
-
 def as_cell(value: Cell | str) -> Cell:
     return value if isinstance(value, Cell) else Cell(value)
-
-
-@dataclass(frozen=True, slots=True)
-class WinLossGrid:
-    """Wins and losses of `rows` (strategies) against a baseline, topic by topic. `differences` has a row for each of
-    them and a column for each topic; it is positive where the strategy was better than the baseline."""
-
-    name: str
-    caption: str
-    against: str
-    rows: tuple[str, ...]
-    topics: tuple[str, ...]
-    differences: FloatArray
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +143,6 @@ class LinkGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraphs:
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class BulletList:
     items: tuple[str, ...]
 
@@ -202,7 +162,8 @@ class CodeBlock:
     text: str
 
 
-Block = Chart | Table | GroupedTable | WinLossGrid | LinkGraph | Paragraphs | BulletList | Facts | CodeBlock
+#: A text is a paragraph.
+Block = Chart | Table | LinkGraph | str | BulletList | Facts | CodeBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +192,13 @@ def notes_section(notes: Sequence[str]) -> Section:
     return Section("Notes", (BulletList(tuple(notes)),) if notes else ())
 
 
-def settings_section(facts: Iterable[tuple[str, str]], command: str, caption: str, *notes: str) -> Section:
-    """Settings and versions, and the command that repeats the result; an empty command is left out, with its notes."""
-    blocks: list[Block] = [Facts(tuple(facts))]
+def settings_section(
+    facts: Iterable[tuple[str, str]], about: Mapping[str, Any], command: str, caption: str, *notes: str
+) -> Section:
+    """Settings, the web and the versions of `about`, and the command that repeats the result; an empty command is left
+    out, with its notes."""
+    web = ("fingerprint of the web", str(about["web_fingerprint"]))
+    blocks: list[Block] = [Facts((*facts, web, *version_rows(about)))]
     if command:
-        blocks += [CodeBlock(caption, in_lines(command)), *([Paragraphs(notes)] if notes else [])]
+        blocks += [CodeBlock(caption, in_lines(command)), *notes]
     return Section("Settings and versions", tuple(blocks), collapsed=True)

@@ -2,8 +2,7 @@
 why a crawl visited no page at all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scenthound.crawler.state import RUN_FAILURES, Ending
 from scenthound.errors import ScenthoundError, printable
@@ -15,27 +14,20 @@ if TYPE_CHECKING:
     from scenthound.experiments.runs import CrawlEnds
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """What became of pages that were not visited, and what to change about it."""
 
     text: str
-    advice: str
+    advice: str = "add start pages"
 
 
-ADD_SEEDS = "add start pages"
 EVICTED = Cause("evictions from the full frontier", "use a larger buffer, or buffer=none, which is unbounded")
-DEAD = Cause("dead links", ADD_SEEDS)
+DEAD = Cause("dead links")
 ROBOTS = Cause("disallowed by robots.txt", "add start pages on hosts that allow crawling")
 OUT_OF_SCOPE = Cause("out of scope", "widen the scope (--allow-domain, --include, --max-depth), or add start pages")
 TOO_DEEP = Cause("beyond the maximum depth", "raise --max-depth, or add start pages")
 LIMITS = Cause("beyond page limits", "raise --pages-per-host or --pages-per-domain")
 TRAPS = Cause("crawler traps", "check them with `scenthound explain`; --no-traps requests them")
-NOT_RECORDED = Cause("not in the recording", "record a larger web, or add start pages")
-NEAR_DUPLICATES = Cause("near-duplicates", "add start pages; --keep-duplicates keeps them")
-SOFT_404S = Cause("soft 404 pages", "add start pages; --keep-soft-404s keeps them")
-HANDED_ON = Cause("redirects to pages of other shards", ADD_SEEDS)
-REPEATED = Cause("already visited under another URL", ADD_SEEDS)
 _CODES = list(SkipReason)
 #: From the first failure of a request to the last of a response.
 DEAD_LINKS = _CODES[_CODES.index(SkipReason.DNS_NOT_FOUND) : _CODES.index(SkipReason.PARSE_FAILED) + 1]
@@ -52,21 +44,16 @@ STATUS_REASONS = frozenset(
 #: Reasons without an entry are named as they are.
 CAUSES = {
     **dict.fromkeys((SkipReason.HOST_DISABLED, *DEAD_LINKS), DEAD),
-    SkipReason.ROBOTS: ROBOTS,
-    SkipReason.ROBOTS_UNREACHABLE: ROBOTS,
+    **dict.fromkeys((SkipReason.ROBOTS, SkipReason.ROBOTS_UNREACHABLE), ROBOTS),
     SkipReason.OUT_OF_SCOPE: OUT_OF_SCOPE,
     SkipReason.MAX_DEPTH: TOO_DEEP,
-    SkipReason.HOST_BUDGET: LIMITS,
-    SkipReason.DOMAIN_BUDGET: LIMITS,
-    SkipReason.TRAP_PATH: TRAPS,
-    SkipReason.TRAP_CALENDAR: TRAPS,
-    SkipReason.TRAP_SESSION: TRAPS,
-    SkipReason.TRAP_QUERY: TRAPS,
-    SkipReason.NOT_RECORDED: NOT_RECORDED,
-    SkipReason.NEAR_DUPLICATE: NEAR_DUPLICATES,
-    SkipReason.SOFT_404: SOFT_404S,
-    SkipReason.REPEATED: REPEATED,
-    SkipReason.HANDED_ON: HANDED_ON,
+    **dict.fromkeys((SkipReason.HOST_BUDGET, SkipReason.DOMAIN_BUDGET), LIMITS),
+    **{reason: TRAPS for reason in SkipReason if reason.name.startswith("TRAP_")},
+    SkipReason.NOT_RECORDED: Cause("not in the recording", "record a larger web, or add start pages"),
+    SkipReason.NEAR_DUPLICATE: Cause("near-duplicates", "add start pages; --keep-duplicates keeps them"),
+    SkipReason.SOFT_404: Cause("soft 404 pages", "add start pages; --keep-soft-404s keeps them"),
+    SkipReason.REPEATED: Cause("already visited under another URL"),
+    SkipReason.HANDED_ON: Cause("redirects to pages of other shards"),
 }
 
 
@@ -75,7 +62,7 @@ def empty_frontier_text(skipped: Mapping[SkipReason, int], n_evicted: int, strat
     pages, whatever became of the others."""
     counts: dict[Cause, int] = {EVICTED: n_evicted} if n_evicted else {}
     for reason, count in sorted(skipped.items(), key=lambda each: -each[1]):
-        cause = CAUSES.get(reason, Cause(reason.text, ADD_SEEDS))
+        cause = CAUSES.get(reason, Cause(reason.text))
         counts[cause] = counts.get(cause, 0) + count
     own_advice = _empty_advice(strategy)
     if counts:

@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from scenthound.errors import InvalidParameter, MissingExtra, printable
-from scenthound.experiments.threshold.curve import Choice, Measured
 from scenthound.experiments.threshold.suggestion import Suggestion
-from scenthound.ui.document import Chart, Figure, Series
+from scenthound.model import FloatArray
+from scenthound.ui.document import Chart, Figure, Marker, Series
 
 #: The palette of Okabe and Ito, distinguishable for colour-blind readers; line styles and markers help on paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -45,14 +45,13 @@ MARKED_POINTS = 10
 #: The share of the space between two ticks that bars fill.
 BARS_WIDTH = 0.8
 MAX_CATEGORY_TICKS = 12
-#: Discrete values that span more than this factor get a logarithmic axis.
-LOGARITHMIC_SPAN = 10
-
-Format = Literal["svg", "png"]
+#: The images of a result folder.
+IMAGES = ("svg", "png")
 #: Metadata that would contain the date and the version of matplotlib.
-_NO_METADATA: dict[Format, dict[str, None]] = {
+_NO_METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 
 
@@ -72,7 +71,7 @@ def figure_files(figures: Iterable[Figure], folder: str = "", title: str = "") -
     contents = {}
     for figure in figures:
         drawing = draw(figure, title)
-        for form in _NO_METADATA:
+        for form in IMAGES:
             contents[f"{folder}{figure.name}.{form}"] = image_bytes(drawing, form)
     return contents
 
@@ -132,7 +131,7 @@ def settle(drawing: Any) -> None:
     drawing.set_layout_engine("none")
 
 
-def image_bytes(drawing: Any, form: Format) -> bytes:
+def image_bytes(drawing: Any, form: str) -> bytes:
     from matplotlib import rc_context
 
     content = io.BytesIO()
@@ -199,16 +198,13 @@ def _draw_curves(axes: Any, chart: Chart, styles: dict[str, LineStyle]) -> None:
     for series, line in zip(references, cycle(REFERENCE_STYLES), strict=False):
         axes.plot(series.x, series.y, linestyle=line, color="0.45", linewidth=1.0, label=series.name, zorder=1)
     known_x = np.unique(np.concatenate([np.empty(0), *(series.x for series in chart.series)]))
-    if chart.discrete:
-        if len(known_x) and known_x[0] > 0 and known_x[-1] / known_x[0] > LOGARITHMIC_SPAN:
-            axes.set_xscale("log")
-        axes.set_xticks(known_x, [f"{x:.10g}" for x in known_x])
-        axes.minorticks_off()
-        return
     if len(known_x) and known_x[-1] > 0:
         axes.set_xlim(0, known_x[-1])
-    axes.locator_params(axis="x", nbins=6, integer=True)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    for marker in chart.markers:
+        axes.axvline(marker.x, color="0.45", linewidth=1, label=marker.label)
+    if len(known_x) and known_x[-1] > 1:  # Numbers of pages; others are shares.
+        axes.locator_params(axis="x", nbins=6, integer=True)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
     if not chart.lower_is_better:
         axes.set_ylim(bottom=0)
     elif axes.get_ylim()[1] >= 1000:
@@ -233,7 +229,7 @@ def _draw_curve(axes: Any, series: Series, style: LineStyle, marked: list[int]) 
         markevery=marked,
     )
     if series.error is not None:
-        errors = np.nan_to_num(series.error[marked])
+        errors = np.nan_to_num(series.error[..., marked])
         bars = {"fmt": "none", "ecolor": style.colour, "elinewidth": 1.0, "capsize": 2.5}
         axes.errorbar(series.x[marked], series.y[marked], errors, **bars)
 
@@ -256,11 +252,9 @@ def _draw_bars(axes: Any, chart: Chart, styles: dict[str, LineStyle]) -> None:
     axes.set_xticks(ticks, [drawn(chart.categories[tick]) for tick in ticks])
 
 
-# A suggested threshold: precision against recall, and both with F1 against the threshold.
+# A suggested threshold
 
 FILE_TYPES = (".svg", ".png", ".pdf")
-THRESHOLD_PANEL_INCHES = (4.8, 4.2)
-PRECISION, RECALL, F1 = COLOURS[:3]
 
 
 def check_figure_file(file: Path) -> None:
@@ -272,62 +266,33 @@ def check_figure_file(file: Path) -> None:
     require_figures("Drawing a threshold")
 
 
-def draw_threshold(suggestion: Suggestion, file: Path) -> None:
-    """Write the image; the extension decides the format."""
-    width, height = THRESHOLD_PANEL_INCHES
-    drawing = new_drawing(2 * width, height, "Drawing a threshold")
-    _draw_precision_recall(drawing.add_subplot(1, 2, 1), suggestion.choice)
-    _draw_by_threshold(drawing.add_subplot(1, 2, 2), suggestion.choice)
+def threshold_figure(suggestion: Suggestion) -> Figure:
+    """Precision against recall, and both with F1 against the threshold."""
+    choice, row = suggestion.choice, suggestion.choice.row
     n_labels = suggestion.n_relevant + suggestion.n_irrelevant
-    of_topic = f"{drawn(suggestion.topic)}, {suggestion.relevance}: " if suggestion.relevance else ""
-    drawing.suptitle(f"{of_topic}{n_labels} labels, {suggestion.n_relevant} of them relevant")
-    drawing.savefig(file, dpi=DOTS_PER_INCH)
+    of_topic = f"{suggestion.topic}, {suggestion.relevance}: " if suggestion.relevance else ""
+    note = f"{of_topic}{n_labels} labels, {suggestion.n_relevant} of them relevant; bars are 95 % intervals"
 
+    def rate(name: str) -> tuple[FloatArray, FloatArray]:
+        """The values by threshold, and their errors to both sides."""
+        measured = [getattr(each, name) for each in choice.rows]
+        value, low, high = np.array([(each.value, each.low, each.high) for each in measured]).T
+        return value, np.maximum(0, [value - low, high - value])
 
-def _draw_precision_recall(axes: Any, choice: Choice) -> None:
-    """From the threshold that accepts all pages to the one that accepts fewest."""
-    recall = [row.recall.value for row in choice.rows]
-    precision = [row.precision.value for row in choice.rows]
-    # There is nothing between two thresholds: the points are the data, the lines only guide the eye.
-    axes.plot(recall, precision, ".-", color=PRECISION, linewidth=0.8, label="each threshold")
-    chosen = choice.row
-    axes.errorbar(
-        chosen.recall.value,
-        chosen.precision.value,
-        xerr=_interval_lengths(chosen.recall),
-        yerr=_interval_lengths(chosen.precision),
-        fmt="o",
-        color=RECALL,
-        capsize=3,
-        label=f"threshold {chosen.threshold}, 95 % intervals",
+    (precision, errors), (recall, _) = rate("precision"), rate("recall")
+    chosen = [choice.index]
+    by_recall = (
+        Series("each threshold", recall, precision),
+        Series(f"threshold {row.threshold}", recall[chosen], precision[chosen], errors[:, chosen]),
     )
-    _finish_threshold_axes(axes, "recall", "precision")
-    axes.set_xlim(-0.02, 1.02)
-
-
-def _draw_by_threshold(axes: Any, choice: Choice) -> None:
-    thresholds = [row.threshold for row in choice.rows]
-    for name, colour, style in (("precision", PRECISION, "-"), ("recall", RECALL, "--"), ("f1", F1, "-.")):
-        values: list[Measured] = [getattr(row, name) for row in choice.rows]
-        look = {"color": colour, "label": name.replace("f1", "F1"), "linewidth": 1.8, "drawstyle": "steps-mid"}
-        axes.plot(thresholds, [each.value for each in values], style, **look)
-        low, high = [each.low for each in values], [each.high for each in values]
-        axes.fill_between(thresholds, low, high, color=colour, alpha=0.1, linewidth=0, step="mid")
-    axes.axvline(choice.row.threshold, color="black", linewidth=1, label=f"threshold {choice.row.threshold}")
-    if choice.low < choice.high:
-        axes.axvspan(choice.low, choice.high, color="black", alpha=0.07, linewidth=0, label="with other labels")
-    axes.locator_params(axis="x", nbins=6)
-    _finish_threshold_axes(axes, "threshold", "on the labelled pages")
-
-
-def _interval_lengths(measured: Measured) -> list[list[float]]:
-    """Below and above the value."""
-    return [[max(0.0, measured.value - measured.low)], [max(0.0, measured.high - measured.value)]]
-
-
-def _finish_threshold_axes(axes: Any, x_label: str, y_label: str) -> None:
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
-    axes.set_ylim(-0.02, 1.02)
-    plain_axes(axes)
-    axes.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
+    thresholds = np.array([each.threshold for each in choice.rows])
+    series = tuple(Series(name.replace("f1", "F1"), thresholds, *rate(name)) for name in ("precision", "recall", "f1"))
+    marker = (Marker(row.threshold, f"threshold {row.threshold}"),)
+    return Figure(
+        "threshold",
+        note,
+        (
+            Chart("precision", "Precision and recall", "recall", "precision", by_recall, note=note),
+            Chart("rates", "Rates", "threshold", "on the labelled pages", series, markers=marker, note=note),
+        ),
+    )

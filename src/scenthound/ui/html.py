@@ -16,7 +16,7 @@ from hashlib import sha256
 from importlib.resources import files
 
 from scenthound.ui.document import Document, Section
-from scenthound.ui.html_blocks import Anchors, Html, block_html, element, join, paragraphs
+from scenthound.ui.html_blocks import Anchors, Html, block_html, element, join
 
 # Scripts are plain JavaScript and add to the global name `scenthound`, so they can be concatenated, or served one by
 # one. The dashboard uses `CHART_SCRIPTS` and `CHART_STYLES` too. Comments and indentation are removed from what goes
@@ -58,14 +58,8 @@ def document_html(document: Document) -> str:
     # Blocks keep their names; a section with the same name gets another anchor.
     ids = [anchors.new(section.title) for section in document.sections]
     sections = join(map(_section, ids, document.sections, contents))
-    header = element(
-        "header",
-        "\n",
-        element("p", f"Scenthound · {document.kind} report", class_="kind"),
-        "\n",
-        element("h1", document.title),
-        "\n",
-    )
+    kind = element("p", f"Scenthound · {document.kind} report", class_="kind")
+    header = element("header", "\n", kind, "\n", element("h1", document.title), "\n")
     main = element("main", "\n", _summary(document), "\n", sections, "\n")
     body = element("body", "\n", header, "\n", _contents(ids, document.sections), main, "\n")
     return f'<!DOCTYPE html>\n<html lang="en">\n{_head(document.title)}\n{body}\n</html>\n'
@@ -104,7 +98,7 @@ def _head(title: str) -> str:
 
 
 def _summary(document: Document) -> Html:
-    summary = element("div", "\n", paragraphs(document.summary), "\n", class_="summary")
+    summary = element("div", "\n", join(element("p", text) for text in document.summary), "\n", class_="summary")
     if not document.key_facts:
         return summary
     facts = [element("div", element("dt", name), element("dd", value)) for name, value in document.key_facts]

@@ -5,8 +5,8 @@ Rules
 - Texts may come from crawled pages. Control characters, lone surrogates and characters that change the direction of
   writing are replaced, so that a title can neither break the file nor pose as another one.
 - Only http and https URLs become links.
-- Tables and grids are complete without scripts, which only sort them and show details. Charts and graphs are JSON for
-  the scripts that draw them, and a small table for readers without scripts; for screen readers the table remains.
+- Tables are complete without scripts, which only sort them. Charts and graphs are JSON for the scripts that draw them,
+  and a small table for readers without scripts; for screen readers the table remains.
 """
 
 import json
@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from html import escape
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from scenthound.model import FloatArray, LongArray
+from scenthound.model import LongArray
 from scenthound.ui.document import (
     Block,
     BulletList,
@@ -28,13 +28,9 @@ from scenthound.ui.document import (
     Chart,
     CodeBlock,
     Facts,
-    GroupedTable,
     LinkGraph,
-    Paragraphs,
-    RowGroup,
     Series,
     Table,
-    WinLossGrid,
 )
 
 REPLACEMENT = "\ufffd"
@@ -118,8 +114,8 @@ class Anchors:
 
 def block_html(block: Block, anchors: Anchors) -> Html:  # noqa: PLR0911 - one case for each kind of block
     match block:
-        case Paragraphs():
-            return paragraphs(block.texts)
+        case str():
+            return element("p", block)
         case BulletList():
             return element("ul", "\n", join(element("li", item) for item in block.items), "\n")
         case Facts():
@@ -134,14 +130,6 @@ def block_html(block: Block, anchors: Anchors) -> Html:  # noqa: PLR0911 - one c
             return graph_html(block, anchors.new(block.name))
         case Table():
             return table_html(block, anchors.new(block.name))
-        case GroupedTable():
-            return grouped_table_html(block, anchors.new(block.name))
-        case WinLossGrid():
-            return win_loss_html(block, anchors.new(block.name))
-
-
-def paragraphs(texts: Iterable[str]) -> Html:
-    return join(element("p", text) for text in texts)
 
 
 def _note(note: str) -> Html:
@@ -150,53 +138,27 @@ def _note(note: str) -> Html:
 
 # Tables
 
-#: A table with a cell of more characters has columns of texts, which share the width.
-LONG_TEXT = 150
+#: Columns of longer texts have a minimum width, and their words may be broken.
+LONG_TEXT = 30
 SIGNS = {"good": "✓", "bad": "✗", "open": "?"}
 
 
 def table_html(table: Table, anchor: str) -> Html:
     is_number = [index >= table.n_text_columns for index in range(len(table.columns))]
+    heads = [
+        element("th", column, scope="col", class_="figure" if number else "")
+        for column, number in zip(table.columns, is_number, strict=True)
+    ]
     rows = [
         element("tr", *(_cell(cell, is_number[at], at == 0 and not is_number[0]) for at, cell in enumerate(row)))
         for row in table.rows
     ]
-    cells = [cell for row in table.rows for cell in row]
-    marked = " marked" if any(cell.mark for cell in cells) else ""
-    texts = " texts" if any(len(cell.text) > LONG_TEXT for cell in cells) else ""
-    body = element("tbody", "\n", join(rows), "\n")
-    content = join((_head(table.caption, table.columns, is_number), body))
-    made = element("table", "\n", content, "\n", class_=f"sortable{marked}{texts}", id=anchor)
-    return join((_scrollable(table.caption, made), _note(table.note)))
-
-
-def grouped_table_html(table: GroupedTable, anchor: str) -> Html:
-    is_number = [column in table.numeric for column in table.columns]
-    groups = [_group(group, is_number) for group in table.groups]
-    content = join((_head(table.caption, table.columns, is_number), *groups))
-    return _scrollable(table.caption, element("table", "\n", content, "\n", class_="grouped", id=anchor))
-
-
-def _group(group: RowGroup, is_number: Sequence[bool]) -> Html:
-    detail = (element("span", group.detail, class_="detail"),) if group.detail else ()
-    # The title stays in sight when a wide table is scrolled.
-    title = element("div", group.title, *detail, class_="title")
-    last = () if group.cell is None else (_cell(group.cell, False, False),)
-    heading = element("th", title, scope="rowgroup", colspan=len(is_number) - len(last))
-    rows = [element("tr", *map(_cell, row, is_number, [False] * len(row))) for row in group.rows]
-    return element("tbody", "\n", element("tr", heading, *last, class_="group"), "\n", join(rows), "\n")
-
-
-def _head(caption: str, columns: Sequence[str], is_number: Sequence[bool]) -> Html:
-    heads = [
-        element("th", column, scope="col", class_="figure" if number else "")
-        for column, number in zip(columns, is_number, strict=True)
-    ]
-    return join((element("caption", caption), element("thead", element("tr", *heads))))
-
-
-def _scrollable(label: str, table: Html) -> Html:
-    return element("div", "\n", table, "\n", class_="wide", tabindex=0, role="region", aria_label=label)
+    is_marked = any(cell.mark for row in table.rows for cell in row)
+    caption, head = element("caption", table.caption), element("thead", element("tr", *heads))
+    content = join((caption, head, element("tbody", "\n", join(rows), "\n")))
+    made = element("table", "\n", content, "\n", class_=f"sortable{' marked' if is_marked else ''}", id=anchor)
+    wide = element("div", "\n", made, "\n", class_="wide", tabindex=0, role="region", aria_label=table.caption)
+    return join((wide, _note(table.note)))
 
 
 def _cell(cell: Cell, is_number: bool, is_heading: bool) -> Html:
@@ -206,95 +168,13 @@ def _cell(cell: Cell, is_number: bool, is_heading: bool) -> Html:
         text = element("span", sign, " ", text, class_=f"status {cell.status}")
     text = element("strong", text) if cell.emphasis else text
     mark = element("sup", cell.mark, class_="mark") if cell.mark else Html()
-    value = None if cell.value is None else rounded(cell.value)
     return element(
         "th" if is_heading else "td",
         text,
         mark,
         scope="row" if is_heading else "",
-        class_="figure" if is_number else "",
+        class_="figure" if is_number else "long" if len(cell.text) > LONG_TEXT else "",
         title=cell.tooltip,
-        data_value="" if value is None else str(value),
-    )
-
-
-# Grids of wins and losses
-
-#: With more topics there is no space for their names, which are then shown on hover only.
-MAX_NAMED_TOPICS = 14
-#: With more topics there is no space for signs: bars above and below a centre line show the same.
-MAX_SIGNED_TOPICS = 40
-#: Differences are shown in this many steps, up to the size that 95 % of them stay below: otherwise a single outlier
-#: would make all others look even.
-STEPS = 4
-QUANTILE = 0.95
-#: Sums of the same numbers in another order differ by as much.
-EVEN = 1e-12
-
-
-def win_loss_html(grid: WinLossGrid, anchor: str) -> Html:
-    """A row for each strategy: a cell for each topic, then the number of topics won, even and lost."""
-    sizes = np.abs(grid.differences[np.isfinite(grid.differences) & (np.abs(grid.differences) > EVEN)])
-    largest = float(np.quantile(sizes, QUANTILE, method="higher")) if len(sizes) else 0.0
-    rows = join(_strategy_row(*row, largest) for row in zip(grid.rows, grid.differences, strict=True))
-    head, body = element("thead", _topic_heads(grid)), element("tbody", "\n", rows, "\n")
-    table = element("table", "\n", join((head, body)), "\n", class_="grid")
-    parts = (
-        element("figcaption", grid.caption),
-        _scrollable(grid.caption, table),
-        _key(grid, largest),
-        _note(grid.note),
-        _json_script(page_data(grid)),
-    )
-    dense = "" if len(grid.topics) <= MAX_SIGNED_TOPICS else " dense"
-    return element("figure", "\n", join(parts), "\n", class_=f"win-loss{dense}", id=anchor)
-
-
-def _topic_heads(grid: WinLossGrid) -> Html:
-    if len(grid.topics) <= MAX_NAMED_TOPICS:
-        topics = [element("th", element("span", topic), scope="col", class_="topic") for topic in grid.topics]
-    else:
-        topics = [element("th", f"{len(grid.topics)} topics", scope="colgroup", colspan=len(grid.topics))]
-    counts = [element("th", head, scope="col", class_="figure") for head in ("won", "even", "lost")]
-    return element("tr", element("td"), *topics, *counts)
-
-
-def _strategy_row(name: str, values: FloatArray, largest: float) -> Html:
-    counts = (values > EVEN, np.abs(values) <= EVEN, values < -EVEN)
-    return element(
-        "tr",
-        element("th", name, scope="row"),
-        *(_topic_cell(value, largest) for value in values.tolist()),
-        *(element("td", str(np.count_nonzero(count)), class_="figure") for count in counts),
-    )
-
-
-def _topic_cell(value: float, largest: float) -> Html:
-    if not isfinite(value):
-        return element("td", class_="unknown")
-    if abs(value) <= EVEN:
-        return element("td", "=", class_="even")
-    step = min(STEPS, ceil(abs(value) / largest * STEPS))
-    return element("td", "+", class_=f"up-{step}") if value > 0 else element("td", MINUS, class_=f"down-{step}")
-
-
-def _key(grid: WinLossGrid, largest: float) -> Html:
-    """The legend."""
-    if len(grid.topics) > MAX_SIGNED_TOPICS:
-        better, worse, even = "", "", ""
-        scale = f"The tallest bar is a difference of {number_text(largest)} or more."
-    else:
-        better, worse, even = "+", MINUS, "="
-        scale = f"The larger the difference, the stronger the colour; the strongest is {number_text(largest)} or more."
-    return element(
-        "p",
-        element("span", better, class_="up-3"),
-        f" better than {grid.against} ",
-        element("span", worse, class_="down-3"),
-        " worse ",
-        element("span", even, class_="even"),
-        f" even. {scale}",
-        class_="key",
     )
 
 
@@ -312,8 +192,7 @@ MAX_EXACT_INTEGER = 2**53
 
 
 def chart_html(chart: Chart, anchor: str) -> Html:
-    table = _bars_table(chart) if chart.kind == "bars" else _curves_table(chart)
-    return _figure("chart", anchor, _plain(chart.title, table, chart.note), chart_data(chart))
+    return _figure("chart", anchor, _plain(chart.title, _chart_table(chart), chart.note), chart_data(chart))
 
 
 def graph_html(graph: LinkGraph, anchor: str) -> Html:
@@ -328,11 +207,8 @@ def graph_html(graph: LinkGraph, anchor: str) -> Html:
 
 
 def _figure(kind: str, anchor: str, plain: Html, data: dict[str, Any]) -> Html:
-    return element("figure", "\n", plain, "\n", _json_script(data), "\n", class_=kind, id=anchor)
-
-
-def _json_script(values: dict[str, Any]) -> Html:
-    return element("script", Html(script_json(values)), type="application/json")
+    script = element("script", Html(script_json(data)), type="application/json")
+    return element("figure", "\n", plain, "\n", script, "\n", class_=kind, id=anchor)
 
 
 def script_json(values: Any) -> str:
@@ -347,11 +223,17 @@ def _plain(title: str, table: Html, note: str) -> Html:
     return element("div", "\n", parts, "\n", class_="plain")
 
 
-def _curves_table(chart: Chart) -> Html:
-    """A row for each curve, a column for each position."""
+def _chart_table(chart: Chart) -> Html:
+    """A row for each curve and a column for each position, or a row for each category and a column for each series."""
     positions = _table_positions(chart.series)
-    rows = [[series.name, *(_value_at(series, x) for x in positions)] for series in chart.series]
-    return _plain_table((chart.x_label, *map(number_text, positions)), rows)
+    if chart.kind == "curves":
+        rows = [(series.name, *(_value_at(series, x) for x in positions)) for series in chart.series]
+        return _plain_table((chart.x_label, *map(number_text, positions)), rows)
+    bars = [
+        [_value_at(each, at) if at in each.x else DASH for each in chart.series] for at in range(len(chart.categories))
+    ]
+    rows = [(name, *values) for name, values in zip(chart.categories, bars, strict=True)]
+    return _plain_table((chart.x_label, *(series.name for series in chart.series)), rows)
 
 
 def _table_positions(series: Iterable[Series]) -> list[float]:
@@ -367,17 +249,6 @@ def _value_at(series: Series, x: float) -> str:
     before = np.flatnonzero(series.x <= x)
     is_within = len(before) > 0 and bool((series.x >= x).any())
     return _with_error(series, int(before[-1])) if is_within else DASH
-
-
-def _bars_table(chart: Chart) -> Html:
-    """A row for each category, a column for each series."""
-    rows = [[name, *(_bar_at(series, at) for series in chart.series)] for at, name in enumerate(chart.categories)]
-    return _plain_table((chart.x_label, *(series.name for series in chart.series)), rows)
-
-
-def _bar_at(series: Series, category: int) -> str:
-    found = np.flatnonzero(series.x == category)
-    return _with_error(series, int(found[0])) if len(found) else DASH
 
 
 def _with_error(series: Series, at: int) -> str:

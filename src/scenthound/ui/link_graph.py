@@ -15,7 +15,6 @@ from itertools import chain
 import numpy as np
 
 from scenthound.model import FloatArray, IntArray, LongArray
-from scenthound.store.crawl_records import JoinedArrays
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.document import GraphNode
 
@@ -29,13 +28,15 @@ SEEDS_SHARE = 0.25
 CANDIDATES_PER_NODE = 20
 
 
-@dataclass(frozen=True, slots=True)
 class Discovery:
-    """The page, the parent visit (or `NO_PARENT`) and the distance from a root of each visit."""
+    """The page, the parent visit (or `NO_PARENT`) and the distance from a root of each of the first visits."""
 
-    pages: IntArray
-    parents: IntArray
-    distances: IntArray
+    def __init__(self, columns: StoredCrawl, n_visits: int, n_seeds: int) -> None:
+        """Seeds have the lowest page numbers."""
+        self.pages: IntArray = columns.numbers(("page",), n_visits)[0].astype(np.int32)
+        self.parents = _first_links(columns, n_visits, int(self.pages.max(initial=-1)) + 1)[self.pages]
+        self.parents[(self.pages < n_seeds) | (self.parents >= np.arange(n_visits))] = NO_PARENT
+        self.distances = _distances(self.parents)
 
     def path_to(self, visit: int) -> list[int]:
         """The visits from this one back to its root."""
@@ -45,31 +46,16 @@ class Discovery:
         return path
 
 
-def discovery(columns: StoredCrawl, n_visits: int, n_seeds: int) -> Discovery:
-    """The discovery of the first `n_visits`. Seeds have the lowest page numbers."""
-    pages = columns.numbers(("page",), n_visits)[0].astype(np.int32)
-    parents = _first_links(columns, n_visits, int(pages.max(initial=-1)) + 1)[pages]
-    parents[(pages < n_seeds) | (parents >= np.arange(len(pages)))] = NO_PARENT
-    return Discovery(pages, parents, _distances(parents))
-
-
 def _first_links(columns: StoredCrawl, n_visits: int, n_pages: int) -> IntArray:
     """The first visit that links to each page."""
     first = np.full(n_pages, NO_PARENT, np.int32)
     for arrays in columns.links(n_visits):
-        visits, links = _flat(arrays)
+        visits, links = arrays.sources, arrays.all_links
         is_new = links < n_pages
         is_new[is_new] = first[links[is_new]] == NO_PARENT
         # Of several visits that link to a page, the assignment made last wins; therefore in reverse order.
         first[links[is_new][::-1]] = visits[is_new][::-1]
     return first
-
-
-def _flat(arrays: JoinedArrays) -> tuple[IntArray, IntArray]:
-    """Source visit and target page of each link."""
-    links = [arrays.links(visit) for visit in range(arrays.first, arrays.end)]
-    visits = np.repeat(np.arange(arrays.first, arrays.end, dtype=np.int32), [len(each) for each in links])
-    return visits, np.concatenate(links)
 
 
 def _distances(parents: IntArray) -> IntArray:
@@ -97,7 +83,7 @@ def crawl_graph(crawl: StoredCrawl, max_nodes: int = 400) -> CrawlGraph:
         n_all = columns.n_visits()
         n_visits = min(n_all, MAX_VISITS)
         (relevance,) = columns.numbers(("relevance",), n_visits)
-        found = discovery(columns, n_visits, n_seeds)
+        found = Discovery(columns, n_visits, n_seeds)
         chosen = _chosen(found, relevance, max_nodes)
         links = _links(columns, found, chosen)
         note = _note(len(chosen), n_all, len(links), int((found.distances > MAX_DISTANCE).sum()))
@@ -140,7 +126,7 @@ def _links(columns: StoredCrawl, found: Discovery, chosen: list[int]) -> tuple[t
     for index, visit in enumerate(chosen):
         if arrays is None or visit >= arrays.end:
             arrays = columns.links_with(visit)
-        for page in () if arrays is None else np.unique(arrays.links(visit)).tolist():
+        for page in () if arrays is None else np.unique(arrays.of(visit)["links"]).tolist():
             target = index_of_page.get(page)
             if target is not None and target != index and found.parents[chosen[target]] != visit:
                 links[index, target] = None
@@ -171,11 +157,7 @@ class PagesInCommon:
     both: int
     only_first: int
     only_second: int
-
-    @property
-    def jaccard(self) -> float:
-        n_either = self.both + self.only_first + self.only_second
-        return self.both / n_either if n_either else 0.0
+    jaccard: float
 
 
 def page_numbers(crawl: StoredCrawl) -> LongArray:
@@ -190,4 +172,5 @@ def page_numbers(crawl: StoredCrawl) -> LongArray:
 def in_common(first: LongArray, second: LongArray) -> PagesInCommon:
     """The overlap of two crawls, given their `page_numbers`."""
     both = len(np.intersect1d(first, second, assume_unique=True))
-    return PagesInCommon(both, len(first) - both, len(second) - both)
+    n_either = len(first) + len(second) - both
+    return PagesInCommon(both, len(first) - both, len(second) - both, both / n_either if n_either else 0.0)

@@ -4,11 +4,13 @@ Output to a terminal fits its width; output to a file is not wrapped. Texts that
 are never interpreted as markup, and control characters in them are escaped.
 """
 
+import math
 import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import typer
 from rich.cells import cell_len
@@ -17,7 +19,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from scenthound.errors import printable
-from scenthound.ui.document import Cell, GroupedTable, Table
+from scenthound.ui.document import Cell, Table
 
 #: The width of tables in files, and of facts.
 FILE_WIDTH = 160
@@ -37,15 +39,23 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=FILE_WIDTH)
 
 
-def print_table(table: Table | GroupedTable) -> None:
+def print_table(table: Table) -> None:
     """The caption, the table, and its note."""
     console = _console()
     console.print(printable(table.caption, FILE_WIDTH), style="bold", highlight=False, markup=False)
-    if isinstance(table, GroupedTable):
-        console.print(_grouped(table, console.width))
-        return
-    is_text = [at < table.n_text_columns for at in range(len(table.columns))]
-    console.print(_framed(table.columns, is_text, _texts(table, console.width), console.width, table.rows))
+    texts = cell_texts(table, console.width)
+    widths = column_widths(
+        table.columns, [[row[at] for row in texts] for at in range(len(table.columns))], console.width
+    )
+    framed = RichTable()
+    for at, (title, width) in enumerate(zip(table.columns, widths, strict=True)):
+        justify: Literal["left", "right"] = "left" if at < table.n_text_columns else "right"
+        framed.add_column(title, justify=justify, overflow="fold", width=width)
+    for row, cells in zip(texts, table.rows, strict=True):
+        styles = ["bold" if cell.emphasis else "" for cell in cells]
+        wrapped_texts = map(wrapped, row, widths)
+        framed.add_row(*map(Text, wrapped_texts, styles))
+    console.print(framed)
     signs = [f"{table.best_sign} best."] if table.best_sign and len(table.rows) > 1 else []
     note = " ".join((*signs, table.note)).strip()
     if note:
@@ -58,7 +68,7 @@ def print_rows(caption: str, titles: Sequence[str], rows: Iterable[Sequence[str]
     print_table(Table("", caption, tuple(titles), cells, n_text_columns))
 
 
-def _texts(table: Table, width: int) -> list[list[str]]:
+def cell_texts(table: Table, width: float = math.inf) -> list[list[str]]:
     """The texts of all cells; means and their errors are in two lines if the table is too wide otherwise."""
     suffixes = [[cell.mark + (table.best_sign if cell.emphasis else "") for cell in row] for row in table.rows]
     widest = [max(map(cell_len, column)) for column in zip(*suffixes, strict=True)]
@@ -84,41 +94,6 @@ def _texts(table: Table, width: int) -> list[list[str]]:
     numbers = sum(needed[table.n_text_columns :])
     names = sum(min(each, MAX_UNBROKEN) for each in needed[: table.n_text_columns])
     return in_one_line if numbers + names + FRAME_WIDTH * len(needed) + 1 <= width else texts("\n")
-
-
-def _framed(
-    titles: Sequence[str],
-    is_text: Sequence[bool],
-    texts: Sequence[Sequence[str]],
-    width: int,
-    cells: Sequence[Sequence[Cell]] = (),
-) -> RichTable:
-    widths = column_widths(titles, [[row[at] for row in texts] for at in range(len(titles))], width)
-    framed = RichTable()
-    for title, text, column_width in zip(titles, is_text, widths, strict=True):
-        framed.add_column(title, justify="left" if text else "right", overflow="fold", width=column_width)
-    for number, row in enumerate(texts):
-        emphasis = [cell.emphasis for cell in cells[number]] if cells else [False] * len(row)
-        framed.add_row(
-            *(
-                Text(wrapped(text, column_width), style="bold" if bold else "")
-                for text, column_width, bold in zip(row, widths, emphasis, strict=True)
-            )
-        )
-    return framed
-
-
-def _grouped(table: GroupedTable, width: int) -> RichTable:
-    """The headings of groups are in the first column."""
-    texts = []
-    for group in table.groups:
-        last = "" if group.cell is None else printable(group.cell.text)
-        heading = [printable(group.title), *[""] * (len(table.columns) - 2), last]
-        texts += [
-            heading,
-            *([f"  {printable(row[0].text)}", *(printable(c.text) for c in row[1:])] for row in group.rows),
-        ]
-    return _framed(table.columns, [column not in table.numeric for column in table.columns], texts, width)
 
 
 def column_widths(titles: Sequence[str], columns: Sequence[Sequence[str]], available: int) -> list[int]:

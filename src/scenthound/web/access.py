@@ -36,7 +36,7 @@ _RESERVED = frozenset(
 def check_header(line: str) -> str:
     """A header `Name: value` in its usual form. InvalidParameter if it must not be sent."""
     name, colon, value = (part.strip(" \t") for part in line.partition(":"))
-    if not colon or not _NAME.fullmatch(name) or not value or not _is_sendable(line):
+    if not colon or not _NAME.fullmatch(name) or not value or not is_sendable(line):
         # The value is a secret, and may be where the name should be.
         raise InvalidParameter(
             f"--header {printable(name, 40) if colon else MASK!r} is not a header: write it as 'Name: value', in "
@@ -54,7 +54,7 @@ def masked_header(line: str) -> str:
     return f"{line.partition(':')[0]}: {MASK}"
 
 
-def _is_sendable(text: str) -> bool:
+def is_sendable(text: str) -> bool:
     """Whether it has no line breaks, which would start another header."""
     return text.isascii() and text.isprintable()
 
@@ -83,5 +83,5 @@ class RequestHeaders:
 class Access:
     """What the fetcher needs to know."""
 
-    proxies: Proxies = field(default_factory=Proxies.none)
+    proxies: Proxies = field(default_factory=Proxies)
     headers: RequestHeaders = field(default_factory=RequestHeaders)

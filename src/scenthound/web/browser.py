@@ -9,7 +9,7 @@ Rules
 - The document is the response that the crawl has fetched. Scripts and data are requested from the crawl, by GET only.
   Style sheets are empty, so that pages that wait for them go on. Images, fonts, media, frames, beacons, web sockets,
   service workers, downloads and other windows are refused.
-- A page is done when it has loaded and made no request for a moment. It may take so many requests, bytes and seconds.
+- A page is done when it has loaded and made no request for a moment. It may take this many requests, bytes and seconds.
 - One tab is used for page after page; cookies and storage are cleared in between.
 - The document is read in a world of its own, where no script of the page can change what is read, up to a size.
 - The process ends with its socket, and takes the browser with it.
@@ -27,8 +27,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import orjson
+
 from scenthound.errors import MissingExtra, UsageError, printable
-from scenthound.web.browser_messages import Header, MessageReader, frame
+from scenthound.web.browser_messages import LENGTHS, Header, frame
 from scenthound.web.open_files import limit_memory
 
 if TYPE_CHECKING:
@@ -45,7 +47,9 @@ _NO_NETWORK = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
+    # chromium-headless-shell knows the first one, chromium the second.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
 )
 #: A page that needs more memory, or more for its scripts, crashes its tab.
@@ -146,10 +150,6 @@ class _TabError(Exception):
     """The tab cannot be used any more."""
 
 
-def launch_arguments() -> list[str]:
-    return [*_NO_NETWORK, *_MEMORY]
-
-
 def serve() -> None:
     """The main function of the process."""
     for ending in (signal.SIGINT, signal.SIGHUP):
@@ -178,7 +178,7 @@ async def _serve(channel: socket.socket) -> None:
         try:
             browser = await playwright.chromium.launch(
                 executable_path=settings.path,
-                args=launch_arguments(),
+                args=[*_NO_NETWORK, *_MEMORY],
                 # It does not work for root.
                 chromium_sandbox=os.geteuid() != 0,
                 handle_sigint=False,
@@ -191,7 +191,12 @@ async def _serve(channel: socket.socket) -> None:
             await connection.send({"is": "unusable", "why": printable(reason.message.split("\n")[0], 200)})
             return
         browser.on("disconnected", _end)
-        await connection.send({"is": "ready", "process": await _process_of(browser)})
+        session = await browser.new_browser_cdp_session()
+        processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+        await session.detach()
+        # 0 if it is unknown.
+        process = next((int(each["id"]) for each in processes if each["type"] == "browser"), 0)
+        await connection.send({"is": "ready", "process": process})
         try:
             await tabs.run()
         finally:
@@ -200,28 +205,17 @@ async def _serve(channel: socket.socket) -> None:
                 await asyncio.wait_for(browser.close(), _CLOSE_S)
 
 
-async def _process_of(browser: "Browser") -> int:
-    """The ID of the browser's process; 0 if it is unknown."""
-    session = await browser.new_browser_cdp_session()
-    found = await session.send("SystemInfo.getProcessInfo")
-    await session.detach()
-    return next((int(each["id"]) for each in found["processInfo"] if each["type"] == "browser"), 0)
-
-
 class _Connection:
     """Messages to and from the crawl."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
-        self._messages = MessageReader()
 
     async def receive(self) -> tuple[Header, bytes]:
-        while (message := self._messages.next()) is None:
-            data = await self._reader.read(1 << 18)
-            if not data:
-                raise EOFError
-            self._messages.add(data)
-        return message
+        """EOFError if the crawl has closed the connection."""
+        n_header, n_body = LENGTHS.unpack(await self._reader.readexactly(LENGTHS.size))
+        header: Header = orjson.loads(await self._reader.readexactly(n_header))
+        return header, await self._reader.readexactly(n_body)
 
     async def send(self, header: Mapping[str, object], body: bytes = b"") -> None:
         self._writer.write(frame(header, body))

@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 
 Header = dict[str, Any]
-_LENGTHS = struct.Struct("<II")
+LENGTHS = struct.Struct("<II")
 
 
 def frame(header: Mapping[str, object], body: bytes = b"") -> bytes:
     written = orjson.dumps(header)
-    return _LENGTHS.pack(len(written), len(body)) + written + body
+    return LENGTHS.pack(len(written), len(body)) + written + body
 
 
 class MessageReader:
@@ -30,12 +30,12 @@ class MessageReader:
     def next(self) -> tuple[Header, bytes] | None:
         """The next message, if it is complete."""
         received = self._received
-        if len(received) < _LENGTHS.size:
+        if len(received) < LENGTHS.size:
             return None
-        n_header, n_body = _LENGTHS.unpack_from(received)
-        begin, end = _LENGTHS.size + n_header, _LENGTHS.size + n_header + n_body
+        n_header, n_body = LENGTHS.unpack_from(received)
+        begin, end = LENGTHS.size + n_header, LENGTHS.size + n_header + n_body
         if len(received) < end:
             return None
-        header, body = orjson.loads(received[_LENGTHS.size : begin]), bytes(received[begin:end])
+        header, body = orjson.loads(received[LENGTHS.size : begin]), bytes(received[begin:end])
         del received[:end]
         return header, body

@@ -14,7 +14,6 @@ Rules
 - A body that ends early is decoded as far as possible and `truncated`. No body raises an error.
 """
 
-import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -24,12 +23,8 @@ from typing import Protocol, cast
 import brotli
 from isal import isal_zlib
 
+from scenthound.files import zstd
 from scenthound.reasons import SkipReason
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 #: RFC 9659 limits Zstandard on the web to windows of 8 MB.
 WINDOW_LOG = 23
@@ -79,7 +74,10 @@ class _Streams(ABC):
         """Start a stream; False if more data is needed for that, or if no stream starts here."""
         if self._streams:
             if not data.startswith(self.magics):
-                self._wait_or_close(data)
+                if any(magic.startswith(data) for magic in self.magics):
+                    self._rest = data
+                else:
+                    self._closed = True
                 return False
             if self._streams == MAX_STREAMS:
                 raise zlib.error("too many streams")
@@ -87,12 +85,6 @@ class _Streams(ABC):
         self.ended = False
         self._begin(data)
         return True
-
-    def _wait_or_close(self, data: bytes) -> None:
-        if any(magic.startswith(data) for magic in self.magics):
-            self._rest = data
-        else:
-            self._closed = True
 
     @abstractmethod
     def _begin(self, data: bytes) -> None:
@@ -221,11 +213,8 @@ class BodyDecoder:
     def feed(self, data: bytes) -> bool:
         """Add more of the body; False if the limit is reached or the body is invalid."""
         for begin in range(0, len(data), self._piece_bytes):
-            if (
-                self._full
-                or self._fault is not None
-                or not self._feed_stage(0, data[begin : begin + self._piece_bytes])
-            ):
+            is_over = self._full or self._fault is not None
+            if is_over or not self._feed_stage(0, data[begin : begin + self._piece_bytes]):
                 return False
         return True
 
@@ -239,7 +228,7 @@ class BodyDecoder:
         is_content = number == len(self._stages)
         room = self._most_bytes + (0 if is_content else SLACK_BYTES) - self._n_bytes[number]
         self._n_bytes[number] += len(data)
-        if self._is_bomb(self._n_bytes[number]):
+        if self._floor_bytes <= self._n_bytes[number] > self._expansion * self._n_bytes[0]:
             self._fault = SkipReason.COMPRESSION_BOMB
             return False
         if len(data) > room:
@@ -263,6 +252,3 @@ class BodyDecoder:
             if not stage.has_more:
                 return True
             data = b""
-
-    def _is_bomb(self, n_bytes: int) -> bool:
-        return n_bytes >= self._floor_bytes and n_bytes > self._expansion * self._n_bytes[0]

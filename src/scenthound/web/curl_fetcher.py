@@ -12,14 +12,14 @@ import select
 from asyncio import AbstractEventLoop, Handle, TimerHandle
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import certifi
 import pycurl
 
 from scenthound.errors import InvalidParameter, printable
 from scenthound.reasons import SkipReason
-from scenthound.web.access import Access
+from scenthound.web.access import Access, is_sendable
 from scenthound.web.addresses import is_address, normalize_address
 from scenthound.web.curl_handle import CurlHandle, CurlSettings, HostPins, OnDone, pinned
 from scenthound.web.fetch import FetchLimits, NotFetched, Request, Response
@@ -35,23 +35,8 @@ _NOTHING = (pycurl.POLL_REMOVE, pycurl.POLL_NONE)
 _EPOLL = {pycurl.POLL_IN: 1, pycurl.POLL_OUT: 4, pycurl.POLL_INOUT: 5}
 
 
-class SocketWatch(Protocol):
-    """Watches libcurl's sockets."""
-
-    def on_socket(self, action: int, fd: int, multi: object, data: object) -> None:
-        """The socket callback of libcurl: POLL_IN, POLL_OUT, POLL_INOUT or POLL_REMOVE."""
-
-    def close(self) -> None:
-        """Stop watching."""
-
-
-def watch_sockets(loop: AbstractEventLoop, on_ready: OnReady) -> SocketWatch:
-    """A watch that calls `on_ready` from the loop."""
-    return EpollWatch(loop, on_ready) if hasattr(select, "epoll") else LoopWatch(loop, on_ready)
-
-
 class EpollWatch:
-    """One epoll set for all sockets, watched by the loop (Linux).
+    """One epoll set for all sockets of libcurl, watched by the loop. `on_ready` is called from the loop.
 
     A socket is added or removed by one system call instead of the loop's bookkeeping, and one iteration of the loop
     handles all ready sockets."""
@@ -63,7 +48,8 @@ class EpollWatch:
         self._watched: set[int] = set()
         loop.add_reader(self._epoll.fileno(), self._poll)
 
-    def on_socket(self, action: int, fd: int, multi: object, data: object) -> None:
+    def on_socket(self, action: int, fd: int, _multi: object, _data: object) -> None:
+        """The socket callback of libcurl: POLL_IN, POLL_OUT, POLL_INOUT or POLL_REMOVE."""
         if action in _NOTHING:
             if fd in self._watched:
                 self._watched.remove(fd)
@@ -87,37 +73,6 @@ def _cselect(event: int) -> int:
     readable = event & ~select.EPOLLOUT != 0
     writable = event & (select.EPOLLOUT | select.EPOLLERR | select.EPOLLHUP) != 0
     return (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if writable else 0)
-
-
-class LoopWatch:
-    """A reader and a writer of the loop for each socket."""
-
-    def __init__(self, loop: AbstractEventLoop, on_ready: OnReady) -> None:
-        self._loop = loop
-        self._on_ready = on_ready
-        self._watched: dict[int, int] = {}
-
-    def on_socket(self, action: int, fd: int, multi: object, data: object) -> None:
-        wanted = 0 if action in _NOTHING else action
-        old = self._watched.pop(fd, 0)
-        if wanted:
-            self._watched[fd] = wanted
-        self._change(fd, old, wanted)
-
-    def close(self) -> None:
-        for fd, action in self._watched.items():
-            self._change(fd, action, 0)
-        self._watched.clear()
-
-    def _change(self, fd: int, old: int, wanted: int) -> None:
-        if wanted & ~old & pycurl.POLL_IN:
-            self._loop.add_reader(fd, self._on_ready, [(fd, pycurl.CSELECT_IN)])
-        if wanted & ~old & pycurl.POLL_OUT:
-            self._loop.add_writer(fd, self._on_ready, [(fd, pycurl.CSELECT_OUT)])
-        if old & ~wanted & pycurl.POLL_IN:
-            self._loop.remove_reader(fd)
-        if old & ~wanted & pycurl.POLL_OUT:
-            self._loop.remove_writer(fd)
 
 
 class CurlTimer:
@@ -227,7 +182,10 @@ class CurlFetcher:
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         for text in (user_agent, from_address or ""):
-            _check_sendable(text)
+            if not is_sendable(text):
+                raise InvalidParameter(
+                    f"Invalid header value {printable(text)!r}: use printable ASCII characters only."
+                )
         allowed = frozenset(map(normalize_address, also_allowed))
         ca_file = certifi.where() if ca_file is None else ca_file
         max_files = file_limit() - RESERVED_FILES
@@ -238,7 +196,7 @@ class CurlFetcher:
         self._in_flight: dict[Any, CurlHandle] = {}
         self._finished: deque[tuple[OnDone, Response | NotFetched]] = deque()
         self._pins = HostPins()
-        self._sockets = watch_sockets(self._loop, self._on_ready)
+        self._sockets = EpollWatch(self._loop, self._on_ready)
         self._timer = CurlTimer(self._loop, self._on_timer)
         self._deadlines = HeaderDeadlines(self._loop, limits.headers_s, self._on_headers_late)
         self._multi = self._new_multi(connections + max_idle_connections(connections))
@@ -255,7 +213,10 @@ class CurlFetcher:
     def start(self, request: Request, on_done: OnDone) -> None:
         """Start a fetch; `on_done` is called once, later, from the loop."""
         if self._is_short_of_files and not self._in_flight:
-            self._close_idle_connections()
+            # Idle connections may be all that the process has open, and libcurl closes none unless transfers end.
+            self._multi.close()
+            self._multi = self._new_multi(1)
+            self._is_short_of_files = False
         proxy = self._access.proxies.for_url(request.url)
         refused = self._refused(request, proxy)
         if refused is not None:
@@ -335,12 +296,6 @@ class CurlFetcher:
             self._multi.setopt(pycurl.M_MAXCONNECTS, 1)
             self._is_short_of_files = True
 
-    def _close_idle_connections(self) -> None:
-        """They may be all that the process has open, and libcurl closes none of them unless transfers end."""
-        self._multi.close()
-        self._multi = self._new_multi(1)
-        self._is_short_of_files = False
-
     def _deliver(self) -> None:
         """Call the callbacks. One that raises must not lose the results of the others."""
         finished = self._finished
@@ -358,9 +313,3 @@ class CurlFetcher:
         self._pins.release(handle.authority)
         self._idle.append(handle)
         return handle.end()
-
-
-def _check_sendable(text: str) -> None:
-    """Reject header values with line breaks, which would start another header."""
-    if not (text.isascii() and text.isprintable()):
-        raise InvalidParameter(f"Invalid header value {printable(text)!r}: use printable ASCII characters only.")

@@ -137,14 +137,11 @@ class ResponseReader:
         self._status = status
         self._head = _with_crlf(self._lines)
         self.headers_ended = True
-        if _CONTENT_ENCODING in self._head.lower():
-            self._make_decoder()
-        return self._check_type() if status == 200 and self._request.html_only else None
-
-    def _make_decoder(self) -> None:
-        codings = codings_of(header_values(self._head, "content-encoding"))
-        if codings:
+        if _CONTENT_ENCODING in self._head.lower() and (
+            codings := codings_of(header_values(self._head, "content-encoding"))
+        ):
             self._decoder = BodyDecoder(codings, self._room_bytes, self._limits.expansion)
+        return self._check_type() if status == 200 and self._request.html_only else None
 
     def _check_type(self) -> int | None:
         values = header_values(self._head, "content-type")
@@ -174,38 +171,23 @@ def _with_crlf(lines: list[bytes]) -> bytes:
     return b"".join(line.rstrip(b"\r\n") + b"\r\n" for line in lines)
 
 
-#: The code of libcurl's own limit on headers, without a name in pycurl.
-_TOO_LARGE = 100
-#: Error codes of libcurl other than protocol errors. The one code of timeouts is handled separately.
-_CODES_OF = {
-    SkipReason.CONNECT_FAILED: (
-        # A URL that libcurl cannot parse, though the URL library could.
-        pycurl.E_URL_MALFORMAT,
-        pycurl.E_COULDNT_RESOLVE_PROXY,
-        pycurl.E_COULDNT_CONNECT,
-        pycurl.E_INTERFACE_FAILED,
-        pycurl.E_OUT_OF_MEMORY,
-    ),
+#: Error codes of libcurl other than protocol errors, by their names in pycurl. The one code of timeouts is handled
+#: separately.
+_ERRORS = {
+    # Among them a URL that libcurl cannot parse, though the URL library could.
+    SkipReason.CONNECT_FAILED: "URL_MALFORMAT COULDNT_RESOLVE_PROXY COULDNT_CONNECT INTERFACE_FAILED OUT_OF_MEMORY",
     # A name without addresses, which libcurl is not allowed to resolve.
-    SkipReason.DNS_FAILED: (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_ABORTED_BY_CALLBACK),
-    SkipReason.TLS_FAILED: (
-        pycurl.E_SSL_CONNECT_ERROR,
-        pycurl.E_PEER_FAILED_VERIFICATION,
-        pycurl.E_SSL_CERTPROBLEM,
-        pycurl.E_SSL_CIPHER,
-        pycurl.E_SSL_ENGINE_INITFAILED,
-        pycurl.E_SSL_SHUTDOWN_FAILED,
-        pycurl.E_SSL_ISSUER_ERROR,
-        pycurl.E_SSL_INVALIDCERTSTATUS,
-        pycurl.E_USE_SSL_FAILED,
-    ),
-    SkipReason.HEADERS_TOO_LARGE: (_TOO_LARGE,),
+    SkipReason.DNS_FAILED: "COULDNT_RESOLVE_HOST ABORTED_BY_CALLBACK",
+    SkipReason.TLS_FAILED: "SSL_CONNECT_ERROR PEER_FAILED_VERIFICATION SSL_CERTPROBLEM SSL_CIPHER SSL_ISSUER_ERROR "
+    "SSL_ENGINE_INITFAILED SSL_SHUTDOWN_FAILED SSL_INVALIDCERTSTATUS USE_SSL_FAILED",
 }
+_REASON_OF = {getattr(pycurl, f"E_{name}"): reason for reason, names in _ERRORS.items() for name in names.split()}
+#: libcurl's own limit on headers, which has no name in pycurl.
+_REASON_OF[100] = SkipReason.HEADERS_TOO_LARGE
 #: Errors that are those of this machine if it cannot open files.
 _LOCAL_CODES = (pycurl.E_COULDNT_CONNECT, pycurl.E_FAILED_INIT, pycurl.E_OUT_OF_MEMORY)
 #: The file of certificates, which was there, cannot be read.
 _FILE_CODES = (pycurl.E_SSL_CACERT_BADFILE, pycurl.E_SSL_CRL_BADFILE)
-_REASON_OF = {code: reason for reason, codes in _CODES_OF.items() for code in codes}
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
@@ -237,7 +219,7 @@ class HostPins:
 
 def pinned(authority: str, addresses: tuple[str, ...]) -> str:
     """An entry of CURLOPT_RESOLVE."""
-    return f"{authority}:{','.join(map(_in_brackets, addresses))}"
+    return f"{authority}:{','.join(f'[{each}]' if ':' in each else each for each in addresses)}"
 
 
 def host_and_port(url: str) -> str:
@@ -246,10 +228,6 @@ def host_and_port(url: str) -> str:
     authority = authority.rpartition("@")[2]
     has_port = authority.rfind(":") > authority.rfind("]")
     return authority if has_port else f"{authority}:{_DEFAULT_PORTS[scheme[:-1]]}"
-
-
-def _in_brackets(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
 
 
 #: A typical page is read from its socket at once.
@@ -320,8 +298,6 @@ class CurlHandle:
         self.reader = ResponseReader(settings.limits)
         self.in_flight = False
         self._n_requests = 0
-        self._allow_private = settings.allow_private
-        self._also_allowed = settings.also_allowed
         self._settings = settings
         self._proxy: Proxy | None = None
         self._proxy_url = ""
@@ -331,7 +307,8 @@ class CurlHandle:
         self.curl.setopt(pycurl.HEADERFUNCTION, self.reader.add_line)
         self.curl.setopt(pycurl.WRITEFUNCTION, self.reader.add_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
-        self.curl.setopt(pycurl.RESOLVER_START_FUNCTION, self._abort_lookup)
+        # Called when libcurl would resolve a name that is not pinned.
+        self.curl.setopt(pycurl.RESOLVER_START_FUNCTION, lambda: _ABORT)
 
     def begin(
         self, request: Request, on_done: OnDone, proxy: Proxy | None = None, headers: tuple[str, ...] = ()
@@ -451,11 +428,7 @@ class CurlHandle:
             return host in map(normalize_address, self._proxy.addresses)
         if all(normalize_address(address) != host for address in self._addresses):
             return False
-        return self._allow_private or host in self._also_allowed or is_public(host)
-
-    def _abort_lookup(self) -> int:
-        """Called when libcurl would resolve a name that is not pinned."""
-        return _ABORT
+        return self._settings.allow_private or host in self._settings.also_allowed or is_public(host)
 
 
 def _header_lines(settings: CurlSettings, more: tuple[str, ...]) -> list[str]:

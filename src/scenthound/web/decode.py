@@ -81,15 +81,9 @@ def _declared(head: bytes) -> str | None:
     if b"charset" not in head.lower() and not head.startswith(b"<?xml"):
         return None
     xml = _XML_ENCODING.match(head)
-    label = xml[1] if xml else _label_in_metas(head)
+    labels = [xml[1]] if xml else (_label_of(meta[1]) for meta in _META.finditer(_COMMENT.sub(b"", head)))
+    label = next(filter(None, labels), None)
     return _ascii_compatible(label.decode("latin-1")) if label is not None else None
-
-
-def _label_in_metas(head: bytes) -> bytes | None:
-    for meta in _META.finditer(_COMMENT.sub(b"", head)):
-        if label := _label_of(meta[1]):
-            return label
-    return None
 
 
 def _label_of(attributes: bytes) -> bytes | None:

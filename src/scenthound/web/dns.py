@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.files import DAMAGE, opened
+from scenthound.files import text_of
 from scenthound.reasons import SkipReason
 from scenthound.web.addresses import is_address
 from scenthound.web.fetch import NotFetched
@@ -31,7 +31,7 @@ from scenthound.web.open_files import can_open_files
 #: Further addresses of a host are dropped.
 MAX_ADDRESSES = 8
 _NOT_CACHED = (SkipReason.DNS_FAILED, SkipReason.TOO_MANY_FILES)
-_NO_SUCH_HOST = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+_NO_SUCH_HOST = (socket.EAI_NONAME, socket.EAI_NODATA)
 
 #: Looks up the addresses of a host, blocking; raises OSError or UnicodeError like getaddrinfo.
 Lookup = Callable[[str], Iterable[str]]
@@ -152,7 +152,7 @@ class SystemResolver:
         elif host in self._lookups:
             self._lookups[host].callbacks.append(on_done)
         else:
-            time_out = self._loop.call_later(self._timeout_s, self._time_out, host)
+            time_out = self._loop.call_later(self._timeout_s, self._finish, host, SkipReason.DNS_FAILED)
             self._lookups[host] = _Lookup(self._loop.time(), [on_done], time_out)
             self._workers.submit(host)
 
@@ -181,9 +181,6 @@ class SystemResolver:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._finish, host, found)
 
-    def _time_out(self, host: str) -> None:
-        self._finish(host, SkipReason.DNS_FAILED)
-
     def _finish(self, host: str, found: tuple[str, ...] | SkipReason) -> None:
         lookup = self._lookups.pop(host, None)
         if lookup is None:
@@ -206,18 +203,13 @@ class SystemResolver:
 
 def read_hosts(path: Path) -> dict[str, str]:
     """Read names and addresses from a file in the format of /etc/hosts; the first line with a name wins."""
-    with opened(path) as source:
-        try:
-            lines = source.content.read().decode().splitlines()
-        except (UnicodeDecodeError, *DAMAGE):
-            raise InvalidInput(
-                f"{printable(path)} is not a UTF-8 text file. A hosts file has lines 'ADDRESS NAME...'."
-            ) from None
     hosts: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text_of(path).splitlines(), 1):
         address, *names = line.partition("#")[0].split() or [""]
-        if address:
-            _check_line(path, number, address, names)
+        if address and not (names and is_address(address)):
+            raise InvalidInput(
+                f"{printable(path)}, line {number}: expected an IP address and host names, as in '127.0.0.1 a.test'."
+            )
         for name in names:
             hosts.setdefault(name.lower(), address)
     return hosts
@@ -231,10 +223,3 @@ def checked_hosts(hosts: Mapping[str, str]) -> dict[str, str]:
                 f"{{{name!r}: {address!r}}} is not a host name with its IP address, as in {{'a.test': '127.0.0.1'}}."
             )
     return {name.lower(): address for name, address in hosts.items()}
-
-
-def _check_line(path: Path, number: int, address: str, names: list[str]) -> None:
-    if not names or not is_address(address):
-        raise InvalidInput(
-            f"{printable(path)}, line {number}: expected an IP address and host names, as in '127.0.0.1 a.test'."
-        )

@@ -27,9 +27,9 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
-from scenthound import native
 from scenthound.errors import InvalidParameter
 from scenthound.model import IntArray
+from scenthound.native import _native
 from scenthound.saved_state import State
 
 #: Without stop words.
@@ -49,31 +49,14 @@ _NONE = -1
 _FACTORS: _Hashes = np.array(
     [0x9E3779B97F4A7C15, 0x94D049BB133111EB, 0xD6E8FEB86659FD93, 0xBF58476D1CE4E5B9], np.uint64
 )
-_HALF = np.uint64(32)
-_MAX_BYTE = 255
 
 
 def fingerprint_of(words: IntArray, min_words: int = MIN_WORDS, n_unspaced: int = 0) -> int | None:
     """The fingerprint of a page from the numbers of its words, 0 for stop words; None if there are too few.
     `n_unspaced` of the words are bigrams of a script without spaces."""
     min_words += min(n_unspaced // 2, min_words)
-    if native.is_available():
-        from scenthound.native import _native
-
-        fingerprint, n_words = _native.simhash(np.ascontiguousarray(words, np.int32), MAX_WORDS, _FACTORS)
-        return fingerprint if n_words >= min_words else None
-    return plain_fingerprint_of(words, min_words)
-
-
-def plain_fingerprint_of(words: IntArray, min_words: int = MIN_WORDS) -> int | None:
-    """`fingerprint_of` without the extension."""
-    kept = words[words != 0][:MAX_WORDS]
-    if len(kept) < min_words:
-        return None
-    # A zero hash does not count, as in the extension.
-    hashes = np.unique(_triple_hashes(kept.astype(np.uint64)))
-    is_set = 2 * _bit_counts(hashes) > np.count_nonzero(hashes)
-    return int.from_bytes(np.packbits(is_set, bitorder="little").tobytes(), "little")
+    fingerprint, n_words = _native.simhash(np.ascontiguousarray(words, np.int32), MAX_WORDS, _FACTORS)
+    return fingerprint if n_words >= min_words else None
 
 
 class NearDuplicates:
@@ -140,25 +123,3 @@ def _keys(fingerprint: int) -> tuple[int, int, int, int]:
     """The blocks of a fingerprint, the lowest bits first."""
     lower, upper = fingerprint & _HALF_MASK, fingerprint >> 2 * _BLOCK_BITS
     return lower & _BLOCK_MASK, lower >> _BLOCK_BITS, upper & _BLOCK_MASK, upper >> _BLOCK_BITS
-
-
-def _triple_hashes(words: _Hashes) -> _Hashes:
-    hashes: _Hashes = words[:-2] * _FACTORS[0]
-    hashes += words[1:-1] * _FACTORS[1]
-    hashes += words[2:] * _FACTORS[2]
-    hashes ^= hashes >> _HALF
-    hashes *= _FACTORS[3]
-    hashes ^= hashes >> _HALF
-    return hashes
-
-
-def _bit_counts(hashes: _Hashes) -> IntArray:
-    """The number of hashes with each bit set, counted in bytes, eight at a time."""
-    n_columns = -(-len(hashes) // _MAX_BYTE)
-    padded = np.zeros(_MAX_BYTE * n_columns, np.uint64)
-    padded[: len(hashes)] = hashes
-    # One byte per bit, eight of them added as one number: no byte of a sum overflows.
-    spread = np.unpackbits(padded.view(np.uint8), bitorder="little").view(np.uint64)
-    sums = np.add.reduce(spread.reshape(_MAX_BYTE, -1), axis=0).view(np.uint8)
-    counts: IntArray = np.add.reduce(sums.reshape(n_columns, -1), axis=0, dtype=np.int32)
-    return counts

@@ -2,7 +2,7 @@
 
 Rules
 - A shortage is a fault of this machine. What fails by it is repeated later, and no host or page is blamed.
-- Connections leave `RESERVED_FILES` to everything else: database, archive, parser processes, name lookups.
+- Connections leave `RESERVED_FILES` to everything else: database, archive, child processes, name lookups.
 - The limit is raised as far as a crawl needs, if the system allows that. Otherwise the crawl does not start.
 """
 
@@ -29,7 +29,7 @@ _USUALLY_OPEN = 16
 
 
 def reserve_connections(connections: int, *, is_chosen: bool = True) -> None:
-    """Raise the limit as far as a crawl with so many connections needs. UsageError if that is not possible;
+    """Raise the limit as far as a crawl with this many connections needs. UsageError if that is not possible;
     `is_chosen` means that another number of connections can be chosen."""
     others = n_open_files() + OWN_FILES + RESERVED_FILES
     needed = others + FILES_PER_CONNECTION * connections
@@ -76,7 +76,7 @@ def n_open_files() -> int:
 
 
 def can_open_files(n: int = 1) -> bool:
-    """Whether the process can open so many files now."""
+    """Whether the process can open this many files now."""
     with ExitStack() as opened:
         try:
             for _ in range(n):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import getproxies_environment
 
 from scenthound.errors import InvalidParameter, UsageError, printable
@@ -34,17 +34,13 @@ class Proxy:
     addresses: tuple[str, ...] = ()
 
     @property
-    def _parts(self) -> SplitResult:
-        return urlsplit(self.url)
-
-    @property
     def scheme(self) -> str:
-        return self._parts.scheme
+        return urlsplit(self.url).scheme
 
     @property
     def authority(self) -> str:
         """Host and port."""
-        return self._parts.netloc.rpartition("@")[2]
+        return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property
     def masked(self) -> str:
@@ -65,13 +61,8 @@ def parse_proxy(text: str, option: str = "--proxy") -> Proxy:
         is_valid = parts.scheme in SCHEMES and bool(parts.hostname) and bool(parts.port)
     except ValueError:
         is_valid = False
-    if (
-        not is_valid
-        or parts.path.strip("/")
-        or parts.query
-        or parts.fragment
-        or not (written.isascii() and written.isprintable())
-    ):
+    is_plain = written.isascii() and written.isprintable()
+    if not is_valid or not is_plain or parts.path.strip("/") or parts.query or parts.fragment:
         raise InvalidParameter(
             f"{option} {printable(masked_proxy(text), 80)} is not a proxy: write it as http://proxy.example:3128, with "
             f"scheme ({', '.join(SCHEMES)}), host and port."
@@ -101,18 +92,14 @@ def is_bypassed(host: str, no_proxy: str) -> bool:
 class Proxies:
     """Which proxy a request goes through: always the same one, or those that the environment names."""
 
-    def __init__(self, proxies: Mapping[str, Proxy], environment: dict[str, str] | None = None) -> None:
+    def __init__(self, proxies: Mapping[str, Proxy] | None = None, environment: dict[str, str] | None = None) -> None:
         """`proxies` are by scheme of the URL. `environment` is that of `getproxies_environment`."""
-        self._of_scheme = proxies
+        self._of_scheme = proxies or {}
         self._environment = environment
 
     def __bool__(self) -> bool:
         """Whether there is any proxy."""
         return bool(self._of_scheme)
-
-    @classmethod
-    def none(cls) -> "Proxies":
-        return cls({})
 
     @classmethod
     def of(cls, proxy: str | None, *, from_environment: bool = False) -> "Proxies":
@@ -122,7 +109,7 @@ class Proxies:
             parsed = parse_proxy(proxy)
             return cls({"http": parsed, "https": parsed})
         if not from_environment:
-            return cls.none()
+            return cls()
         environment = {name: value for name, value in getproxies_environment().items() if value}
         named = {scheme: environment.get(scheme) or environment.get("all") for scheme in ("http", "https")}
         found = {scheme: parse_proxy(url, f"{scheme}_proxy") for scheme, url in named.items() if url}

@@ -1,31 +1,19 @@
 """References of a page (href values) to their targets.
 
-A URL table in C resolves them in bulk from their bytes, and finds the URLs that it knows. What is unusual there, for
-example international host names, is resolved by `urls`, one by one. Without such a table all are resolved to texts.
+A URL table resolves them in bulk from their bytes, and finds the URLs that it knows. What is unusual there, for example
+international host names, is resolved by `urls`, one by one. Without a table all are resolved to texts.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
-from scenthound.frontier.url_index import NEW, NO_TARGET, UNUSUAL, FoundUrls
-from scenthound.frontier.url_table import UrlTable
-from scenthound.model import BoolArray, IntArray
+from scenthound.frontier.url_table import NEW, NO_TARGET, UNUSUAL, FoundUrls, UrlTable
+from scenthound.model import BoolArray
 from scenthound.web.urls import resolve, resolve_all
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedLinks:
-    """The targets of links: `urls` of all or, if there are `numbers`, of those that are `NEW` to the URL table.
-
-    Links without a target are omitted from both; `has_target` marks the others, None if all have one."""
-
-    urls: Sequence[str]
-    numbers: IntArray | None
-    has_target: BoolArray | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +42,23 @@ class References:
             return text.decode("utf-8", "replace")
 
 
-def resolve_texts(base_url: str, references: list[str]) -> ResolvedLinks:
-    """Resolve references to URL texts."""
-    resolved = resolve_all(base_url, references)
-    urls = [url for url in resolved if url is not None]
-    if len(urls) == len(resolved):
-        return ResolvedLinks(urls, None, None)
-    return ResolvedLinks(urls, None, np.array([url is not None for url in resolved], np.bool_))
-
-
-def resolve_in_table(base_url: str, references: References, table: UrlTable) -> ResolvedLinks:
-    """Resolve references to numbers, and URL texts of those that are new to a table that can resolve. The base URL must
-    be canonical."""
+def resolve_links(
+    base_url: str, references: References, table: UrlTable | None
+) -> tuple[list[str] | FoundUrls, BoolArray | None]:
+    """The targets of the references of a page, and which references have one; None if all have. With a table targets
+    are numbers, as far as it knows them; the base URL must be canonical then."""
+    if table is None:
+        resolved = resolve_all(base_url, list(references))
+        urls = [url for url in resolved if url is not None]
+        has_all = len(urls) == len(resolved)
+        return urls, None if has_all else np.array([url is not None for url in resolved], np.bool_)
     found = table.resolve(base_url.encode(), references.text, references.ends)
     if (found.numbers >= NEW).all():
-        return ResolvedLinks(found.new, found.numbers, None)
+        return found, None
     if (found.numbers == UNUSUAL).any():
         found = _with_unusual(base_url, references, table, found)
     has_target = found.numbers != NO_TARGET
-    return ResolvedLinks(found.new, found.numbers[has_target], has_target)
+    return FoundUrls(found.numbers[has_target], found.new), has_target
 
 
 def _with_unusual(base_url: str, references: References, table: UrlTable, found: FoundUrls) -> FoundUrls:

@@ -12,8 +12,9 @@ Matching (2.2.2, 2.2.3)
 - Characters not allowed in URLs are percent-encoded, and escapes are upper case, in patterns and paths. A path is also
   matched with its unreserved characters decoded, and the more specific result counts. They are decoded in a Disallow,
   too, but not in an Allow, where an escape matches itself only, as in Google's parser.
-- Patterns without wildcards are prefixes, found by bisection. The others are tried by descending rank, each in one
-  pass over the path: a star matches the leftmost position that fits, without backtracking.
+- Patterns without wildcards are prefixes: those of a path are looked up, one for each length that a prefix has. The
+  others are tried by descending rank, each in one pass over the path: a star matches the leftmost position that fits,
+  without backtracking.
 - Once the wildcard patterns have `MAX_PIECES` pieces between their stars, or `MAX_WILDCARD_CHARACTERS`, a further
   Disallow is cut before its first star and a further Allow is dropped: time is bounded, and nothing is allowed that the
   file disallows.
@@ -25,8 +26,6 @@ takes several times the memory of the text. Who matches many URLs keeps it (`cra
 
 import re
 import string
-from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
@@ -43,6 +42,8 @@ MAX_WILDCARD_CHARACTERS = 40_000
 #: strings; an index takes twice as much.
 _STRING_BYTES = 72
 _OBJECT_BYTES = 180
+#: An entry of a dictionary, with its number.
+_ENTRY_BYTES = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +74,18 @@ class Wildcard:
 
 @dataclass(frozen=True, slots=True)
 class PatternIndex:
-    """The rules of one crawler. `prefixes` are sorted; `shorter` has the index of the longest other prefix that each
-    starts with, or -1, and `ranks` the highest rank of the prefix and all shorter ones that it starts with."""
+    """The rules of one crawler: the highest rank of each prefix, the lengths that prefixes have, and wildcards by
+    descending rank."""
 
-    prefixes: list[str]
-    shorter: "array[int]"
-    ranks: "array[int]"
+    prefixes: dict[str, int]
+    lengths: tuple[int, ...]
     wildcards: tuple[Wildcard, ...]
     has_escapes: bool
 
     @property
     def n_bytes(self) -> int:
         """About what it takes in memory."""
-        n_bytes = _OBJECT_BYTES * (2 + len(self.wildcards)) + self.shorter.itemsize * 2 * len(self.shorter)
+        n_bytes = _OBJECT_BYTES * (2 + len(self.wildcards)) + _ENTRY_BYTES * (len(self.prefixes) + len(self.lengths))
         for strings in (self.prefixes, *(wildcard.pieces for wildcard in self.wildcards)):
             n_bytes += _STRING_BYTES * len(strings) + sum(map(len, strings))
         return n_bytes
@@ -103,14 +103,9 @@ class PatternIndex:
 
     def rank(self, path: str) -> int:
         """The rank of the rule that decides on a path: odd if it is allowed."""
-        highest = NO_RULE
-        # Whatever is between a prefix of the path and the path in sorted order starts with that prefix too.
-        position = bisect_right(self.prefixes, path) - 1
-        while position >= 0:
-            if path.startswith(self.prefixes[position]):
-                highest = self.ranks[position]
-                break
-            position = self.shorter[position]
+        highest, prefixes = NO_RULE, self.prefixes
+        for length in self.lengths:
+            highest = max(highest, prefixes.get(path[:length], NO_RULE))
         for wildcard in self.wildcards:
             if wildcard.rank <= highest:
                 break
@@ -136,7 +131,7 @@ def pattern_index(text: str) -> PatternIndex:
         elif is_prefix or sign == DISALLOW:
             prefix_ranks[prefix] = max(rank, prefix_ranks.get(prefix, 0))
     wildcards.sort(key=lambda wildcard: -wildcard.rank)
-    return PatternIndex(*_chained(prefix_ranks), tuple(wildcards), "%" in text)
+    return PatternIndex(prefix_ranks, tuple(set(map(len, prefix_ranks))), tuple(wildcards), "%" in text)
 
 
 def _prefix(pattern: str) -> tuple[str, bool]:
@@ -155,18 +150,6 @@ def _wildcard(pattern: str, rank: int) -> Wildcard:
     ends = ends and not (others and not others[-1])
     pieces = (first, *filter(None, others))
     return Wildcard(rank, max(pieces, key=len), pieces, ends)
-
-
-def _chained(prefix_ranks: dict[str, int]) -> tuple[list[str], "array[int]", "array[int]"]:
-    prefixes = sorted(prefix_ranks)
-    shorter, ranks = array("i"), array("i")
-    for position, prefix in enumerate(prefixes):
-        above = position - 1
-        while above >= 0 and not prefix.startswith(prefixes[above]):
-            above = shorter[above]
-        shorter.append(above)
-        ranks.append(max(prefix_ranks[prefix], ranks[above] if above >= 0 else 0))
-    return prefixes, shorter, ranks
 
 
 READ_BYTES = 500 * 1024

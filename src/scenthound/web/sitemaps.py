@@ -11,14 +11,15 @@ Rules
   another match could start.
 """
 
+import math
 import re
 import sys
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from scenthound.files import GZIP_MAGIC
+from scenthound.web.content_coding import decode_all
 from scenthound.web.decode import decode_html
 from scenthound.web.urls import host_of, resolve
 
@@ -30,8 +31,6 @@ MAX_TAGS = 500_000
 #: Longer than any crawlable URL, with its entities.
 MAX_URL_CHARACTERS = 4_000
 _ROOT_WITHIN = 100_000
-#: Members of a gzip file; each costs a copy of all that follow.
-_MAX_MEMBERS = 100
 
 _ROOT = re.compile(r"<(?:([A-Za-z_][\w.-]{0,50}):)?(urlset|sitemapindex|rss|feed|RDF)(?=[\s>])", re.IGNORECASE)
 _TAG = re.compile(
@@ -92,23 +91,9 @@ def _character(entity: re.Match[str]) -> str:
 
 def _text(body: bytes) -> str:
     if body.startswith(GZIP_MAGIC):
-        body = _decompress(body)
+        # As far as it is valid.
+        body = decode_all(body, ("gzip",), READ_BYTES, math.inf).content
     return decode_html(body[:READ_BYTES])
-
-
-def _decompress(body: bytes) -> bytes:
-    """Decompress the start of a gzip file, as far as it is valid."""
-    content = b""
-    for _ in range(_MAX_MEMBERS):
-        if not body.startswith(GZIP_MAGIC) or len(content) >= READ_BYTES:
-            break
-        unpacker = zlib.decompressobj(wbits=31)
-        try:
-            content += unpacker.decompress(body, READ_BYTES - len(content))
-        except zlib.error:
-            break
-        body = unpacker.unused_data
-    return content
 
 
 def _references(text: str) -> Iterator[tuple[bool, str]]:

@@ -47,14 +47,8 @@ _ENGLISH = (
     *("{} not found", "{} was not found", "{} is not found", "{} cannot be found", "{} can not be found"),
     *("{} can t be found", "{} could not be found", "{} couldn t be found", "{} does not exist", "{} doesn t exist"),
     *("{} no longer exists", "{} not available", "{} is not available", "{} isn t available"),
-    *(
-        "{} no longer available",
-        "{} is no longer available",
-        "{} has been removed",
-        "no such {}",
-        "no {} found",
-        "cannot find {}",
-    ),
+    *("{} no longer available", "{} is no longer available", "{} has been removed"),
+    *("no such {}", "no {} found", "cannot find {}"),
 )
 _OTHERS = (
     # German, Dutch, Swedish, Danish, Norwegian, Finnish
@@ -106,29 +100,11 @@ PARTS = tuple(
 )
 CODES = frozenset({"404", "410"})
 FILLERS = CODES | frozenset(
-    map(
-        plain,
-        (
-            *("error", "http", "https", "status", "code", "oops", "ooops", "whoops", "uh", "oh", "ups", "sorry"),
-            *("the", "this", "that", "requested", "your", "our", "we", "a", "an", "fehler", "erreur", "errore", "erro"),
-            *(
-                "ошибка",
-                "помилка",
-                "błąd",
-                "chyba",
-                "fel",
-                "fejl",
-                "feil",
-                "hata",
-                "virhe",
-                "die",
-                "diese",
-                "la",
-                "cette",
-            ),
-            *("el", "esta", "questa", "o", "az", "η", "de", "désolé", "leider", "hoppla", "entschuldigung"),
-        ),
-    )
+    plain(
+        "error http https status code oops ooops whoops uh oh ups sorry the this that requested your our we a an "
+        "fehler erreur errore erro ошибка помилка błąd chyba fel fejl feil hata virhe die diese la cette el esta "
+        "questa o az η de désolé leider hoppla entschuldigung"
+    ).split()
 )
 
 
@@ -189,7 +165,8 @@ class Soft404s:
 
     def is_error_page(self, host: str, words: IntArray, url: str) -> bool:
         """Whether a page with status 200 is like an error page of its host."""
-        if host not in self._examples or _is_root(url):
+        is_root = url.endswith("/") and url.count("/") == 3
+        if host not in self._examples or is_root:
             return False
         fingerprint = error_fingerprint(words)
         return fingerprint is not None and self._is_near(host, fingerprint)
@@ -197,10 +174,6 @@ class Soft404s:
     def _is_near(self, host: str, fingerprint: int) -> bool:
         examples = self._examples.get(host, ())
         return any((fingerprint ^ example).bit_count() <= _MAX_DISTANCE for example in examples)
-
-
-def _is_root(url: str) -> bool:
-    return url.endswith("/") and url.count("/") == 3
 
 
 def _says_not_found(text: str) -> bool:

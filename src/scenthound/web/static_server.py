@@ -17,11 +17,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from urllib.parse import urlsplit
 
 from scenthound.errors import Failure, InvalidParameter, printable
@@ -52,24 +51,6 @@ def pages_of(pages: Mapping[str, StaticPage | str | bytes]) -> PageOf:
     return lambda host, path: by_location.get((host, path))
 
 
-def folder_pages(folder: Path) -> PageOf:
-    """The files `FOLDER/host/path`, read on request; `index.html` for paths that end with a slash. Files outside the
-    folder are not served."""
-    root = folder.resolve()
-
-    def page_of(host: str, path: str) -> StaticPage | None:
-        path = path.partition("?")[0]
-        name = f"{host}{path}index.html" if path.endswith("/") else f"{host}{path}"
-        if "\0" in name:
-            return None
-        file = (root / name.lstrip("/")).resolve()
-        if not file.is_relative_to(root) or not file.is_file():
-            return None
-        return StaticPage(file.read_bytes(), content_type=_content_type(file.name))
-
-    return page_of
-
-
 def at_port(url: str, port: int) -> str:
     """Add a port to an http URL; in canonical form, which omits port 80."""
     host, slash, path = url.removeprefix("http://").partition("/")
@@ -87,10 +68,10 @@ def _as_page(url: str, page: StaticPage | str | bytes) -> StaticPage:
     if isinstance(page, StaticPage):
         return page
     body = page.encode() if isinstance(page, str) else page
-    return StaticPage(body, content_type=_content_type(url))
+    return StaticPage(body, content_type=content_type(url))
 
 
-def _content_type(name: str) -> str:
+def content_type(name: str) -> str:
     return _CONTENT_TYPES.get(PurePosixPath(name).suffix, _HTML)
 
 
@@ -103,20 +84,6 @@ _PORT_ATTEMPTS = 20
 _REQUEST = re.compile(r"([A-Z]+) (/[!-~]*) HTTP/1\.([01])")
 _HOST = re.compile(r"[!-~]+")
 _NOT_FOUND = StaticPage(b"<h1>Not found</h1>\n", HTTPStatus.NOT_FOUND)
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedRequest:
-    """A line of the log. The URL includes the port."""
-
-    time_s: float
-    url: str
-
-
-def read_request_log(file: Path) -> list[LoggedRequest]:
-    """All requests so far, in order."""
-    lines = (line.split(" ", 1) for line in file.read_text("latin-1").splitlines())
-    return [LoggedRequest(float(time_s), url) for time_s, url in lines]
 
 
 class StaticServer:
@@ -142,7 +109,7 @@ class StaticServer:
         self._log = log
         self._log_file: int | None = None
         self._clock = clock
-        self._connections: set[_Connection] = set()
+        self._connections: set[asyncio.StreamWriter] = set()
 
     def __enter__(self) -> "StaticServer":
         sockets = _listening(self._addresses, self.port)
@@ -155,9 +122,7 @@ class StaticServer:
         ready.wait()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         if self._log_file is not None:
@@ -170,19 +135,48 @@ class StaticServer:
     async def _serve(self, sockets: list[socket.socket], ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        listen = self._loop.create_server
-        servers = [await listen(self._connection, sock=socket, backlog=BACKLOG) for socket in sockets]
+        servers = [
+            await asyncio.start_server(self._converse, sock=each, backlog=BACKLOG, limit=MAX_HEAD_BYTES)
+            for each in sockets
+        ]
         ready.set()
         await self._stop.wait()
         for server in servers:
             server.close()
-        for connection in self._connections:
-            connection.transport.abort()
+        for writer in self._connections:
+            writer.transport.abort()
         # Sockets are closed in the next iteration of the loop.
         await asyncio.sleep(0)
 
-    def _connection(self) -> "_Connection":
-        return _Connection(self._respond, self._connections)
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        self._connections.add(writer)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            keep = True
+            while keep:
+                try:
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    response, keep = self._reply(head.decode("latin-1").removesuffix("\r\n\r\n"))
+                except asyncio.LimitOverrunError:
+                    response, keep = _rejection(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+                writer.write(response)
+        writer.close()
+        self._connections.discard(writer)
+
+    def _reply(self, head: str) -> tuple[bytes, bool]:
+        """The response to a request, and whether the connection stays open."""
+        request_line, *lines = head.split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        request, host = _REQUEST.fullmatch(request_line), _HOST.fullmatch(headers.get("host", ""))
+        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+        if request is None or host is None or has_body:
+            return _rejection(HTTPStatus.BAD_REQUEST)
+        method, path, minor_version = request.groups()
+        if method not in ("GET", "HEAD"):
+            return _rejection(HTTPStatus.METHOD_NOT_ALLOWED)
+        keep = minor_version == "1" and headers.get("connection", "").lower() != "close"
+        page = self._respond(host[0].lower(), path, headers)
+        return _head_of(page, keep=keep) + (page.body if method == "GET" else b""), keep
 
     def _respond(self, authority: str, path: str, headers: Mapping[str, str]) -> StaticPage:
         url = f"http://{authority}{path}"
@@ -203,86 +197,31 @@ def _is_not_modified(page: StaticPage, headers: Mapping[str, str]) -> bool:
     if "if-none-match" in headers:
         tags = {tag.strip().removeprefix("W/") for tag in headers["if-none-match"].split(",")}
         return "etag" in own and own["etag"].removeprefix("W/") in tags
-    modified_s, since_s = (
-        http_date_s(each) for each in (own.get("last-modified", ""), headers.get("if-modified-since", ""))
-    )
+    modified_s, since_s = http_date_s(own.get("last-modified", "")), http_date_s(headers.get("if-modified-since", ""))
     return modified_s is not None and since_s is not None and modified_s <= since_s
 
 
-class _Connection(asyncio.Protocol):
-    """One connection."""
-
-    transport: asyncio.Transport
-
-    def __init__(
-        self, respond: Callable[[str, str, Mapping[str, str]], StaticPage], all_open: "set[_Connection]"
-    ) -> None:
-        self._respond = respond
-        self._all_open = all_open
-        self._received = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        self._all_open.add(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._all_open.discard(self)
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        while self._received and not self.transport.is_closing():
-            head, end, rest = self._received.partition(b"\r\n\r\n")
-            if len(head) > MAX_HEAD_BYTES:
-                self._reject(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
-            elif not end:
-                return
-            else:
-                self._received = rest
-                self._reply(head.decode("latin-1"))
-
-    def _reply(self, head: str) -> None:
-        request_line, *lines = head.split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        request, host = _REQUEST.fullmatch(request_line), _HOST.fullmatch(headers.get("host", ""))
-        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-        if request is None or host is None or has_body:
-            return self._reject(HTTPStatus.BAD_REQUEST)
-        method, path, minor_version = request.groups()
-        if method not in ("GET", "HEAD"):
-            return self._reject(HTTPStatus.METHOD_NOT_ALLOWED)
-        keep = minor_version == "1" and headers.get("connection", "").lower() != "close"
-        return self._send(self._respond(host[0].lower(), path, headers), with_body=method == "GET", keep=keep)
-
-    def _reject(self, status: HTTPStatus) -> None:
-        self._send(StaticPage(b"", status), with_body=True, keep=False)
-
-    def _send(self, page: StaticPage, *, with_body: bool, keep: bool) -> None:
-        lines = [
-            f"HTTP/1.1 {page.status:d} {_phrase(page.status)}",
-            f"Content-Type: {page.content_type}",
-            *([] if page.status == HTTPStatus.NOT_MODIFIED else [f"Content-Length: {len(page.body)}"]),
-            *(f"{name}: {value}" for name, value in page.headers),
-            *([] if keep else ["Connection: close"]),
-        ]
-        head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-        self.transport.write(head + page.body if with_body else head)
-        if not keep:
-            self.transport.close()
+def _rejection(status: HTTPStatus) -> tuple[bytes, bool]:
+    return _head_of(StaticPage(b"", status), keep=False), False
 
 
-def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "Unknown"
+def _head_of(page: StaticPage, *, keep: bool) -> bytes:
+    phrase = HTTPStatus(page.status).phrase if page.status in set(HTTPStatus) else "Unknown"
+    lines = [
+        f"HTTP/1.1 {page.status:d} {phrase}",
+        f"Content-Type: {page.content_type}",
+        *([] if page.status == HTTPStatus.NOT_MODIFIED else [f"Content-Length: {len(page.body)}"]),
+        *(f"{name}: {value}" for name, value in page.headers),
+        *([] if keep else ["Connection: close"]),
+    ]
+    return "\r\n".join((*lines, "", "")).encode("latin-1")
 
 
 def _loopback(address: str) -> str:
-    try:
-        is_loopback = ipaddress.IPv4Address(address).is_loopback
-    except ValueError:
-        is_loopback = False
-    if not is_loopback:
-        raise InvalidParameter(f"Cannot listen on {printable(address)!r}: it is not an address of 127.0.0.0/8.")
-    return address
+    with suppress(ValueError):
+        if ipaddress.IPv4Address(address).is_loopback:
+            return address
+    raise InvalidParameter(f"Cannot listen on {printable(address)!r}: it is not an address of 127.0.0.0/8.")
 
 
 def _listening(addresses: Sequence[str], port: int) -> list[socket.socket]:

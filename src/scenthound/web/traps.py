@@ -232,11 +232,6 @@ class TrapCosts:
             budget = self._budgets[host, sign.reason] = _Budget(self._budget_per_kind)
         return None if budget.pay(sign) else sign.reason
 
-    def spent(self, host: int) -> float:
-        """The total cost of the pages of a host so far."""
-        budgets = (budget for (owner, _), budget in self._budgets.items() if owner == host)
-        return sum(self._budget_per_kind - budget.left for budget in budgets)
-
 
 def _base_cost(sign: TrapSign, family: _Family) -> float:
     """The cost of a page that is the first of its kind."""

@@ -8,106 +8,79 @@ https, has a host, and at most `MAX_URL_BYTES`. Functions return None for other 
 
 import functools
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
-import ada_url
+import can_ada
 import numpy as np
 import numpy.typing as npt
 from publicsuffixlist import PublicSuffixList
 
-from scenthound import native
-from scenthound.frontier.url_index import NEW, NO_TARGET
+from scenthound.frontier.url_table import NEW, NO_TARGET
+from scenthound.native import _native
 from scenthound.web.addresses import is_address
 
 #: A long-standing limit of browsers and servers; longer URLs are traps or data.
 MAX_URL_BYTES = 2_083
 
 _SCHEMES = ("http://", "https://")
-_CACHED_BASES = 256
+#: What the standard strips from both ends of a reference: controls and spaces.
+_STRIPPED = "".join(map(chr, range(0x21)))
+#: A table that knows no URL.
+_NO_URLS = _native.UrlTable(0)
 _CACHED_HOSTS = 1_024
 _CACHED_DOMAINS = 65_536
-
-_CACHED_ORIGINS = 4_096
-
-# A plain reference, which resolution only appends to an origin (canonicalised separately) or to a directory: an origin
-# or steps up, then segments of characters that are never encoded, not starting with a dot or a percent sign (an encoded
-# dot), the first without the colon of a scheme, then a query. No part can match in two ways, so quantifiers are
-# possessive ("*+").
-_SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_~.%!$&'()*+,;=@{colon}-]*+"
-_PATH = rf"{_SEGMENT.format(colon='')}(?:/{_SEGMENT.format(colon=':')})*+/?"
-_QUERY = r"\?[A-Za-z0-9_~.%!$&()*+,;=@:/?-]*+"
-_PLAIN_REFERENCE = re.compile(
-    rf"(https?://[A-Za-z0-9.-]++(?::[0-9]++)?/|/|(?:\.\./){{0,32}}+)((?:{_PATH}(?:{_QUERY})?+)?+)(?:#[!-~]*+)?+"
-)
 
 
 def canonical(url: str) -> str | None:
     """The canonical form of an absolute URL, or None if it is not crawlable."""
-    plain = _PLAIN_REFERENCE.fullmatch(url)
-    if plain is None or not plain[1].startswith(_SCHEMES):
-        return _canonical(url)
-    origin = _origins[plain[1]]
-    return origin + plain[2] if origin is not None and len(origin) + len(plain[2]) <= MAX_URL_BYTES else None
+    try:
+        return _crawlable(can_ada.parse(_scalars(url)).href)
+    except ValueError:
+        return _with_ascii_host("http://h/", url) if url.lower().startswith(_SCHEMES) else None
 
 
 def resolve(base: str, href: str) -> str | None:
     """The canonical URL of a reference on the page at `base`, or None if it is not crawlable."""
-    return resolve_plainly(base, [href])[0]
+    if href.strip(_STRIPPED)[:1] in ("", "#"):
+        return canonical(base)  # The library drops an empty query of the base.
+    try:
+        return _crawlable((can_ada.parse(_scalars(base)) + _scalars(href)).href)
+    except ValueError:
+        url = canonical(base)
+        return None if url is None else _with_ascii_host(url, href)
+
+
+def _with_ascii_host(base: str, href: str) -> str | None:
+    """The URL of a reference that the library rejects. It is older than two rules of the standard: names in ASCII need
+    not be valid Punycode, and "^" is encoded in paths."""
+    text = encoded(href)
+    _, url, _ = _NO_URLS.resolve_texts(base.encode(), text, np.array([len(text)], np.uint32))
+    return url.decode("ascii") or None
 
 
 def resolve_all(base: str, references: Sequence[str]) -> list[str | None]:
     """`resolve` for each reference of a page."""
-    url = canonical(base) if native.is_available() and references else None
-    return resolve_plainly(base, references) if url is None else _resolve_natively(url, references)
-
-
-def _resolve_natively(base: str, references: Sequence[str]) -> list[str | None]:
-    """`resolve_plainly` by the extension, for a canonical base."""
-    from scenthound.native import _native
-
+    url = canonical(base) if references else None
+    if url is None:
+        return [resolve(base, reference) for reference in references]
     texts = list(map(encoded, references))
     ends = np.fromiter(accumulate(map(len, texts)), np.uint32, len(texts))
-    marks, urls, url_ends = _native.resolve_references(base.encode(), b"".join(texts), ends)
-    text, start, resolved = urls.decode("ascii"), 0, list[str | None]()
-    for reference, mark, end in zip(
-        references, memoryview(marks).cast("i"), memoryview(url_ends).cast("I"), strict=True
-    ):
+    marks, urls, url_ends = _NO_URLS.resolve_texts(url.encode(), b"".join(texts), ends)
+    text, url_bounds = urls.decode("ascii"), pairwise([0, *memoryview(url_ends).cast("I")])
+    resolved = list[str | None]()
+    for reference, mark in zip(references, memoryview(marks).cast("i"), strict=True):
         if mark == NEW:
-            resolved.append(text[start:end])
+            resolved.append(text[slice(*next(url_bounds))])
         else:
-            resolved.append(None if mark == NO_TARGET else _resolve_any(base, reference))
-        start = end
-    return resolved
-
-
-def resolve_plainly(base: str, references: Iterable[str]) -> list[str | None]:
-    """`resolve` for each reference of a page, without the extension."""
-    directories = _directories(base)
-    if directories is None:
-        return [_resolve_any(base, reference) for reference in references]
-    resolved: list[str | None] = []
-    plain_reference, origins, add = _PLAIN_REFERENCE.fullmatch, _origins, resolved.append
-    for reference in references:
-        plain = plain_reference(reference)
-        if plain is None:
-            add(_resolve_any(base, reference))
-            continue
-        before, path = plain.groups()
-        if not path and not before:
-            # Only a fragment.
-            add(directories.url)
-            continue
-        directory = origins[before] if before.startswith("h") else directories[before]
-        add(directory + path if directory is not None and len(directory) + len(path) <= MAX_URL_BYTES else None)
+            resolved.append(None if mark == NO_TARGET else resolve(url, reference))
     return resolved
 
 
 def has_user(url: str) -> bool:
     """Whether an absolute URL has a user name or a password."""
     try:
-        parts = ada_url.URL(_scalars(url))
+        parts = can_ada.parse(_scalars(url))
     except ValueError:
         return False
     return bool(parts.username or parts.password)
@@ -160,20 +133,6 @@ def _digest(url: bytes) -> bytes:
     return hashlib.blake2b(url, digest_size=8).digest()
 
 
-def _canonical(url: str) -> str | None:
-    try:
-        return _crawlable(ada_url.normalize_url(_scalars(url)))
-    except ValueError:
-        return None
-
-
-def _resolve_any(base: str, href: str) -> str | None:
-    try:
-        return _crawlable(ada_url.join_url(_scalars(base), _scalars(href)))
-    except ValueError:
-        return None
-
-
 def encoded(text: str) -> bytes:
     """UTF-8 with lone surrogates, which strings may contain."""
     return text.encode("utf-8", "surrogatepass")
@@ -188,46 +147,9 @@ def _crawlable(serialised: str) -> str | None:
     """The canonical form of a WHATWG serialisation, if it is crawlable. Those of http and https always have a host."""
     if not serialised.startswith(_SCHEMES):
         return None
-    url = without_user(serialised.partition("#")[0])
+    before_query, mark, query = without_user(serialised.partition("#")[0]).partition("?")
+    url = before_query.replace("^", "%5E") + mark + query
     return url if len(url) <= MAX_URL_BYTES else None
-
-
-class _Origins(dict[str, str | None]):
-    """Canonical origins by their spelling; cleared when there are too many."""
-
-    def __missing__(self, written: str) -> str | None:
-        if len(self) >= _CACHED_ORIGINS:
-            self.clear()
-        return self.setdefault(written, _canonical(written))
-
-
-_origins = _Origins()
-
-
-class _Directories(dict[str, str]):
-    """The directories of a URL by the prefix of a reference: "/", "", "../", ... Filled on demand, because a URL may
-    have a thousand directories."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self._root = url.index("/", len("https://"))
-        self["/"] = url[: self._root + 1]
-
-    def __missing__(self, before: str) -> str:
-        return self.setdefault(before, self._directory(before))
-
-    def _directory(self, steps: str) -> str:
-        end = len(self.url.partition("?")[0])
-        for _ in range(len(steps) // len("../") + 1):
-            # The root has no parent.
-            end = max(self._root, self.url.rfind("/", self._root, end))
-        return self.url[: end + 1]
-
-
-@functools.lru_cache(_CACHED_BASES)
-def _directories(base: str) -> _Directories | None:
-    url = canonical(base)
-    return None if url is None else _Directories(url)
 
 
 @functools.cache

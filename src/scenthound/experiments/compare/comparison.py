@@ -1,19 +1,16 @@
 """Compare strategies: crawl, measure and rank.
 
-The CPU time of a strategy is that of one crawl of at most 200 pages from the first start, by plain code in this
-process: compiled crawls are not timed, and crawls in parallel disturb each other.
+The CPU time of a strategy is that of one crawl of at most 200 pages from the first start, with all strategies in
+Python, in this process: strategies in C take less time than others, and crawls in parallel disturb each other.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from math import nan
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from scenthound.command_line import command_line
 from scenthound.experiments.compare.live_command import (
     CANNOT_BE_NAMED,
     ModelPages,
@@ -37,30 +34,22 @@ from scenthound.experiments.compare.ranking import (
     RankingRow,
     TopicsWon,
     describe_scope,
-    held_out,
     ranking_order,
     ranking_rows,
     reading_notes,
     rounded,
     topics_won,
 )
-from scenthound.experiments.compare.settings import (
-    ComparisonSettings,
-    Contestant,
-    Prepared,
-    mode_for,
-    prepared,
-)
+from scenthound.experiments.compare.settings import ComparisonSettings, Crawler, Prepared, mode_for, prepared
 from scenthound.experiments.compare.verdict import Verdict, evidence, verdict_of
+from scenthound.experiments.options import CompareOptions
 from scenthound.experiments.pipeline import part_of
 from scenthound.experiments.results import versions
-from scenthound.experiments.setup import Experiment, ExperimentSetup, condition_options
+from scenthound.experiments.setup import Experiment, ExperimentSetup, reproduce_command
 from scenthound.experiments.starts import Task
 from scenthound.experiments.statistics import scipy_stats
 from scenthound.model import Progress, silent
 from scenthound.processes import WorkersLike
-from scenthound.records import column
-from scenthound.simulator.modes import SEQUENTIAL
 from scenthound.store.folder import KNOWN_KINDS
 from scenthound.store.record import open_web
 
@@ -82,21 +71,11 @@ READING = (
 
 
 @dataclass(frozen=True, slots=True)
-class RankedContestant:
-    """A contestant, and the rank of its row."""
-
-    strategy: str
-    base: str
-    swept: tuple[Any, ...]
-    rank: int = column(aliases=("place",))
-
-
-@dataclass(frozen=True, slots=True)
 class Observed:
     """The single observations: topics, or the starts of one topic."""
 
-    of: str = "topics"
-    names: tuple[str, ...] = ()
+    of: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +88,13 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonResult:
-    """The result of a comparison; its fields are the content of `comparison.json`. Files of older versions lack some
-    fields. Contestants with equal crawls share a row of the ranking."""
+    """The result of a comparison; its fields are the content of `comparison.json`. Crawlers with equal crawls share
+    a row of the ranking."""
 
     format: str = KNOWN_KINDS["comparison"].format
     version: int = KNOWN_KINDS["comparison"].version
     scenthound: str
-    versions: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str]
     web: Path
     web_fingerprint: str
     topics_file: Path
@@ -127,25 +106,23 @@ class ComparisonResult:
     task: Task
     start: int
     mode: str
-    relevance: str | None = None
+    relevance: str | None
     sweeps: Mapping[str, tuple[str, ...]]
     says: str  #: what was observed, what the result applies to, and what to know about the metric
     reading: str
-    marks: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, str]
     notes: tuple[str, ...]
-    observed: Observed = Observed()
+    observed: Observed
     ranking: tuple[RankingRow, ...]
-    contestants: tuple[RankedContestant, ...] = ()
-    curves: MeanCurves | None = None  #: of the deciding metric, in the order of the ranking
+    curves: MeanCurves  #: of the deciding metric, in the order of the ranking
     bounds: Bounds
-    held_out: float  #: what the choice of the best is expected to have on other observations
     topics_won: TopicsWon | None  #: by the best; None if topics are not the observations, or if it is alone
     winner: str  #: the best strategy; empty if the comparison cannot tell
-    verdict: Verdict | None = None
-    left_out: Mapping[str, str] = field(default_factory=dict)  #: strategies that did not take part, with the reason
+    verdict: Verdict
+    left_out: Mapping[str, str]  #: strategies that did not take part, with the reason
     command: str  #: starts the best strategy live; empty if there is none, or if it cannot be written
     command_note: str
-    repeat: str = ""  #: the command that repeats the comparison
+    repeat: str  #: the command that repeats the comparison
     crawls_made: int  #: crawls that were not cached
 
     @property
@@ -161,12 +138,12 @@ class ComparisonResult:
 
 @dataclass(frozen=True, slots=True)
 class StrategyComparison:
-    """A finished comparison: the result, and the measurements behind it. `contestants` and `measured` are in the same
+    """A finished comparison: the result, and the measurements behind it. `crawlers` and `measured` are in the same
     order. `model_pages` are those that the winner's relevance model was trained on."""
 
     result: ComparisonResult
     experiment: Experiment
-    contestants: tuple[Contestant, ...]
+    crawlers: tuple[Crawler, ...]
     measured: Measurements
     model_pages: ModelPages | None
 
@@ -204,11 +181,11 @@ def compare_strategies(
         distinct = collect(merged(starts, groups), topic_ids, len(groups), ready.point)
     result = _ranked(ready, setup, settings, distinct, cpu_us=cpu_us, training_folder=training_folder, n_made=n_made)
     pages = model_pages(ready, measured.topics[0], result.winner) if result.winner else None
-    return StrategyComparison(result, ready.experiment, ready.contestants, measured, pages)
+    return StrategyComparison(result, ready.experiment, ready.crawlers, measured, pages)
 
 
 def _timed(ready: Prepared, cache: Path, progress: Progress) -> dict[str, float]:
-    """CPU time per page, by contestant."""
+    """CPU time per page, by crawler."""
     short = replace(ready.experiment, plain=True, repeats=1, page_budget=min(TIMED_PAGES, ready.experiment.page_budget))
     crawls = replace(ready, experiment=short).source(cache).open().of(*ready.planned[0])
     progress(1.0, "CPU time measured")
@@ -228,17 +205,17 @@ def _ranked(
     """Rank what was measured."""
     experiment, is_low = ready.experiment, ready.point.metric.lower_is_better
     order = ranking_order(measured, lower_is_better=is_low)
-    halves = held_out(measured.observations[order], lower_is_better=is_low)
     ranking = ranking_rows(
         measured,
         order,
-        ready.contestants,
+        ready.crawlers,
         lower_is_better=is_low,
-        chosen=halves.chosen if halves else None,
         relevance_models=experiment.relevance_models(),
         cpu_us=cpu_us,
     )
     verdict = verdict_of(ranking, evidence(ready, measured))
+    curves, n_starts = measured.curves, measured.values.shape[2]
+    observations = measured.topics if len(measured.topics) > 1 else tuple(f"start {k + 1}" for k in range(n_starts))
     command, command_note = "", ""
     if verdict.best:
         command = live_command(setup.topics, measured.topics[0], verdict.best, experiment, training_folder)
@@ -258,64 +235,45 @@ def _ranked(
         start=experiment.n_start,
         mode=experiment.mode,
         relevance=experiment.relevance,
-        sweeps={sweep.parameter: sweep.values for sweep in settings.sweeps},
+        sweeps=settings.sweeps,
         says=f"{describe_scope(measured, given_starts=ready.has_given_starts)} {ready.point.metric.caveat}".rstrip(),
         reading=READING,
         marks={str(mark): meaning for mark, meaning in MARKS.items()},
         notes=(*ready.notes, *reading_notes(ready, measured, ranking)),
-        observed=_observed(measured),
+        observed=Observed("topics" if len(measured.topics) > 1 else "starts", observations),
         ranking=ranking,
-        contestants=_contestants(ready, ranking),
-        curves=_curves(measured.curves, order),
+        curves=MeanCurves(
+            curves.pages,
+            rounded(curves.mean[order]),
+            rounded(curves.standard_error[order]),
+            rounded(curves.random),
+            rounded(curves.oracle),
+        ),
         bounds=Bounds(float(measured.random.mean()), float(measured.oracle.mean())),
-        held_out=halves.mean if halves else nan,
         topics_won=topics_won(measured, order, lower_is_better=is_low),
         winner=verdict.best,
         verdict=verdict,
         left_out=dict(ready.left_out),
         command=command,
         command_note=command_note,
-        repeat=reproduce_command(setup, replace(settings, by=settings.by or str(ready.point.metric)), experiment),
+        repeat=_repeat(setup, replace(settings, by=settings.by or str(ready.point.metric)), experiment),
         crawls_made=n_made,
     )
 
 
-def _observed(measured: Measurements) -> Observed:
-    if len(measured.topics) > 1:
-        return Observed("topics", measured.topics)
-    return Observed("starts", tuple(f"start {seed + 1}" for seed in range(measured.values.shape[2])))
-
-
-def _contestants(ready: Prepared, ranking: tuple[RankingRow, ...]) -> tuple[RankedContestant, ...]:
-    """All contestants, also those that share a row, in the order in which they were given."""
-    rank_of = {spec: row.rank for row in ranking for spec in (row.strategy, *row.also)}
-    return tuple(
-        RankedContestant(each.spec, each.base, tuple(each.swept.values()), rank_of[each.spec])
-        for each in ready.contestants
-    )
-
-
-def _curves(curves: MeanCurves, order: list[int]) -> MeanCurves:
-    means, errors = rounded(curves.mean[order]), rounded(curves.standard_error[order])
-    return MeanCurves(curves.pages, means, errors, rounded(curves.random), rounded(curves.oracle))
-
-
-def reproduce_command(setup: ExperimentSetup, settings: ComparisonSettings, experiment: Experiment) -> str:
-    """The `scenthound compare` command that repeats the comparison; empty if it cannot be written as a command line.
-    Topics are listed by id, so that topics added to the file later change nothing."""
-    return command_line(
-        ("scenthound", "compare"),
-        [
-            ("--web", experiment.web),
-            ("--topics", setup.topics.file.absolute()),
-            ("--topic", tuple(topic.id for topic in experiment.topics)),
-            ("--seed", setup.topics.seeds),
-            ("--strategy", setup.strategies),
-            ("--sweep", tuple(f"{each.parameter}={','.join(each.values)}" for each in settings.sweeps)),
-            ("--by", settings.by),
-            ("--pages", setup.page_budget),
-            ("--repeats", experiment.repeats),
-            ("--mode", experiment.mode),
-            *condition_options(asdict(replace(setup, train_from=experiment.train_from, mode=str(SEQUENTIAL)))),
-        ],
-    )
+def _repeat(setup: ExperimentSetup, settings: ComparisonSettings, experiment: Experiment) -> str:
+    """The command that repeats the comparison. Topics are listed by id, so that topics added to the file later change
+    nothing."""
+    values = asdict(setup) | {
+        "web": experiment.web,
+        "topics": setup.topics.file.absolute(),
+        "topic": tuple(topic.id for topic in experiment.topics),
+        "seeds": setup.topics.seeds or None,
+        "strategies": setup.strategies,
+        "sweep": tuple(f"{name}={','.join(values)}" for name, values in settings.sweeps.items()),
+        "by": settings.by,
+        "repeats": experiment.repeats,
+        "mode": experiment.mode,
+        "train_from": experiment.train_from,
+    }
+    return reproduce_command("compare", CompareOptions, values)

@@ -1,4 +1,4 @@
-"""Make and measure the crawls of a comparison, one start at a time with a crawl by every contestant.
+"""Make and measure the crawls of a comparison, one start at a time with a crawl by every crawler.
 
 Measured are the deciding metric, precision and recall after the same number of pages, and, for metrics of known pages,
 their bounds: a random crawl and a greedy oracle. Of the deciding metric and its bounds the curves are kept too, at some
@@ -7,11 +7,8 @@ sixty steps; their means and standard errors are over the observations, as in th
 With fewer than five topics the observations are random starts: start k of every topic, averaged over topics. Starts
 from the same pages, which topics with few examples have, are averaged and count once. From five topics on the
 observations are topics, each the mean of its starts (`statistics.PairedSample` has the same rule). A topic for which
-the metric has no value for some contestant or start is skipped. Strategies that crawled the same pages in the same
+the metric has no value for some crawler or start is skipped. Strategies that crawled the same pages in the same
 order from every start count as one.
-
-All strategies crawl together. If a plug-in fails and may be skipped, each strategy crawls alone, to find those that
-fail; crawls are cached, so that little is done twice.
 """
 
 import hashlib
@@ -22,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.errors import InvalidTopic, LeakageError, PluginError, printable
+from scenthound.errors import InvalidTopic, PluginError, printable
 from scenthound.experiments.bounds import StartBounds
 from scenthound.experiments.compare.settings import Prepared
 from scenthound.experiments.ground_truth import (
@@ -32,9 +29,7 @@ from scenthound.experiments.ground_truth import (
     crawled_page_rank,
     curve_steps,
 )
-from scenthound.experiments.pipeline import Planned, crawl_all, in_parallel, part_of
-from scenthound.experiments.setup import Experiment
-from scenthound.experiments.starts import Start
+from scenthound.experiments.pipeline import Planned, crawl_all, in_parallel
 from scenthound.experiments.statistics import MIN_TOPICS, PairedSample
 from scenthound.metrics.base import Metric, Point
 from scenthound.metrics.classified import OnTopic
@@ -45,8 +40,6 @@ from scenthound.store.recorded_web import RecordedWeb
 
 #: Evenly spaced points of a curve.
 CURVE_STEPS = 60
-#: Errors of a strategy that breaks its contract.
-FAILURES = (PluginError, LeakageError)
 
 
 def kept_steps(last_step: int) -> IntArray:
@@ -62,47 +55,21 @@ def crawled(
 ) -> tuple[Prepared, int]:
     """Make the crawls that are not cached. Returns the comparison without strategies that failed, and the number of new
     crawls."""
-    forward = _never_decreasing(progress)
-    try:
-        return ready, _n_made(ready, ready.experiment, cache, workers, forward)
-    except FAILURES:
-        if not may_skip:
-            raise
-    strategies, n_made = ready.experiment.strategies, 0
-    failed: dict[str, PluginError | LeakageError] = {}
-    for index, strategy in enumerate(strategies):
-        part = part_of(forward, index / len(strategies), (index + 1) / len(strategies))
-        try:
-            n_made += _n_made(ready, ready.experiment.only(strategy), cache, workers, part)
-        except FAILURES as reason:
-            failed[strategy] = reason
-    if len(failed) == len(strategies):
-        raise next(iter(failed.values()))
-    usable = tuple(strategy for strategy in strategies if strategy not in failed)
+    source = ready.source(cache)
+    pieces = list(crawl_all(source, ready.planned, may_fail=may_skip, workers=workers, progress=progress))
+    n_made, failed = sum(piece.n_made for piece in pieces), dict[str, str]()
+    for piece in pieces:
+        failed |= piece.failed
+    usable = tuple(strategy for strategy in ready.experiment.strategies if strategy not in failed)
+    if not usable:
+        raise PluginError(next(iter(failed.values())))
     without_failed = replace(
         ready,
         experiment=replace(ready.experiment, strategies=usable),
-        contestants=tuple(each for each in ready.contestants if each.spec in usable),
+        crawlers=tuple(each for each in ready.crawlers if each.spec in usable),
         left_out={**ready.left_out, **{name: printable(reason) for name, reason in failed.items()}},
     )
     return without_failed, n_made
-
-
-def _n_made(ready: Prepared, experiment: Experiment, cache: Path, workers: WorkersLike, progress: Progress) -> int:
-    source = replace(ready, experiment=experiment).source(cache)
-    return sum(piece.n_made for piece in crawl_all(source, ready.planned, workers=workers, progress=progress))
-
-
-def _never_decreasing(progress: Progress) -> Progress:
-    """Progress that never decreases when work is restarted."""
-    reached = 0.0
-
-    def report(share: float, message: str) -> None:
-        nonlocal reached
-        reached = max(reached, share)
-        progress(reached, message)
-
-    return report
 
 
 # Measures
@@ -110,7 +77,7 @@ def _never_decreasing(progress: Progress) -> Progress:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStart:
-    """The crawls from one start. `numbers` are by contestant, `curves` by contestant and `bounds` by bound at the
+    """The crawls from one start. `numbers` are by crawler, `curves` by crawler and `bounds` by bound at the
     `kept_steps`; bounds are NaN if there are none."""
 
     numbers: Mapping[str, FloatArray]
@@ -181,18 +148,16 @@ def check_metric(ready: Prepared, web: RecordedWeb) -> None:
     """InvalidTopic if the metric has no value for any topic. A metric that is undefined for a topic is undefined at
     every step, so evaluating the start pages before the first crawl is enough."""
     first_starts = [(topic, start) for topic, start in ready.planned if start.seed == 0]
-    if not any(_has_value(ready, web, *planned) for planned in first_starts):
-        raise no_value(ready.point, [topic.id for topic, _ in first_starts])
-
-
-def _has_value(ready: Prepared, web: RecordedWeb, topic: Topic, start: Start) -> bool:
-    pages = np.array(start.seeds, np.int32)
-    trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
-    # Any PageRank will do.
     shares = RelevantShares(web, ready.experiment.all_topics())
-    known = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages), shares=shares)
-    curve = checked_curve(ready.point.metric, trace, known.ground_truth(start, ready.starts), len(pages))
-    return not np.isnan(curve).any()
+    for topic, start in first_starts:
+        pages = np.array(start.seeds, np.int32)
+        trace = Trace(topic.id, "start pages", start.seed, pages, np.zeros(len(pages)))
+        # Any PageRank will do.
+        known = TopicGroundTruth(web, topic, [trace], page_rank=np.ones(web.n_pages), shares=shares)
+        curve = checked_curve(ready.point.metric, trace, known.ground_truth(start, ready.starts), len(pages))
+        if not np.isnan(curve).any():
+            return
+    raise no_value(ready.point, [topic.id for topic, _ in first_starts])
 
 
 def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
@@ -211,7 +176,7 @@ def no_value(point: Point, topics: Sequence[str]) -> InvalidTopic:
 
 @dataclass(frozen=True, slots=True)
 class MeanCurves:
-    """`mean` and `standard_error` are by contestant and step; the bounds by step, NaN if there are none."""
+    """`mean` and `standard_error` are by crawler and step; the bounds by step, NaN if there are none."""
 
     pages: IntArray  #: the steps
     mean: FloatArray
@@ -221,7 +186,7 @@ class MeanCurves:
 
     @classmethod
     def of(cls, pages: IntArray, curves: FloatArray, bounds: FloatArray) -> "MeanCurves":
-        """From `curves[contestant, topic, seed, step]` and `bounds[bound, topic, seed, step]`."""
+        """From `curves[crawler, topic, seed, step]` and `bounds[bound, topic, seed, step]`."""
         means, errors = zip(*map(_mean_and_error, curves), strict=True)
         random, oracle = (_mean_and_error(each)[0] for each in bounds)
         return cls(pages, np.array(means), np.array(errors), random, oracle)
@@ -235,7 +200,7 @@ def _mean_and_error(curves: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """`values[contestant, topic, seed]` of the deciding metric; the others alike. `topics` have values, `lacking` were
+    """`values[crawler, topic, seed]` of the deciding metric; the others alike. `topics` have values, `lacking` were
     skipped. Bounds are by topic and seed."""
 
     topics: tuple[str, ...]
@@ -248,7 +213,7 @@ class Measurements:
     random: FloatArray
     oracle: FloatArray
     curves: MeanCurves
-    twin_of: tuple[int, ...]  #: the first contestant with the same crawls
+    twin_of: tuple[int, ...]  #: the first crawler with the same crawls
 
     @property
     def over_topics(self) -> bool:
@@ -257,19 +222,19 @@ class Measurements:
 
     @property
     def observations(self) -> FloatArray:
-        """By contestant and observation."""
+        """By crawler and observation."""
         means: FloatArray = self.values.mean(axis=2 if self.over_topics else 1)
         return means
 
     @property
     def single_observations(self) -> FloatArray:
-        """By contestant: a mean for each topic, or the starts of a single topic."""
+        """By crawler: a mean for each topic, or the starts of a single topic."""
         values: FloatArray = self.values.mean(axis=2) if len(self.topics) > 1 else self.values[:, 0]
         return values
 
-    def twins(self, contestant: int) -> list[int]:
+    def twins(self, crawler: int) -> list[int]:
         """The others with the same crawls."""
-        return [other for other, first in enumerate(self.twin_of) if first == contestant != other]
+        return [other for other, first in enumerate(self.twin_of) if first == crawler != other]
 
 
 def same_starts(planned: Sequence[Planned]) -> list[list[int]]:
@@ -291,8 +256,6 @@ def merged(starts: Sequence[MeasuredStart], groups: Sequence[Sequence[int]]) -> 
 
 
 def _mean_start(starts: Sequence[MeasuredStart]) -> MeasuredStart:
-    if len(starts) == 1:
-        return starts[0]
     return MeasuredStart(
         numbers={name: np.mean([start.numbers[name] for start in starts], axis=0) for name in starts[0].numbers},
         curves=np.mean([start.curves for start in starts], axis=0),
@@ -313,8 +276,9 @@ def collect(starts: Sequence[MeasuredStart], topics: Sequence[str], n_seeds: int
     has_value: BoolArray = np.asarray(np.isfinite(numbers["values"]).all(axis=(0, 2)))
     if not has_value.any():
         raise no_value(point, topics)
-    bounds = by_topic([start.bounds for start in starts])[:, has_value]
-    curves = by_topic([start.curves for start in starts])[:, has_value]
+    bounds, curves = (
+        by_topic([getattr(start, name) for start in starts])[:, has_value] for name in ("bounds", "curves")
+    )
     first: dict[tuple[str, ...], int] = {}
     digests = zip(*(start.digests for start in starts), strict=True)
     return Measurements(

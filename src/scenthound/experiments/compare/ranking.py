@@ -1,16 +1,13 @@
-"""Rank the contestants by the deciding metric, and test each against the best.
+"""Rank the crawlers by the deciding metric, and test each against the best.
 
 Rules
 - Differences are to the best, in pairs of crawls from the same start. Intervals are 95 % BCa bootstrap intervals.
 - p is of a two-sided `mean_test`, because the best was selected from the same data; Holm's correction is over all
-  other contestants.
+  other crawlers.
 - A difference of less than 5 % of the best mean is negligible. That it is negligible is shown by an equivalence test,
   corrected in the same way. A small difference that is significant is still small, so equivalence decides the mark
   first.
-- Contestants that crawled the same pages in the same order are ranked and tested once, as the first of them.
-- The mean of the best is optimistic, since it was selected. `held_out` estimates the mean without this bias: one half
-  of the observations selects, the other half measures, averaged over many random halvings. Half of the observations
-  select worse than all of them, so the estimate is slightly too low.
+- Crawlers that crawled the same pages in the same order are ranked and tested once, as the first of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,21 +19,13 @@ import numpy as np
 
 from scenthound.errors import printable
 from scenthound.experiments.compare.measures import Measurements
-from scenthound.experiments.compare.settings import Contestant, Prepared
+from scenthound.experiments.compare.settings import Crawler, Prepared
 from scenthound.experiments.significance import equivalence, holm, paired_p
-from scenthound.experiments.statistics import (
-    ALPHA,
-    MIN_TOPICS,
-    Effect,
-    PairedSample,
-    differences_of,
-    wins_ties_losses,
-)
+from scenthound.experiments.statistics import ALPHA, MIN_TOPICS, Effect, PairedSample, differences_of, wins_ties_losses
 from scenthound.experiments.topic_analysis import against_field
 from scenthound.metrics.classified import OnTopic
 from scenthound.metrics.measures import share_of_gap_closed
 from scenthound.model import FloatArray
-from scenthound.records import column
 from scenthound.registry import Value, format_value
 
 #: Share of the best mean below which a difference is negligible.
@@ -44,16 +33,12 @@ MARGIN_SHARE = 0.05
 
 
 class Mark(StrEnum):
-    """The result of testing a contestant against the best. Older files have `~` and `=`."""
+    """The result of testing a crawler against the best."""
 
     BEST = ""
     WORSE = "*"
     ALIKE = "≈"
     UNCLEAR = "?"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "Mark | None":
-        return {"~": cls.ALIKE, "=": cls.UNCLEAR}.get(str(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +46,12 @@ class RankingRow:
     """A row of the ranking. `difference` is to the best, in units of the metric, and None for the best itself; what
     cannot be computed is NaN."""
 
-    rank: int = column(aliases=("place",))
+    rank: int
     strategy: str
     name: str = ""  #: with the other values of a sweep that led to the same crawls
     also: tuple[str, ...] = ()  #: other strategies with the same crawls
     swept: Mapping[str, Value] = field(default_factory=dict)
-    relevance_model: str = column(default="", aliases=("guide",))
+    relevance_model: str = ""
     mean: float
     standard_error: float
     difference: Effect | None
@@ -77,14 +62,13 @@ class RankingRow:
     precision: float
     recall: float
     gap_closed: float  #: share of the gap between the bounds
-    chosen_share: float  #: share of halvings in which it was selected
     cpu_us_per_page: float
     missing_per_page: float  #: requested pages that are not in the recording, per visited page
     observations: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
 def ranking_order(measured: Measurements, *, lower_is_better: bool) -> list[int]:
-    """The contestants, best first; ties stay in their order. Of those with equal crawls only the first is ranked."""
+    """The crawlers, best first; ties stay in their order. Of those with equal crawls only the first is ranked."""
     means = measured.values.mean(axis=(1, 2))
     return sorted(dict.fromkeys(measured.twin_of), key=lambda index: -_sign(lower_is_better) * means[index])
 
@@ -96,14 +80,13 @@ def _sign(lower_is_better: bool) -> float:
 def ranking_rows(
     measured: Measurements,
     order: Sequence[int],
-    contestants: Sequence[Contestant],
+    crawlers: Sequence[Crawler],
     *,
     lower_is_better: bool,
-    chosen: Sequence[float] | None = None,
     relevance_models: Mapping[str, str] | None = None,
     cpu_us: Mapping[str, float] | None = None,
 ) -> tuple[RankingRow, ...]:
-    """The rows of the ranking, each tested against the first. `chosen` is by row, the others by strategy."""
+    """The rows of the ranking, each tested against the first. Models and CPU times are by strategy."""
     best, *others = order
     margin = MARGIN_SHARE * abs(float(measured.values[best].mean()))
     effects = [PairedSample(measured.values[other] - measured.values[best]).effect() for other in others]
@@ -116,16 +99,16 @@ def ranking_rows(
     bounds = [sign * float(bound.mean()) for bound in (measured.random, measured.oracle)]
     rows = []
     for row, index in enumerate(order):
-        contestant, twins = contestants[index], [contestants[other] for other in measured.twins(index)]
+        crawler, twins = crawlers[index], [crawlers[other] for other in measured.twins(index)]
         n_pages = int(measured.n_pages[index].sum())
         rows.append(
             RankingRow(
                 rank=row + 1,
-                strategy=contestant.spec,
-                name=_row_name(contestant, twins),
+                strategy=crawler.spec,
+                name=_row_name(crawler, twins),
                 also=tuple(other.spec for other in twins),
-                swept=contestant.swept,
-                relevance_model=(relevance_models or {}).get(contestant.spec, ""),
+                swept=crawler.swept,
+                relevance_model=(relevance_models or {}).get(crawler.spec, ""),
                 mean=float(measured.values[index].mean()),
                 standard_error=PairedSample(measured.values[index]).standard_error,
                 difference=effects[row - 1] if row else None,
@@ -136,8 +119,7 @@ def ranking_rows(
                 precision=float(measured.precision[index].mean()),
                 recall=float(measured.recall[index].mean()),
                 gap_closed=share_of_gap_closed(float(means[index]), *bounds),
-                chosen_share=chosen[row] if chosen else nan,
-                cpu_us_per_page=(cpu_us or {}).get(contestant.spec, nan),
+                cpu_us_per_page=(cpu_us or {}).get(crawler.spec, nan),
                 missing_per_page=float(measured.n_missing[index].sum()) / n_pages if n_pages else nan,
                 observations=rounded(measured.single_observations[index]),
             )
@@ -153,17 +135,17 @@ def _mark(row: int, p_corrected: float, p_alike: float) -> Mark:
     return Mark.WORSE if p_corrected < ALPHA else Mark.UNCLEAR
 
 
-def _row_name(contestant: Contestant, twins: Sequence[Contestant]) -> str:
+def _row_name(crawler: Crawler, twins: Sequence[Crawler]) -> str:
     """The strategy, with other values of a sweep that led to the same crawls: `... (also 256, 1024)`. Twins are named
     in full if they differ in more than one value."""
     values = [
         format_value(next(iter(other.swept.values())))
-        if other.base == contestant.base and len(other.swept) == 1
+        if other.base == crawler.base and len(other.swept) == 1
         else other.spec
         for other in twins
         if other.swept
     ]
-    return f"{contestant.spec} (also {', '.join(values)})" if values else contestant.spec
+    return f"{crawler.spec} (also {', '.join(values)})" if values else crawler.spec
 
 
 def rounded(values: FloatArray) -> FloatArray:
@@ -171,48 +153,15 @@ def rounded(values: FloatArray) -> FloatArray:
     return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
 
 
-def observations_needed(n_contestants: int) -> int:
+def observations_needed(n_crawlers: int) -> int:
     """The fewest observations with which a difference can be significant: all signs are equal by chance in 2 of 2^n
     cases, and Holm multiplies that by the number of tests."""
-    return 1 + ceil(log2(max(1, n_contestants - 1) / ALPHA))
-
-
-N_HALVINGS = 1000
-#: Fewer observations cannot be halved.
-MIN_OBSERVATIONS = 4
-#: A fixed seed: the same numbers give the same halves.
-HALVING_SEED = 0
-#: Means that differ by rounding only are equal.
-DECIMALS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """`mean` is the mean in one half of the contestant selected by the other; `chosen` is the share of halvings in
-    which each contestant was selected."""
-
-    mean: float
-    chosen: tuple[float, ...]
-
-
-def held_out(observations: FloatArray, *, lower_is_better: bool) -> HeldOut | None:
-    """From `observations[contestant, observation]`; None if they are too few. Ties share a halving."""
-    n_observed = observations.shape[1]
-    if n_observed < MIN_OBSERVATIONS:
-        return None
-    rng = np.random.default_rng(HALVING_SEED)
-    n_choosing = n_observed // 2
-    chooses = rng.permuted(np.tile(np.arange(n_observed) < n_choosing, (N_HALVINGS, 1)), axis=1).T.astype(np.float64)
-    seen = np.round(_sign(lower_is_better) * (observations @ chooses) / n_choosing, DECIMALS)
-    unseen = observations @ (1 - chooses) / (n_observed - n_choosing)
-    is_best = seen == seen.max(axis=0)
-    shares = is_best / is_best.sum(axis=0)
-    return HeldOut(float((shares * unseen).sum(axis=0).mean()), tuple(shares.mean(axis=1).tolist()))
+    return 1 + ceil(log2(max(1, n_crawlers - 1) / ALPHA))
 
 
 @dataclass(frozen=True, slots=True)
 class TopicsWon:
-    """Topics on which a contestant is better than the best of the others, equal, and worse."""
+    """Topics on which a crawler is better than the best of the others, equal, and worse."""
 
     wins: int
     ties: int
@@ -220,7 +169,7 @@ class TopicsWon:
 
 
 def topics_won(measured: Measurements, order: Sequence[int], *, lower_is_better: bool) -> TopicsWon | None:
-    """Topics won by the first of these contestants; None if topics are not the observations, or if it is alone."""
+    """Topics won by the first of these crawlers; None if topics are not the observations, or if it is alone."""
     if not measured.over_topics or len(order) < 2:
         return None
     values = {str(index): _sign(lower_is_better) * measured.observations[index] for index in order}
@@ -231,12 +180,13 @@ def describe_scope(measured: Measurements, *, given_starts: bool = False) -> str
     """What was observed, and what the result applies to. `given_starts`: all crawls of a topic start from the seeds
     that the user gave."""
     n_topics, n_seeds = measured.values.shape[1:]
-    if given_starts:
-        return _scope_of_given_starts(measured)
     starts = f"{n_seeds} random starts" if n_seeds > 1 else "one random start"
     if measured.over_topics:
-        each = f"the mean of {starts}" if n_seeds > 1 else f"with {starts}"
+        each = "from its seeds" if given_starts else f"the mean of {starts}" if n_seeds > 1 else f"with {starts}"
         return f"The observations are {n_topics} topics, each {each}: the result applies to topics like these."
+    if given_starts:
+        of = f"One topic, {measured.topics[0]!r}, was" if n_topics == 1 else f"{n_topics} topics were"
+        return f"{of} observed from the given seeds: the result applies to these start pages only."
     if n_topics == 1:
         return (
             f"One topic was observed from {starts}: the result applies to {measured.topics[0]!r} from similar starts, "
@@ -248,18 +198,10 @@ def describe_scope(measured: Measurements, *, given_starts: bool = False) -> str
     )
 
 
-def _scope_of_given_starts(measured: Measurements) -> str:
-    n_topics = len(measured.topics)
-    if measured.over_topics:
-        return f"The observations are {n_topics} topics, each from its seeds: the result applies to topics like these."
-    of = f"One topic, {measured.topics[0]!r}, was" if n_topics == 1 else f"{n_topics} topics were"
-    return f"{of} observed from the given seeds: the result applies to these start pages only."
-
-
 def reading_notes(ready: Prepared, measured: Measurements, rows: Sequence[RankingRow]) -> list[str]:
     """Notes on skipped topics and strategies with equal crawls. Values of a sweep with equal crawls share a row instead
     of a note."""
-    notes, metric, by_spec = [], ready.point.metric, {each.spec: each for each in ready.contestants}
+    notes, metric, by_spec = [], ready.point.metric, {each.spec: each for each in ready.crawlers}
     if measured.lacking:
         skipped = f"Topics without {metric} are skipped: {', '.join(map(printable, measured.lacking))}."
         needs = f" It needs {metric.needs}." if metric.needs else ""

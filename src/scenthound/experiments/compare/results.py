@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.compare.comparison import ComparisonResult, StrategyComparison, compare_strategies
@@ -28,7 +27,8 @@ RESULT_FILE = "comparison.json"
 TABLE_FILE = "comparison.csv"
 CRAWLS_FOLDER = "crawls"
 TRAINING_FOLDER = "training"
-FIGURES = {f"{name}.{form}" for name in ("ranking", "sweep") for form in ("svg", "png")}
+#: The figure, and those that version 0.8 drew.
+FIGURES = {f"{name}.{form}" for name in ("curves", "ranking", "sweep") for form in ("svg", "png")}
 
 
 def read_comparison(folder: Path) -> ComparisonResult:
@@ -138,14 +138,12 @@ def _write(done: StrategyComparison, out: Path, render: Renderer[ComparisonResul
 def crawls_csv(done: StrategyComparison) -> str:
     """One row for each strategy, topic and random seed; control characters in names are escaped."""
     header = ["strategy", "topic", "seed", done.result.by, "precision", "recall", "pages", "not_recorded"]
-    return csv_text(header, _crawl_rows(done))
-
-
-def _crawl_rows(done: StrategyComparison) -> Iterator[list[Any]]:
     measured = done.measured
     columns = (measured.values, measured.precision, measured.recall, measured.n_pages, measured.n_missing)
-    for index, contestant in enumerate(done.contestants):
-        for at, topic in enumerate(measured.topics):
-            for seed in range(done.experiment.repeats):
-                numbers = [csv_number(float(column[index, at, seed])) for column in columns]
-                yield [printable(contestant.spec), printable(topic), seed, *numbers]
+    rows = (
+        [printable(crawler.spec), printable(topic), k, *(csv_number(float(column[i, j, k])) for column in columns)]
+        for i, crawler in enumerate(done.crawlers)
+        for j, topic in enumerate(measured.topics)
+        for k in range(done.experiment.repeats)
+    )
+    return csv_text(header, rows)

@@ -1,4 +1,4 @@
-"""Prepare a comparison: choose topics, fit the page budget to the web, list the contestants and draw the starts.
+"""Prepare a comparison: choose topics, fit the page budget to the web, list the crawlers and draw the starts.
 
 If no strategy is given, all installed ones take part, except those that fail or cannot crawl for the topics, which are
 left out with the reason. A strategy that is given explicitly must work; the baseline then takes part too.
@@ -17,7 +17,7 @@ from math import prod
 
 import numpy as np
 
-from scenthound.crawler.settings import DEFAULT_CONNECTIONS, DEFAULT_PATIENCE
+from scenthound.crawler.options import DEFAULT_PATIENCE, CrawlChoices
 from scenthound.errors import InvalidParameter, PluginError, ScenthoundError, UnknownName, UsageError, printable
 from scenthound.experiments.pipeline import Planned, PlannedCrawls, plan
 from scenthound.experiments.setup import Experiment, ExperimentSetup, fitting_pages
@@ -53,21 +53,17 @@ def check_length(start: Start, point: Point, pages: int, n_pages: int) -> None:
 
 
 #: More would take hours, and make an unreadable table.
-MAX_CONTESTANTS = 200
+MAX_CRAWLERS = 200
 #: The parameter for the page budget of the crawl.
 PAGE_BUDGET = "max_pages"
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """A parameter and the values to try, as the user wrote them."""
-
-    parameter: str
-    values: tuple[str, ...]
+#: The values to try of each parameter, as the user wrote them.
+Sweeps = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class Crawler:
     """A strategy with its parameters. `base` is the strategy as the user wrote it, `swept` its values of the sweeps."""
 
     spec: str
@@ -75,66 +71,58 @@ class Contestant:
     swept: Mapping[str, Value] = field(default_factory=dict)
 
 
-def parse_sweep(text: str) -> Sweep:
-    """Read `parameter=value,value,...`."""
-    name, equals, rest = (piece.strip() for piece in text.partition("="))
-    values = tuple(dict.fromkeys(filter(None, (value.strip() for value in rest.split(",")))))
-    if not equals or not name or not values:
+def parse_sweeps(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Read `parameter=value,value,...` of several parameters."""
+    sweeps: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, _, rest = (piece.strip() for piece in text.partition("="))
+        values = tuple(dict.fromkeys(filter(None, (value.strip() for value in rest.split(",")))))
+        if not name or not values:
+            raise InvalidParameter(
+                f"--sweep {printable(text)!r} must be written parameter=value,value, for example buffer=64,256,1024."
+            )
+        if name in sweeps:
+            raise InvalidParameter(f"--sweep {name} is given twice; write all its values in one: {name}=value,value.")
+        sweeps[name] = values
+    return sweeps
+
+
+def crawlers_of(strategies: Sequence[str], sweeps: Sweeps, page_budget: int) -> tuple[Crawler, ...]:
+    """All crawlers; of equal ones the first."""
+    if sweeps and not strategies:
+        having = [known for known in STRATEGIES.names() if sweeps.keys() <= STRATEGIES.parameters(known).keys()]
         raise InvalidParameter(
-            f"--sweep {printable(text)!r} must be written parameter=value,value, for example buffer=64,256,1024."
+            f"--sweep {next(iter(sweeps))} needs --strategy. Strategies with "
+            f"{' and '.join(sweeps)}: {', '.join(having) or 'none'}."
         )
-    return Sweep(name, values)
-
-
-def contestants_of(strategies: Sequence[str], sweeps: Sequence[Sweep], page_budget: int) -> tuple[Contestant, ...]:
-    """All contestants; of equal ones the first."""
-    _check_sweeps(strategies, sweeps)
-    n_wanted = len(strategies) * prod(len(sweep.values) for sweep in sweeps)
-    if n_wanted > MAX_CONTESTANTS:
+    n_wanted = len(strategies) * prod(map(len, sweeps.values()))
+    if n_wanted > MAX_CRAWLERS:
         raise InvalidParameter(
-            f"That makes {n_wanted:,} strategies to compare, and at most {MAX_CONTESTANTS} are allowed: "
+            f"That makes {n_wanted:,} strategies to compare, and at most {MAX_CRAWLERS} are allowed: "
             "sweep fewer values, or give fewer strategies."
         )
-    by_spec: dict[str, Contestant] = {}
+    by_spec: dict[str, Crawler] = {}
     for strategy in strategies:
         for each in _grid(strategy, sweeps, page_budget):
             by_spec.setdefault(each.spec, each)
     return tuple(by_spec[spec] for spec in STRATEGIES.distinct(by_spec))
 
 
-def _check_sweeps(strategies: Sequence[str], sweeps: Sequence[Sweep]) -> None:
-    names = [sweep.parameter for sweep in sweeps]
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidParameter(f"--sweep {name} is given twice; write all its values in one: {name}=value,value.")
-    if sweeps and not strategies:
-        having = [known for known in STRATEGIES.names() if all(name in STRATEGIES.parameters(known) for name in names)]
-        raise InvalidParameter(
-            f"--sweep {names[0]} needs --strategy. Strategies with "
-            f"{' and '.join(names)}: {', '.join(having) or 'none'}."
-        )
-
-
-def _grid(strategy: str, sweeps: Sequence[Sweep], page_budget: int) -> Iterable[Contestant]:
+def _grid(strategy: str, sweeps: Sweeps, page_budget: int) -> Iterable[Crawler]:
     base = STRATEGIES.parse(strategy)
     known = STRATEGIES.parameters(base.name)
-    for sweep in sweeps:
-        if sweep.parameter not in known:
-            raise UnknownName.among("parameter", sweep.parameter, known, owner=base.name)
-        if sweep.parameter in dict(base.parameters):
-            raise InvalidParameter(
-                f"{printable(strategy)} sets {sweep.parameter}, and so does --sweep: remove one of them."
-            )
-    for written_values in product(*(sweep.values for sweep in sweeps)):
-        swept = {
-            sweep.parameter: known[sweep.parameter].parse(value, base.name)
-            for sweep, value in zip(sweeps, written_values, strict=True)
-        }
+    for name in sweeps:
+        if name not in known:
+            raise UnknownName.among("parameter", name, known, owner=base.name)
+        if name in dict(base.parameters):
+            raise InvalidParameter(f"{printable(strategy)} sets {name}, and so does --sweep: remove one of them.")
+    for values in product(*sweeps.values()):
+        swept = {name: known[name].parse(value, base.name) for name, value in zip(sweeps, values, strict=True)}
         spec = _spelled(strategy, swept)
         choice = STRATEGIES.parse(spec)
         if PAGE_BUDGET in STRATEGIES.parameters(choice.name) and PAGE_BUDGET not in STRATEGIES.values(choice):
             spec = _spelled(spec, {PAGE_BUDGET: page_budget})
-        yield Contestant(spec, str(base), swept)
+        yield Crawler(spec, str(base), swept)
 
 
 def _spelled(strategy: str, values: dict[str, Value]) -> str:
@@ -154,13 +142,13 @@ class ComparisonSettings:
     (`precision@500`), None for the default one; `sweeps` are parameters to try with several values."""
 
     by: str | None = None
-    sweeps: tuple[Sweep, ...] = ()
+    sweeps: Sweeps = field(default_factory=dict)
     baseline: str | None = None  #: takes part whichever strategies are named
     chooses_mode: bool = False  #: the mode is that of `mode_for`, whatever the setup says
 
 
 #: The simulated mode with the default settings of a live crawl.
-LIVE_MODE = f"polite:workers={DEFAULT_CONNECTIONS},patience={DEFAULT_PATIENCE:g}"
+LIVE_MODE = f"polite:workers={CrawlChoices.connections},patience={DEFAULT_PATIENCE:g}"
 
 
 def mode_for(web: RecordedWeb) -> str:
@@ -175,11 +163,6 @@ def repeats_for(setup: ExperimentSetup, n_topics: int) -> int:
     if setup.repeats is not None:
         return setup.repeats
     return DEFAULT_REPEATS if n_topics < MIN_TOPICS else max(1, DEFAULT_REPEATS // n_topics)
-
-
-def default_metric(planned: Iterable[Planned]) -> str:
-    """The metric that decides if nobody chose one."""
-    return TargetRecall.name if any(start.targets for _, start in planned) else OnTopic.name
 
 
 def deciding_point(by: str, page_budget: int) -> Point:
@@ -205,7 +188,7 @@ class Prepared(PlannedCrawls):
     """A comparison that is ready to crawl. `other_starts` are those of other topics, which some classifiers learn
     from."""
 
-    contestants: tuple[Contestant, ...]
+    crawlers: tuple[Crawler, ...]
     point: Point
     other_starts: tuple[Start, ...]
     notes: tuple[str, ...]
@@ -231,9 +214,11 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
         deciding_point(settings.by, pages)  # Invalid ones raise before the starts are drawn.
     is_chosen = bool(setup.strategies or settings.sweeps)
     usable, left_out = ([*setup.strategies], dict[str, str]()) if is_chosen else _installed()
-    entrants = contestants_of(usable, settings.sweeps, pages)
+    entrants = crawlers_of(usable, settings.sweeps, pages)
     if is_chosen and settings.baseline is not None:
-        entrants = _with_baseline(entrants, settings.baseline)
+        specs = [each.spec for each in entrants]
+        if len(STRATEGIES.distinct([*specs, settings.baseline])) > len(specs):
+            entrants = (*entrants, Crawler(settings.baseline, settings.baseline))
     notes: list[str] = []
     if skipped := skipped_text(chosen.skipped):
         notes.append(skipped)
@@ -253,36 +238,26 @@ def prepared(web: RecordedWeb, setup: ExperimentSetup, settings: ComparisonSetti
     experiment, planned, unusable = _planned(
         requested, web, may_leave_out=not setup.strategies, can_skip=setup.can_skip(chosen)
     )
-    point = deciding_point(settings.by or default_metric(planned), pages)
+    default = TargetRecall.name if any(start.targets for _, start in planned) else OnTopic.name
+    point = deciding_point(settings.by or default, pages)
     if settings.by is None and isinstance(point.metric, OnTopic):
         notes.append(f"No topic has examples to find, so {point.metric} decides instead of {TargetRecall.name}.")
     for _, start in planned:
         check_length(start, point, pages, web.n_pages)
+    left_out |= unusable
+    known = {each.partition(":")[0] for each in (*experiment.strategies, *left_out)}
     return Prepared(
         experiment=experiment,
         provenance=Provenance.of(web.fingerprint, experiment.train_from),
         planned=tuple(planned),
-        contestants=tuple(each for each in entrants if each.spec in experiment.strategies),
+        web=web,
+        crawlers=tuple(each for each in entrants if each.spec in experiment.strategies),
         point=point,
         other_starts=_other_starts(point.metric, experiment, starts),
         notes=tuple(notes),
-        left_out=left_out | unusable | _not_named(experiment.strategies, left_out | unusable),
+        left_out=left_out
+        | {name: "Not among the strategies named." for name in STRATEGIES.names() if name not in known},
     )
-
-
-def _with_baseline(entrants: tuple[Contestant, ...], baseline: str) -> tuple[Contestant, ...]:
-    specs = [each.spec for each in entrants]
-    is_new = len(STRATEGIES.distinct([*specs, baseline])) > len(specs)
-    return (*entrants, Contestant(baseline, baseline)) if is_new else entrants
-
-
-#: Why a strategy is left out that could take part.
-NOT_NAMED = "Not among the strategies named."
-
-
-def _not_named(strategies: Sequence[str], left_out: Mapping[str, str]) -> dict[str, str]:
-    taking_part = {each.partition(":")[0] for each in (*strategies, *left_out)}
-    return {name: NOT_NAMED for name in STRATEGIES.names() if name not in taking_part}
 
 
 def left_out_notes(left_out: Mapping[str, str]) -> list[str]:

@@ -99,7 +99,7 @@ def _more_observations(found: Evidence) -> str:
     if found.over_topics:
         return "more topics, by --topics-max or in the topic file"
     if found.given_starts:
-        return "so many topics, or examples instead of seeds, from which starts are drawn"
+        return "more topics, or examples instead of seeds, from which starts are drawn"
     return "--repeats, or more examples"
 
 

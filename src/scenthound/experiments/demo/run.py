@@ -20,8 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from scenthound.crawler.settings import DEFAULT_STRATEGY, CrawlSettings
-from scenthound.crawler.start import CrawlSummary, RunOptions, Watch, crawl
+from scenthound.crawler.options import DEFAULT_STRATEGY
+from scenthound.crawler.runner import RunOptions, Watch
+from scenthound.crawler.settings import CrawlSettings
+from scenthound.crawler.start import CrawlSummary, crawl
 from scenthound.errors import InvalidInput
 from scenthound.experiments.demo.web import DemoServer, at_demo_port, load_demo_topics, write_demo_pages
 from scenthound.experiments.evaluate import Evaluation, chosen_metrics, evaluate
@@ -105,9 +107,11 @@ class LiveCrawls:
             options = RunOptions(watch=watch, handle_signals=True)
             summary = crawl(self._settings(topic, start, mode), folder, options, force=True)
         with StoredCrawl.open(folder) as stored:
-            visits = [(self._page_of(visit.url), visit.relevance) for visit in stored.visits()]
-        pages = np.array([page for page, _ in visits], np.int32)
-        trace = Trace(topic.id, mode.value, start.seed, pages, np.array([relevance for _, relevance in visits]))
+            visits = list(stored.visits())
+        port = f":{self.server.port}/"
+        known = [self.web.page_of(visit.url.replace(port, "/", 1)) for visit in visits]
+        pages = np.array([page for page in known if page is not None], np.int32)
+        trace = Trace(topic.id, mode.value, start.seed, pages, np.array([visit.relevance for visit in visits]))
         found = [page for page in pages.tolist() if page in start.targets]
         a_target = self.server.url(self.web.url(found[-1])) if found else None
         return DemoCrawl(topic, summary, trace, len(start.targets), len(found), a_target)
@@ -130,11 +134,6 @@ class LiveCrawls:
             hosts=self.server.hosts,
             only_hosts=True,
         )
-
-    def _page_of(self, url: str) -> int:
-        page = self.web.page_of(url.replace(f":{self.server.port}/", "/", 1))
-        assert page is not None, "the demo web serves recorded pages only"
-        return page
 
 
 class RunWithLive(RunFolder):

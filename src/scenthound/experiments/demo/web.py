@@ -22,7 +22,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,7 +33,7 @@ from scenthound.errors import InvalidInput, printable
 from scenthound.experiments.demo import render as demo_render
 from scenthound.experiments.demo.render import demo_url
 from scenthound.files import write_atomic
-from scenthound.model import Progress, Topic, silent
+from scenthound.model import Progress, Topic, silent, with_pages
 from scenthound.topics.files import read_topics
 from scenthound.web.static_server import LOOPBACK, StaticPage, StaticServer, at_port
 from scenthound.web.urls import host_of
@@ -215,17 +215,7 @@ class DemoServer(StaticServer):
 
 def at_demo_port(topic: Topic, port: int) -> Topic:
     """A topic of the demo web with the port of the server in all URLs."""
-
-    def served(urls: Iterable[str]) -> tuple[str, ...]:
-        return tuple(at_port(url, port) for url in urls)
-
-    return replace(
-        topic,
-        examples=served(topic.examples),
-        seeds=served(topic.seeds),
-        targets=served(topic.targets),
-        description_from=served(topic.description_from),
-    )
+    return with_pages(topic, lambda urls: tuple(at_port(url, port) for url in urls))
 
 
 def _load(file: Path) -> dict[str, bytes]:

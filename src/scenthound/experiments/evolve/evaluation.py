@@ -8,21 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from random import Random
 
 import numpy as np
 
 from scenthound.errors import PluginError
 from scenthound.experiments.evolve.settings import STRATEGY, EvolutionSettings, FitnessContext, parse_fitness
 from scenthound.experiments.pipeline import CrawlSource, Planned
-from scenthound.experiments.starts import Start, random_seed_of
+from scenthound.experiments.starts import Start
 from scenthound.metrics.page_graph import distances_from
 from scenthound.model import Topic
-from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.scores import PageScores, TopicWords
-from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import Crawl
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules
 from scenthound.strategies.rank_rules import RankRules
 
 
@@ -70,7 +67,6 @@ class Evaluator:
     def __init__(self, settings: EvolutionSettings, planned: Sequence[Planned]) -> None:
         self._settings = settings
         self._fitness = parse_fitness(settings.fitness)
-        self._mode = parse_mode(settings.experiment.mode)
         self._score_range = settings.score_range
         self._crawls = CrawlSource(settings.experiment).open()
         self._topics: dict[str, list[_SharedStart]] = {}
@@ -107,24 +103,10 @@ class Evaluator:
         return Evaluation.of(tuple(topics), visits)
 
     def _crawl(self, individual: Individual, shared: _SharedStart, number: int) -> Crawl:
-        settings, start = self._settings, shared.start
-        experiment = settings.experiment
+        settings, start = self._settings, replace(shared.start, seed=number)
         model = self._crawls.models.relevance_model_of[STRATEGY]
+        strategy = RankByRules(
+            individual.rules, threshold=settings.threshold, score_range=self._score_range, renew=settings.renew
+        )
         with PluginError.wrapping(f"Relevance model {model} or the rank function failed on topic {start.topic!r}"):
-            return simulate(
-                self._crawls.web,
-                RankFunction.of(
-                    individual.rules,
-                    threshold=settings.threshold,
-                    score_range=self._score_range,
-                    renew=settings.renew,
-                ),
-                start.seeds,
-                shared.scores,
-                rng=Random(f"{random_seed_of(replace(start, seed=number))}{individual.stream}"),
-                page_budget=experiment.page_budget,
-                links=self._crawls.links,
-                topic=shared.words,
-                mode=self._mode,
-                plain=experiment.plain,
-            )
+            return self._crawls.simulated(strategy, start, shared.scores, shared.words, individual.stream)

@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
-from itertools import zip_longest
 from math import isclose
 from pathlib import Path
 
@@ -43,7 +42,7 @@ from scenthound.strategies.rank_file import (
     read_rank_file,
     topic_ids,
 )
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules
 from scenthound.strategies.rank_rules import RankRules
 
 #: The strategies that the result is compared with.
@@ -227,7 +226,6 @@ class _EvolutionRun:
         self._search = settings.new_search()
         self._logged = folder.logged()
         self._n_replayed = 0  #: of those logged
-        self._n_replayed_in_round = 0
         self._known: dict[Genes, Evaluation] = {}
         self._in_round: dict[int, Evaluation] = {}  #: by index, what was evaluated in the current round
         self._n_evaluated = 0  #: in this run; so are the visits
@@ -248,7 +246,7 @@ class _EvolutionRun:
         if self._n_replayed < len(self._logged):
             raise self._mismatch()
         if self._search.best is not None:
-            self._write_best()
+            self._write(self._best)
 
     def finish(self, planned: Sequence[Planned], workers: WorkersLike) -> None:
         """Run the search to its end, and evaluate the strategies that the best is compared with."""
@@ -258,18 +256,19 @@ class _EvolutionRun:
                 requested = self._search.ask()
                 self._evaluate(requested, pool)
                 self._tell(requested)
-                self._write_best()
+                self._write(self._best)
                 self._report(0, 0)
             evaluated = pool.in_order([Individual(_rules_of(name), self._stream(name)) for name in COMPARED_WITH])
-            fitnesses = [evaluation.fitness for evaluation in evaluated]
-            self._folder.write_compared(dict(zip(COMPARED_WITH, fitnesses, strict=True)))
+            self._folder.write_compared(
+                {name: each.fitness for name, each in zip(COMPARED_WITH, evaluated, strict=True)}
+            )
 
     def evolution(self, topics: Path, n_best: int) -> Evolution:
         """The result of a finished search; writes its best individuals."""
         compared = self._folder.compared()
         individuals = self._best_individuals(n_best)
         for rank, each in enumerate(individuals[1:], 2):
-            self._folder.write_rules(rank, rank_file_text(self._rank_file(each, rank)))
+            self._write(each, rank)
         return Evolution(
             folder=self._folder.path,
             result=self._folder.result,
@@ -277,7 +276,7 @@ class _EvolutionRun:
             settings=self._settings,
             pages_wanted=self._settings.experiment.page_budget,
             summary=self._search.summary(),
-            best=Compared("evolved", self._individual(self._best.genes), self._best.fitness),
+            best=self._best,
             others=tuple(Compared(name, _rules_of(name), compared[name]) for name in COMPARED_WITH),
             individuals=individuals,
             n_distinct=len(self._known),
@@ -289,7 +288,7 @@ class _EvolutionRun:
     def _unknown(self, requested: Sequence[Genes]) -> list[int]:
         """The indices of this round that must be evaluated: the first of equal genes, or all of them."""
         if self._settings.reevaluate:
-            return list(range(self._n_replayed_in_round, len(requested)))
+            return list(range(len(self._in_round), len(requested)))
         return [
             index
             for index, genes in enumerate(requested)
@@ -303,13 +302,13 @@ class _EvolutionRun:
             crawls = [self._settings.n_crawls] * len(self._settings.experiment.topics)
             if (
                 (line.round, line.index) != (len(self._search.history), index)
-                or not _are_same(line.genes, requested[index])
+                or len(line.genes) != len(requested[index])
+                or not all(map(partial(isclose, abs_tol=SAME_GENES), line.genes, requested[index]))
                 or list(map(len, line.evaluation.crawls)) != crawls
             ):
                 raise self._mismatch()
             self._known[requested[index]] = self._in_round[index] = line.evaluation
             self._n_replayed += 1
-            self._n_replayed_in_round += 1
 
     def _mismatch(self) -> InvalidInput:
         """The error for the first logged line that does not match the search."""
@@ -336,7 +335,6 @@ class _EvolutionRun:
     def _tell(self, requested: Sequence[Genes]) -> None:
         evaluations = [self._in_round.get(index, self._known[genes]) for index, genes in enumerate(requested)]
         self._search.tell([evaluation.fitness for evaluation in evaluations])
-        self._n_replayed_in_round = 0
         self._in_round.clear()
 
     def _stream(self, individual: str) -> str:
@@ -351,33 +349,29 @@ class _EvolutionRun:
         self._watch(EvolutionStatus(self._search.summary(), n_done, n_requested, self._n_visits))
 
     @property
-    def _best(self) -> Scored:
-        best = self._search.best
-        assert best is not None, "a search always requests individuals first"
-        return best
+    def _best(self) -> Compared:
+        assert self._search.best is not None, "a search always requests individuals first"
+        return self._compared(self._search.best)
+
+    def _compared(self, scored: Scored) -> Compared:
+        return Compared("evolved", self._individual(scored.genes), scored.fitness)
 
     def _best_individuals(self, n_wanted: int) -> tuple[Ranked, ...]:
         """The best individuals with different weights, the best of the search first."""
         known = best_first(Scored(genes, evaluation.fitness) for genes, evaluation in self._known.items())
         found: dict[RankRules, Ranked] = {}
-        for each in (self._best, *known):
-            rules = self._individual(each.genes)
-            if rules not in found:
+        for each in (self._best, *map(self._compared, known)):
+            if each.rules not in found:
                 file = self._folder.file_of(len(found) + 1)
-                found[rules] = Ranked("evolved", rules, each.fitness, file)
+                found[each.rules] = Ranked(each.name, each.rules, each.fitness, file)
             if len(found) == n_wanted:
                 break
         return tuple(found.values())
 
-    def _write_best(self) -> None:
-        """Write the best rules so far, and how they were found."""
-        best = Compared("evolved", self._individual(self._best.genes), self._best.fitness)
-        self._folder.write_rules(1, rank_file_text(self._rank_file(best, 1)))
-
-    def _rank_file(self, individual: Compared, rank: int) -> RankFile:
-        """The file of one of the best individuals."""
+    def _write(self, individual: Compared, rank: int = 1) -> None:
+        """Write one of the best individuals, and how it was found."""
         history = self._search.history
-        return RankFile(
+        file = RankFile(
             rules=individual.rules,
             relevance_model=self._settings.experiment.relevance_model_of(STRATEGY),
             threshold=self._settings.threshold,
@@ -386,6 +380,7 @@ class _EvolutionRun:
             training=self._training(individual.fitness, rank),
             history=tuple(Generation(each.generation, each.best, each.mean, each.n_evaluated) for each in history),
         )
+        self._folder.write_rules(rank, rank_file_text(file))
 
     def _training(self, fitness: float, rank: int) -> dict[str, object]:
         """The training record: plain values, independent of this run and this machine."""
@@ -420,14 +415,7 @@ class _EvolutionRun:
         }
 
 
-def _are_same(logged: Genes, requested: Genes) -> bool:
-    return all(
-        here is not None and there is not None and isclose(here, there, abs_tol=SAME_GENES)
-        for here, there in zip_longest(logged, requested)
-    )
-
-
 def _rules_of(strategy: str) -> RankRules:
     made = STRATEGIES.make(strategy)
-    assert isinstance(made, RankFunction)
+    assert isinstance(made, RankByRules)
     return made.rules

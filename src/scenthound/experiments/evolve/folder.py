@@ -24,7 +24,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from itertools import chain
 from math import isclose, isfinite
 from pathlib import Path
@@ -33,13 +32,11 @@ from typing import Any
 from scenthound.errors import CorruptData, InvalidInput, printable
 from scenthound.experiments.evolve.evaluation import Evaluation
 from scenthound.experiments.evolve.settings import EvolutionSettings
-from scenthound.experiments.runs import web_path
+from scenthound.experiments.runs import about_web, web_of
 from scenthound.experiments.search.base import Genes
-from scenthound.experiments.setup import with_new_names
 from scenthound.files import write_atomic
 from scenthound.records import from_json
 from scenthound.store.folder import ResultFolder, check_replaceable, is_kind
-from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import training_digest
 from scenthound.topics.files import read_topics, write_topics
@@ -72,20 +69,17 @@ class Logged:
         with CorruptData.wrapping("The line", "search"):
             values = json.loads(line)
             logged = from_json(cls, {**values, "index": values["place"], "evaluation": values})
-            logged._check()
+            done = logged.evaluation
+            single = {"round": logged.round, "place": logged.index, "fitness": done.fitness, "visits": done.visits}
+            crawls = tuple(chain.from_iterable(done.crawls)) if all(done.crawls) else ()
+            several = {"genes": logged.genes, "crawls": crawls, **{name: (each,) for name, each in single.items()}}
+            for name, numbers in several.items():
+                if not numbers or not all(0 <= number <= sys.float_info.max for number in numbers):
+                    raise ValueError(f"{name} has a value that is not a finite non-negative number")
+            mean = Evaluation.of(done.crawls, done.visits).fitness
+            if not isclose(done.fitness, mean, rel_tol=ROUNDING):
+                raise ValueError(f"fitness {done.fitness:g} is not the mean of its crawls, {mean:g}")
         return logged
-
-    def _check(self) -> None:
-        done = self.evaluation
-        single = {"round": self.round, "place": self.index, "fitness": done.fitness, "visits": done.visits}
-        crawls = tuple(chain.from_iterable(done.crawls)) if all(done.crawls) else ()
-        values = {"genes": self.genes, "crawls": crawls, **{name: (number,) for name, number in single.items()}}
-        for name, numbers in values.items():
-            if not numbers or not all(0 <= number <= sys.float_info.max for number in numbers):
-                raise ValueError(f"{name} has a value that is not a finite non-negative number")
-        mean = Evaluation.of(done.crawls, done.visits).fitness
-        if not isclose(done.fitness, mean, rel_tol=ROUNDING):
-            raise ValueError(f"fitness {done.fitness:g} is not the mean of its crawls, {mean:g}")
 
 
 class SearchFolder:
@@ -121,22 +115,12 @@ class SearchFolder:
         """The settings and the web; InvalidInput if it is another web. `web` is its path if it was moved."""
         about = read_about(self.path)
         try:
-            path = web or web_path(self.path, about["settings"]["crawls_of"]["web"], about["web_from_here"])
-            fingerprint, digest, values = about["web_fingerprint"], about["train_digest"], about["settings"]
+            digest, values = about["train_digest"], about["settings"]
+            recorded = web_of(self.path, about, values["crawls_of"]["web"], web)
         except (KeyError, TypeError):
             raise InvalidInput(f"{printable(self.path / ABOUT_FILE)} is corrupt: start a new search.") from None
-        if not path.is_dir():
-            raise InvalidInput(
-                f"Cannot find the web of {printable(self.path)} at {printable(path)}: give its path with --web."
-            )
-        recorded = open_web(path)
-        if recorded.fingerprint != fingerprint:
-            raise InvalidInput(
-                f"The search in {printable(self.path)} was started on another web than {printable(path)}: give the "
-                "right one with --web, or start a new search."
-            )
-        topics = read_topics(self.path / TOPICS_FILE)
-        settings = EvolutionSettings.from_json(values, topics, (recorded.path or path).resolve())
+        assert recorded.path is not None
+        settings = EvolutionSettings.from_json(values, read_topics(self.path / TOPICS_FILE), recorded.path.resolve())
         training = settings.experiment.train_from
         if training is not None and training_digest(training) != digest:
             raise InvalidInput(
@@ -150,16 +134,15 @@ class SearchFolder:
         corrupt."""
         content = self.log.read_bytes() if self.log.is_file() else b""
         complete = content[: content.rfind(b"\n") + 1]
-        known = [self._logged(number, line) for number, line in enumerate(complete.splitlines(), 1)]
+        known = []
+        for number, line in enumerate(complete.splitlines(), 1):
+            try:
+                known.append(Logged.read(line))
+            except CorruptData as error:
+                raise self.invalid_line(number, f"corrupt, {printable(error.__cause__, 70)}") from None
         if len(complete) < len(content):
             os.truncate(self.log, len(complete))
         return known
-
-    def _logged(self, number: int, line: bytes) -> Logged:
-        try:
-            return Logged.read(line)
-        except CorruptData as error:
-            raise self.invalid_line(number, f"corrupt, {printable(error.__cause__, 70)}") from None
 
     def invalid_line(self, number: int, reason: str) -> InvalidInput:
         return InvalidInput(
@@ -213,20 +196,10 @@ def _about(out: Path, settings: EvolutionSettings, web: RecordedWeb) -> dict[str
     experiment, content = settings.experiment, settings.as_json()
     path = web.crawl or experiment.web.resolve()
     content["crawls_of"]["web"] = str(path)
-    return {
-        "scenthound": version("scenthound"),
-        "web_fingerprint": web.fingerprint,
-        # Still valid when search and web are moved together.
-        "web_from_here": os.path.relpath(path, out.resolve()),
-        "train_digest": None if experiment.train_from is None else training_digest(experiment.train_from),
-        "settings": content,
-    }
+    digest = None if experiment.train_from is None else training_digest(experiment.train_from)
+    return {**about_web(web, path, out), "train_digest": digest, "settings": content}
 
 
 def read_about(folder: Path) -> dict[str, Any]:
     """The content of `search.json`; InvalidInput if the folder is not a search, or of a version that cannot be read."""
-    about = ResultFolder.open(folder, kind="search").about
-    settings = about.get("settings")
-    if isinstance(settings, dict) and isinstance(settings.get("crawls_of"), dict):
-        settings["crawls_of"] = with_new_names(settings["crawls_of"])
-    return about
+    return ResultFolder.open(folder, kind="search").about

@@ -49,8 +49,6 @@ from scenthound.strategies.rank_scores import Renew
 MAX_WEIGHT = 1_000_000
 #: More rules would need more crawls than any search makes.
 MAX_RULES = 10
-#: As in the study.
-DEFAULT_MODE = "roulette"
 #: The strategy of all individuals.
 STRATEGY = "rank_function"
 #: What shares the random numbers of crawls: all searches, the individuals of one, or nothing.
@@ -272,8 +270,7 @@ class EvolutionSettings(SearchSettings):
         crawls = {name: getattr(self.experiment, name) for name in (*conditions, "web")}
         own = {each.name: getattr(self, each.name) for each in fields(SearchSettings)}
         topics = [topic.id for topic in self.experiment.topics]
-        values: dict[str, Any] = to_json({**own, "crawls_of": {**crawls, "topics": topics}})
-        return values
+        return to_json({**own, "crawls_of": {**crawls, "topics": topics}})
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any], topics: Iterable[Topic], web: Path) -> "EvolutionSettings":

@@ -9,11 +9,11 @@ Rules
 - H17 is about all searches, and says what their fitness is beside that of Best-First.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from scenthound.experiments.evolve.evolution import Compared, Evolution
+from scenthound.experiments.evolve.evolution import Evolution
 from scenthound.experiments.findings import Finding, finding_of
 from scenthound.experiments.validate.crawls import Measurements
 from scenthound.experiments.validate.settings import ValidationSettings
@@ -37,21 +37,9 @@ class TopicSearches:
         """The search with the best individual, the first among equals."""
         return max(self.searches, key=lambda search: search.best.fitness)
 
-    def fitnesses(self, of: Callable[[Evolution], Compared]) -> list[float]:
-        """The fitness of an individual of each search."""
-        return [of(search).fitness for search in self.searches]
 
-
-def evolved(search: Evolution) -> Compared:
-    return search.best
-
-
-def best_first(search: Evolution) -> Compared:
-    return search.others[0]
-
-
-def published(search: Evolution) -> Compared:
-    return search.others[1]
+#: The positions of individuals among those that a search compares with its best one.
+BEST_FIRST, PUBLISHED = 0, 1
 
 
 def strategy_groups(searches: Sequence[TopicSearches]) -> dict[str, dict[str, int]]:
@@ -86,25 +74,22 @@ def findings_by_group(
 
 def weights_finding(searches: Sequence[TopicSearches]) -> Finding:
     """H17, over all searches."""
-    results = [
-        SearchResult(search.best.rules, _size_of(search), (each.topic,))
-        for each in searches
-        for search in each.searches
-    ]
+    results = []
+    for each in searches:
+        for search in each.searches:
+            settings = search.settings
+            size = SearchSize(settings.method.population, search.summary.generation, settings.n_crawls)
+            results.append(SearchResult(search.best.rules, size, (each.topic,)))
     n_each = len(searches[0].searches)
     protocol = f"{n_each} search{'es' if n_each > 1 else ''} of each topic"
     remarks = " ".join(_fitness_remark(each) for each in searches)
     return finding_of("H17", SAYS["H17"], protocol, weight_claims(results), remarks)
 
 
-def _size_of(search: Evolution) -> SearchSize:
-    settings = search.settings
-    return SearchSize(settings.method.population, search.summary.generation, settings.n_crawls)
-
-
 def _fitness_remark(searches: TopicSearches) -> str:
     """Whether the searches of a topic found anything."""
-    found, known = searches.fitnesses(evolved), searches.fitnesses(best_first)
+    found = [search.best.fitness for search in searches.searches]
+    known = [search.others[BEST_FIRST].fitness for search in searches.searches]
     return (
         f"On {searches.topic}, the best individuals have a fitness of {fmean(found):.4f} ({min(found):.4f} to "
         f"{max(found):.4f}), and Best-First {fmean(known):.4f} on the same crawls."

@@ -1,41 +1,36 @@
 """The result of johnson2003: its tables and its files.
 
-The folder is that of other studies with two more folders: `search/` has one for each search, `measured/` the measured
-crawls. Instead of measures.csv and topics.csv it has `crawls.csv`, with a row for each crawl and length.
+The folder is that of other studies with one more folder, `search/`, which has one for each search. Instead of
+measures.csv and topics.csv it has `crawls.csv`, with a row for each crawl and length.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from scenthound.experiments.evolve.evolution import Evolution
 from scenthound.experiments.johnson2003.findings import (
+    BEST_FIRST,
     GROUPS,
+    PUBLISHED,
     PUBLISHED_LABEL,
     TopicSearches,
-    best_first,
-    evolved,
     labels_of,
     named_findings,
-    published,
     strategy_groups,
     weights_finding,
 )
 from scenthound.experiments.johnson2003.study import Johnson2003Run
-from scenthound.experiments.results import Renderer
-from scenthound.experiments.statistics import PairedSample, describe_spread
+from scenthound.experiments.statistics import PairedSample
 from scenthound.experiments.study.arms import hosts_of_pages
-from scenthound.experiments.study.results import StudyFiles, common_findings, common_values, run_into
 from scenthound.experiments.study.settings import StudySettings
-from scenthound.experiments.study.study import FinishedStudy
-from scenthound.experiments.study.tables import Table, file_name, format_number
-from scenthound.experiments.validate.crawls import FINAL_MEASURES, SEED_SETS
-from scenthound.experiments.validate.results import CRAWLS_FILE, crawls_csv
+from scenthound.experiments.study.study import Study
+from scenthound.experiments.study.tables import Table
+from scenthound.experiments.validate.results import CRAWLS_FILE, crawls_csv, measures_table, topic_values, topics_table
 from scenthound.experiments.validate.results import READING as VALIDATION_READING
 from scenthound.experiments.validate.validation import Validation
 from scenthound.model import FloatArray, Progress, silent
@@ -50,13 +45,41 @@ READING = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Johnson2003Study(FinishedStudy):
+class Johnson2003Study(Study):
     """The finished study. Its crawls are those of the validation, without those of the searches."""
 
     searches: tuple[TopicSearches, ...]
     validation: Validation
     labels: tuple[str, ...]  #: of all validated strategies, Best-First first
     legend: str  #: the meaning of the labels
+
+    @property
+    def n_topics(self) -> int:
+        return len(self.validation.settings.topics)
+
+    @property
+    def reading(self) -> str:
+        return f"{self.legend} {READING}"
+
+    def csv_files(self) -> dict[str, str]:
+        return {CRAWLS_FILE: crawls_csv(self.validation)}
+
+    def own_values(self) -> dict[str, Any]:
+        settings = self.validation.settings
+        searches = [
+            {"topic": each.topic, "is_validated": search is each.best, **_search_values(search)}
+            for each in self.searches
+            for search in each.searches
+        ]
+        return {
+            "strategies": dict(zip(self.labels, settings.all_strategies, strict=True)),
+            "searches": searches,
+            "topics": {
+                "searched_on": [topic.id for topic in settings.trained],
+                "unseen": [topic.id for topic in settings.unseen],
+            },
+            "page_budgets": list(settings.budgets),
+        }
 
 
 def run_johnson2003(
@@ -96,7 +119,7 @@ def run_johnson2003(
         notes=(legend, *run.notes, *validation.notes, *filter(None, [run.differences(validation)])),
         n_crawls=validation.n_crawls,
         n_made=validation.n_made,
-        timings=tuple(run.timings),
+        timings=run.timings,
     )
 
 
@@ -118,17 +141,19 @@ def _tables(searches: Sequence[TopicSearches], validation: Validation, labels: S
     """Table 1 of the paper, and tables of the searches, the measurements and the topics."""
     yield _weights_table(searches, labels)
     yield _search_weights_table(searches)
-    yield _search_fitness_table(searches)
     yield _searches_table(searches)
-    for group, topics in validation.settings.groups().items():
-        yield _measures_table(validation, labels, GROUPS[group], topics)
-    yield _topics_table(validation)
+    settings, measured = validation.settings, validation.measurements
+    for group, topics in settings.groups().items():
+        yield measures_table(measured, labels, settings.budgets, topics, GROUPS[group])
+    is_dense = [dense for topics in settings.groups().values() for dense in measured.on_topics(topics).is_dense]
+    rows = ({**row, "dense": dense} for row, dense in zip(topic_values(validation), is_dense, strict=True))
+    yield topics_table(rows, "searched on")
 
 
 def _weights_table(searches: Sequence[TopicSearches], labels: Sequence[str]) -> Table:
     """Table 1: the weights of what was validated, beside the published ones."""
     individuals = [individual.rules for each in searches for individual in each.best.individuals]
-    columns = [_weights(rules) for rules in (*individuals, published(searches[0].best).rules)]
+    columns = [_weights(rules) for rules in (*individuals, searches[0].best.others[PUBLISHED].rules)]
     return Table(
         name="table-1",
         caption="Table 1: weights of the best individuals",
@@ -139,25 +164,24 @@ def _weights_table(searches: Sequence[TopicSearches], labels: Sequence[str]) -> 
 
 
 def _weights(rules: RankRules) -> dict[str, float]:
-    """The searches of this study have one rule."""
-    return dict(zip(SCORE_NAMES, rules.weights[0], strict=True))
+    """The weights that the study has. Its searches have one rule."""
+    weights = dict(zip(SCORE_NAMES, rules.weights[0], strict=True))
+    return {name: weights[name] for name in weights if name in STUDY_SCORES}
 
 
 def _search_weights_table(searches: Sequence[TopicSearches]) -> Table:
     """The weights that H17 is about: mean and interval over the searches of each topic, and of all."""
-    samples = {each.topic: [_weights(search.best.rules) for search in each.searches] for each in searches}
-    of_paper = _weights(published(searches[0].best).rules)
+    of_paper = _weights(searches[0].best.others[PUBLISHED].rules)
+    pooled = ("all topics",) if len(searches) > 1 else ()
     rows = []
     for name in STUDY_SCORES:
-        by_topic = np.array([[weights[name] for weights in found] for found in samples.values()])
-        cells = [_effect(by_topic[index : index + 1]) for index in range(len(samples))]
-        cells += [_effect(by_topic)] if len(samples) > 1 else []
-        rows.append((name.upper(), *cells, f"{of_paper[name]:.4f}"))
-    pooled = ("all topics",) if len(samples) > 1 else ()
+        by_topic = np.array([[_weights(search.best.rules)[name] for search in each.searches] for each in searches])
+        samples = [*by_topic[:, np.newaxis], by_topic] if pooled else [by_topic]
+        rows.append((name.upper(), *map(_effect, samples), f"{of_paper[name]:.4f}"))
     return Table(
         name="search-weights",
         caption="Weights of the best individual of each search",
-        heads=("score", *samples, *pooled, PUBLISHED_LABEL),
+        heads=("score", *(each.topic for each in searches), *pooled, PUBLISHED_LABEL),
         rows=tuple(rows),
         note=f"Mean and 95 % interval over {len(searches[0].searches)} searches of each topic, which differ in their "
         "random seed. Weights of a search sum to 1.",
@@ -170,28 +194,6 @@ def _effect(values: FloatArray) -> str:
     return mean if isnan(effect.low) else f"{mean} ({effect.low:.4f} to {effect.high:.4f})"
 
 
-def _search_fitness_table(searches: Sequence[TopicSearches]) -> Table:
-    """Whether searches found anything: the fitness of their best individuals beside that of Best-First."""
-    rows = []
-    for each in searches:
-        found, known = each.fitnesses(evolved), each.fitnesses(best_first)
-        gain = np.array([np.subtract(found, known)])
-        rows.append((each.topic, str(len(found)), *map(_range, (found, known)), _effect(gain)))
-    return Table(
-        name="search-fitness",
-        caption="Fitness of the best individuals and of Best-First on the crawls of the searches",
-        heads=("topic", "searches", "best individuals", "BF", "difference"),
-        rows=tuple(rows),
-        note="Mean over searches and range, for the difference the 95 % interval. The best individual was selected by "
-        "its fitness on these crawls, so that it is higher than on others. Where the difference is small, nearly all "
-        "weights are equally good, and searches end with different ones.",
-    )
-
-
-def _range(values: Sequence[float]) -> str:
-    return f"{fmean(values):.4f} ({min(values):.4f} to {max(values):.4f})"
-
-
 def _searches_table(searches: Sequence[TopicSearches]) -> Table:
     """The size and the result of each search."""
     rows = [
@@ -202,7 +204,7 @@ def _searches_table(searches: Sequence[TopicSearches]) -> Table:
             f"{search.n_evaluated:,}",
             f"{search.n_visits:,}",
             *(f"{individual.fitness:.4f}" for individual in (search.best, *search.others)),
-            *(f"{weight:.3f}" for name, weight in _weights(search.best.rules).items() if name in STUDY_SCORES),
+            *(f"{weight:.3f}" for weight in _weights(search.best.rules).values()),
         )
         for each in searches
         for number, search in enumerate(each.searches, 1)
@@ -214,65 +216,9 @@ def _searches_table(searches: Sequence[TopicSearches]) -> Table:
         heads=(*heads, *map(str.upper, STUDY_SCORES)),
         rows=tuple(rows),
         note="Individuals that occur again are not evaluated again. Fitness is the mean over the crawls of the search, "
-        "which is higher than it would be on others, because the best individual was selected by it. Weights are those "
-        "of the best individual.",
+        "which is higher than it would be on others, because the best individual was selected by it: where Best-First "
+        "(BF) is hardly worse, nearly all weights are equally good. Weights are those of the best individual.",
     )
-
-
-def _measures_table(validation: Validation, labels: Sequence[str], group: str, topics: Sequence[int]) -> Table:
-    settings, measured = validation.settings, validation.measurements
-    columns = {f"fitness at {budget:,}": ("fitness", index) for index, budget in enumerate(settings.budgets)}
-    columns |= {name.replace("_", " "): (name, len(settings.budgets) - 1) for name in FINAL_MEASURES}
-    samples = measured.samples(labels, topics, columns.values())
-    spread = describe_spread(sample for row in samples.values() for sample in row)
-    return Table(
-        name=f"measures-{file_name(group)}",
-        caption=f"Measurements on {group}",
-        heads=("strategy", "seed set", *columns),
-        rows=tuple((*row, *map(_cell, cells)) for row, cells in samples.items()),
-        note=f"{spread[0].upper()}{spread[1:]}. Fitness is by the relevance model; precision and recall are by the "
-        f"pages known to belong to a topic. All but fitness is after {settings.budgets[-1]:,} pages.",
-    )
-
-
-def _cell(sample: PairedSample) -> str:
-    mean, error = format_number(sample.mean), format_number(sample.standard_error)
-    return mean if error == "-" else f"{mean} ± {error}"
-
-
-def _topics_table(validation: Validation) -> Table:
-    settings, measured = validation.settings, validation.measurements
-    is_dense = [dense for topics in settings.groups().values() for dense in measured.on_topics(topics).is_dense]
-    rows = []
-    for index, (topic, start) in enumerate(zip(settings.topics, validation.starts, strict=True)):
-        sizes = (str(len(settings.seeds_of(start, each))) for each in SEED_SETS)
-        dense = "dense" if is_dense[index] else "sparse"
-        group = "searched on" if index < settings.n_trained else "unseen"
-        rows.append((topic.id, group, f"{measured.good_share[index]:.2%}", dense, *sizes, str(len(start.targets))))
-    return Table(
-        name="topics",
-        caption="The topics",
-        heads=("topic", "group", "good pages", "", *(f"{each} seed set" for each in SEED_SETS), "held out"),
-        rows=tuple(rows),
-        note="Good pages are the share of the web's pages that the relevance model rates as good. A topic is dense if "
-        "it has more of them than the median topic of its group.",
-    )
-
-
-def _study_values(study: Johnson2003Study) -> dict[str, Any]:
-    """The values of `study.json`."""
-    settings = study.validation.settings
-    searches = [
-        {"topic": each.topic, "is_validated": search is each.best, **_search_values(search)}
-        for each in study.searches
-        for search in each.searches
-    ]
-    return common_values(study) | {
-        "strategies": dict(zip(study.labels, settings.all_strategies, strict=True)),
-        "searches": searches,
-        "topics": {"searched_on": [topic.id for topic in settings.trained], "unseen": [t.id for t in settings.unseen]},
-        "page_budgets": list(settings.budgets),
-    }
 
 
 def _search_values(search: Evolution) -> dict[str, Any]:
@@ -284,28 +230,6 @@ def _search_values(search: Evolution) -> dict[str, Any]:
         "visits": search.n_visits,
         "visits_now": search.n_visits_now,
         "best_fitness": search.best.fitness,
-        "best_first_fitness": best_first(search).fitness,
-        "weights": {name: weight for name, weight in _weights(search.best.rules).items() if name in STUDY_SCORES},
+        "best_first_fitness": search.others[BEST_FIRST].fitness,
+        "weights": _weights(search.best.rules),
     }
-
-
-def johnson2003_into(
-    out: Path,
-    settings: StudySettings,
-    web: Path,
-    topics: Path,
-    *,
-    render: Renderer[Johnson2003Study] | None = None,
-    workers: WorkersLike = None,
-    progress: Progress = silent,
-) -> Johnson2003Study:
-    """Run the study, and write the result to the folder `out`. Run again, it only does what is missing."""
-
-    def run(part: Progress) -> Johnson2003Study:
-        return run_johnson2003(settings, web, topics, out, workers=workers, progress=part)
-
-    def findings(study: Johnson2003Study) -> dict[str, Any]:
-        return common_findings(study, len(study.validation.settings.topics), f"{study.legend} {READING}")
-
-    files = StudyFiles(lambda study: {CRAWLS_FILE: crawls_csv(study.validation)}, _study_values, findings)
-    return run_into(out, settings, web, run, files, render=render, progress=progress)

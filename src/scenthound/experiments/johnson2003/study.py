@@ -7,7 +7,7 @@ Rules
   sets are scaled down in proportion.
 - The folder of a search is named by a digest of its settings, the web, the topic file and the code that crawls and
   searches. So a finished search is used again, an interrupted one continues, and if anything changed, a new one starts
-  beside it. Measured crawls are cached in the same way.
+  beside it. Crawls are cached in the same way.
 - The searches of a topic differ in their random seed, and in the random numbers of their crawls unless the settings say
   otherwise; they start from the same pages. H17 is decided over them.
 - Validated are the best individuals of one search of each topic: the one with the highest fitness of its best
@@ -19,12 +19,11 @@ Rules
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from scenthound.command_line import unless
 from scenthound.errors import InvalidParameter
@@ -33,19 +32,13 @@ from scenthound.experiments.evolve.settings import SearchSettings as EvolveSetti
 from scenthound.experiments.johnson2003.findings import TopicSearches, findings_by_group, strategy_groups
 from scenthound.experiments.johnson2003.topics import search_topics
 from scenthound.experiments.papers import Published
-from scenthound.experiments.search.methods import parse_search
 from scenthound.experiments.setup import CrawlConditions, ExperimentSetup
 from scenthound.experiments.starts import Start, Starts, TopicChoice, training_pages_of
 from scenthound.experiments.study.settings import SearchSettings, StudySettings
-from scenthound.experiments.study.study import Timing
+from scenthound.experiments.study.study import Parts, Timing
 from scenthound.experiments.trace_cache import code_digest
-from scenthound.experiments.validate.crawls import SEED_SETS
 from scenthound.experiments.validate.settings import ValidationProtocol, ValidationSettings, fitting_budgets
-from scenthound.experiments.validate.validation import (
-    Validation,
-    prepared,
-    validate,
-)
+from scenthound.experiments.validate.validation import Validation, prepared, validate
 from scenthound.model import Progress, Topic
 from scenthound.processes import WorkersLike
 from scenthound.records import to_json
@@ -67,16 +60,13 @@ MIN_LARGE = 2
 #: What decides which individuals a search requests, and the start pages, training pages and random numbers of their
 #: crawls, besides the code that decides all crawls.
 SEARCHING_PACKAGES = ("experiments/search", "experiments/evolve", "experiments/starts.py")
-#: Folders within that of the study.
-SEARCH_FOLDER = "search"
-ROUNDS_FOLDER = "measured"
+#: The folders of searches and of cached crawls within that of the study.
+SEARCH_FOLDER, CRAWLS_FOLDER = "search", "crawls"
+
+
 #: Maximum lengths of a topic id and of a digest in the name of a folder.
 MAX_NAME_LENGTH = 60
 DIGEST_LENGTH = 12
-#: About this share of a search's individuals is new and must be evaluated; only the reported progress depends on it.
-NEW_SHARE = 0.5
-
-Result = TypeVar("Result")
 
 
 def fitting_start(wanted: int, page_budget: int) -> int:
@@ -135,22 +125,16 @@ class Johnson2003Run:
         self._topics_file = topics_file
         self._folder = folder
         self._workers = workers
-        self._progress = progress
         self._wanted_budgets = tuple(length * settings.pages for length in LENGTHS)
         budgets = fitting_budgets(self._wanted_budgets, web.n_pages)
         self._topics = search_topics(settings, search, web, topics_file)
         self._n_large, self._n_small = seed_set_sizes(search, budgets[0])
         self._conditions = search_conditions(search, budgets[0])
-        n_searched, n_topics = len(self._topics.searched), len((*self._topics.searched, *self._topics.unseen))
-        n_searches = n_searched * search.repeats
-        most_evaluations = parse_search(evolve_settings(search, 0).search).most_evaluations
-        self._search_visits = NEW_SHARE * most_evaluations * search.crawls * self._conditions.page_budget
-        # By Best-First, the published individual and those of the searches.
-        n_crawls = n_topics * self._repeats * len(SEED_SETS) * (n_searched * search.validated + 2)
-        self._validation_visits = float(n_crawls * budgets[-1])
-        self._n_visits = self._search_visits * n_searches + self._validation_visits
-        self._n_done = 0.0
-        self.timings: list[Timing] = []
+        self._parts = Parts(progress, len(self._topics.searched) * search.repeats + 1)
+
+    @property
+    def timings(self) -> tuple[Timing, ...]:
+        return tuple(self._parts.timings)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -175,8 +159,8 @@ class Johnson2003Run:
         # No two searches share a seed, also of different topics: they would start with the same population.
         seed = position * self._search.repeats + k
         number = f" {k + 1} of {self._search.repeats}" if self._search.repeats > 1 else ""
-        work = partial(self._evolution, topic, evolve_settings(self._search, seed), f"search{number} for {topic.id}")
-        return self._part(f"search{number} for {topic.id}", self._search_visits, work)
+        with self._parts.part(f"search{number} for {topic.id}") as progress:
+            return self._evolution(topic, evolve_settings(self._search, seed), progress)
 
     def differences(self, validation: Validation) -> str:
         """How the study differs from that of the paper, in a sentence; empty if it does not."""
@@ -211,33 +195,21 @@ class Johnson2003Run:
     def validation(self, searches: Sequence[TopicSearches]) -> Validation:
         """Crawl with all strategies, measure what is not cached, and test the findings about crawls."""
         settings, notes = self._validation_settings(searches)
-        work = partial(
-            validate,
-            self._web,
-            settings,
-            notes=notes,
-            cache=self._folder / ROUNDS_FOLDER,
-            large_option="`large` under [search] in the settings",
-            find=partial(findings_by_group, strategy_groups(searches)),
-            workers=self._workers,
-        )
-        return self._part("validating the results", self._validation_visits, work)
+        with self._parts.part("validating the results") as progress:
+            return validate(
+                self._web,
+                settings,
+                notes=notes,
+                cache=self._folder / CRAWLS_FOLDER,
+                large_option="`large` under [search] in the settings",
+                find=partial(findings_by_group, strategy_groups(searches)),
+                workers=self._workers,
+                progress=progress,
+            )
 
-    def _part(self, name: str, n_visits: float, work: Callable[..., Result]) -> Result:
-        def progress(share: float, text: str) -> None:
-            self._progress((self._n_done + share * n_visits) / self._n_visits, text)
-
-        began_s = perf_counter()
-        result = work(progress=progress)
-        self.timings.append(Timing(name, perf_counter() - began_s))
-        self._n_done += n_visits
-        progress(0.0, f"{name}: done")
-        return result
-
-    def _evolution(self, topic: Topic, settings: EvolveSettings, name: str, progress: Progress) -> Evolution:
+    def _evolution(self, topic: Topic, settings: EvolveSettings, progress: Progress) -> Evolution:
         def watch(status: EvolutionStatus) -> None:
-            at = f"generation {status.summary.generation} of {status.summary.n_generations}"
-            progress(status.share, f"{name}, {at}")
+            progress(status.share, f"generation {status.summary.generation} of {status.summary.n_generations}")
 
         path, n_best = self._folder / SEARCH_FOLDER / self._name(topic, settings), self._search.validated
         if is_kind(path, "search"):

@@ -12,14 +12,7 @@ How we interpret the paper
 
 from collections.abc import Iterator, Sequence
 
-from scenthound.experiments.findings import (
-    Claim,
-    Finding,
-    PendingClaim,
-    cannot_be_asked,
-    finding_of,
-    is_more,
-)
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more
 from scenthound.experiments.papers import Published
 from scenthound.experiments.papers.pairs import Pair, asked, distinct, more, no_more_pages, within_share
 from scenthound.experiments.statistics import aligned_differences

@@ -38,9 +38,9 @@ from scenthound.model import BoolArray, FloatArray, IntArray
 MAX_N_SHARE = 0.25
 #: The least share of pages that crawls must have if missing pages count.
 MIN_VISITED_SHARE = 0.5
-#: Crawls are compared after at least so many times as many pages as they start from.
+#: Crawls are compared after at least this many times as many pages as they start from.
 MIN_START_TIMES = 2
-#: Moments are different if crawls have so many times as many pages.
+#: Moments are different if crawls have this many times as many pages.
 NEXT_MOMENT = 1.1
 #: Measures of the static scheme, which are about complete crawls.
 STATIC = "coverage:"
@@ -82,9 +82,7 @@ class Pair:
     @property
     def better(self) -> FloatArray:
         """By topic, how much better one crawler is than the other."""
-        ours, theirs = self.values
-        is_low = self.arm.of(self.measure).lower_is_better
-        return aligned_differences(theirs, ours) if is_low else aligned_differences(ours, theirs)
+        return self.arm.of(self.measure).better(*self.values)
 
     @property
     def is_share(self) -> bool:

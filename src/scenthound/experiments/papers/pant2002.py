@@ -26,7 +26,6 @@ import numpy as np
 from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more, up_to
 from scenthound.experiments.papers import Published
 from scenthound.experiments.papers.pairs import Pair, asked, distinct, more, no_more_pages, unbeatable
-from scenthound.experiments.significance import mean_test
 from scenthound.experiments.statistics import aligned_differences
 from scenthound.experiments.study.measures import ArmMeasurements, arm_named
 from scenthound.experiments.study.tables import (
@@ -39,8 +38,6 @@ from scenthound.experiments.study.tables import (
     end_tables,
     extra_tables,
     file_name,
-    format_p,
-    mean_and_error,
     sample_table,
     sample_text,
     sample_urls,
@@ -133,8 +130,8 @@ def _growing_gap(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
 
 
 def _throughout(arm: ArmMeasurements) -> Iterator[PendingClaim | Claim]:
-    moments = (Pair(arm, "rank:by=lexical", EXPLORING, GREEDY, arm.step(share)) for share in THROUGHOUT)
-    for pair in distinct(moments):
+    pairs = (Pair(arm, "rank:by=lexical", EXPLORING, GREEDY, arm.step(share)) for share in THROUGHOUT)
+    for pair in distinct(pairs):
         yield asked(is_more(f"{pair.context} BFS256 has the better mean rank", pair.better), pair)
 
 
@@ -176,32 +173,14 @@ def pictures(arms: Sequence[ArmMeasurements]) -> Iterator[Picture]:
     )
     yield Picture("recall", "Exact recall of the known relevant pages, between random and the greedy oracle", bounded)
     for arm in _optional(arms):
-        name = arm.settings.name
-        if name == BUFFER:
-            yield Picture("buffer", "Task 2: recall of the examples by size of the frontier", _buffer_panels(arm))
-        else:
-            yield Picture(file_name(name), f"{name}: further crawlers", _panels(name, ()))
+        yield Picture(
+            file_name(arm.settings.name), f"{arm.settings.name}: {arm.settings.says}", _panels(arm.settings.name, ())
+        )
 
 
 def _optional(arms: Sequence[ArmMeasurements]) -> list[ArmMeasurements]:
     """The optional arms that were run."""
     return [arm for arm in arms if arm.settings.name in (BUFFER, *MORE)]
-
-
-def _sizes(arm: ArmMeasurements) -> dict[str, dict[str, str]]:
-    """By crawler of the arm on buffers: its names by size, in the order of the settings."""
-    sizes: dict[str, dict[str, str]] = {}
-    for label in arm.labels:
-        crawler, _, size = label.rpartition(", ")
-        sizes.setdefault(crawler, {})[size] = label
-    return sizes
-
-
-def _buffer_panels(arm: ArmMeasurements) -> tuple[Panel, ...]:
-    return tuple(
-        Panel(crawler, BUFFER, (EXAMPLES,), "share of the examples found", crawlers=tuple(by_size.values()))
-        for crawler, by_size in _sizes(arm).items()
-    )
 
 
 def _panels(arm: str, crawlers: tuple[str, ...]) -> tuple[Panel, ...]:
@@ -234,30 +213,6 @@ def tables(arms: Sequence[ArmMeasurements]) -> Iterable[Table]:
         yield from end_tables(arm_named(arms, name), heads)
     for arm in _optional(arms):
         yield from end_tables(arm, heads)
-        if arm.settings.name == BUFFER:
-            yield _buffer_table(arm)
         yield from diagnostics_tables(arm)
     yield from cost_tables(arm_named(arms, COST))
     yield from extra_tables([arm_named(arms, TASK_1), arm_named(arms, TASK_2)], GREEDY, EXPLORING, EXAMPLES)
-
-
-def _buffer_table(arm: ArmMeasurements) -> Table:
-    """Example recall by crawler and size of the frontier, and whether the last size differs from the first."""
-    sizes = _sizes(arm)
-    columns = list(dict.fromkeys(size for by_size in sizes.values() for size in by_size))
-    rows = []
-    for crawler, by_size in sizes.items():
-        cells = [
-            mean_and_error(arm.values(EXAMPLES, by_size[size])[:, -1]) if size in by_size else "-" for size in columns
-        ]
-        labels = tuple(by_size.values())
-        gained = arm.better(EXAMPLES, labels[-1], labels[0])
-        rows.append((crawler, *cells, mean_and_error(gained), format_p(mean_test(gained, "two-sided").p)))
-    return Table(
-        name="buffer-sizes",
-        caption="Example recall by size of the frontier",
-        heads=("crawler", *columns, "last size - first", "p"),
-        rows=tuple(rows),
-        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages. p are two-sided, "
-        "and not corrected.",
-    )

@@ -10,7 +10,7 @@ How we interpret the paper
   that. "Immaterial" (d): within a twentieth. "Far above": twice as much, as we interpret johnson2003.
 - "Larger a": from 0.85 to 1.5, the ends of the range in which the paper sees a trend.
 - "Takes 2.9 times as long": longer, and at least twice as long. The pages of a crawl, spread over the hosts of the web
-  as evenly as they can be, are on so many hosts at a time. If that is less than the number of workers, waiting hosts
+  as evenly as they can be, are on this many hosts at a time. If that is less than the number of workers, waiting hosts
   leave no choice, and the claims cannot be asked. What crawlers make of the hosts is what the claims are about.
 """
 
@@ -19,15 +19,7 @@ from math import inf, nan
 
 import numpy as np
 
-from scenthound.experiments.findings import (
-    Claim,
-    Finding,
-    PendingClaim,
-    cannot_be_asked,
-    finding_of,
-    is_more,
-    up_to,
-)
+from scenthound.experiments.findings import Claim, Finding, PendingClaim, cannot_be_asked, finding_of, is_more, up_to
 from scenthound.experiments.papers import Published
 from scenthound.experiments.papers.pairs import Pair, asked, less, more, within_share
 from scenthound.experiments.statistics import aligned_differences, defined

@@ -4,6 +4,7 @@ Topics that lack what the study needs are skipped, and a note says how many and 
 they are drawn at random, always the same ones.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -43,7 +44,9 @@ def study_topics(settings: StudySettings, web: RecordedWeb, file: Path) -> Study
     """Read the file and choose."""
     listed = {topic.id: topic for topic in read_topics(file)}
     starts = Starts(web)
-    vocabulary = web if _reads_words(settings) else None
+    # Crawls score pages by the words of a topic, unless their model is trained on pages.
+    reads_words = any(arm.relevance is None or not trains(RELEVANCE.make(arm.relevance)) for arm in settings.arms)
+    vocabulary = web if reads_words else None
     lacks = {topic.id: _lacks(topic, settings.needs, starts, vocabulary) for topic in listed.values()}
     usable = [topic for topic in listed.values() if not lacks[topic.id]]
     reasons = Counter(filter(None, lacks.values()))
@@ -57,11 +60,6 @@ def study_topics(settings: StudySettings, web: RecordedWeb, file: Path) -> Study
     if len(drawn) < settings.needs.topics:
         notes.append(f"{len(drawn)} topics are too few for verdicts; those need at least {settings.needs.topics}.")
     return StudyTopics(tuple(drawn), listed, tuple(notes))
-
-
-def _reads_words(settings: StudySettings) -> bool:
-    """Whether crawls of a study score pages by the words of a topic, instead of by a model that is trained on pages."""
-    return any(arm.relevance is None or not trains(RELEVANCE.make(arm.relevance)) for arm in settings.arms)
 
 
 def _lacks(topic: Topic, needs: Needs, starts: Starts, vocabulary: RecordedWeb | None) -> str:
@@ -180,17 +178,15 @@ def _experiment(
 ) -> Experiment:
     pages = max(1, round(fitting_pages(settings.pages, web.n_pages) * arm.pages_share))
     ids = {topic.id for topic in topics}
-    values = {"{pages}": str(pages), "{many_domains}": str(len(domains_of_pages(web)) > 1).lower()}
-    strategies = []
-    for spec in arm.strategies.values():
-        for name, value in values.items():
-            spec = spec.replace(name, value)
-        strategies.append(spec)
+    many_domains = str(len(domains_of_pages(web)) > 1).lower()
     return Experiment(
         web=(web.path or Path()).resolve(),
         topics=topics,
         other_topics=tuple(topic for topic in listed.values() if topic.id not in ids),
-        strategies=tuple(strategies),
+        strategies=tuple(
+            spec.replace("{pages}", str(pages)).replace("{many_domains}", many_domains)
+            for spec in arm.strategies.values()
+        ),
         page_budget=pages,
         repeats=settings.seeds,
         task=parse_task(arm.task),
@@ -212,8 +208,7 @@ def _planned(arm: ArmSettings, experiment: Experiment, web: RecordedWeb) -> Arm:
         planned = [(topic, half) for topic, start in planned for half in _halves(start)]
     for _, start in planned:
         check_seeds(start, experiment.page_budget, "`start` in the settings")
-    provenance = Provenance.of(web.fingerprint)
-    return Arm(settings=arm, experiment=experiment, provenance=provenance, planned=tuple(planned))
+    return Arm(settings=arm, experiment=experiment, provenance=Provenance.of(web.fingerprint), planned=tuple(planned))
 
 
 def _halves(start: Start) -> tuple[Start, Start]:
@@ -228,16 +223,11 @@ def hosts_of_pages(web: RecordedWeb) -> list[str]:
 
 
 def even_hosts(web: RecordedWeb, n_pages: int) -> float:
-    """Over how many hosts so many of the recorded pages can be spread: their number, divided by the most pages that one
-    host must serve if the load is as even as possible."""
+    """Over how many hosts this many of the recorded pages can be spread: their number, divided by the most pages that
+    one host must serve if the load is as even as possible."""
     _, sizes = np.unique(web.url_host[: web.n_pages], return_counts=True)
-    least, most = 1, int(sizes.max(initial=1))
-    while least < most:
-        middle = (least + most) // 2
-        if np.minimum(sizes, middle).sum() >= n_pages:
-            most = middle
-        else:
-            least = middle + 1
+    loads = range(1, int(sizes.max(initial=1)))
+    least = 1 + bisect_left(loads, n_pages, key=lambda load: int(np.minimum(sizes, load).sum()))
     return float(min(n_pages, sizes.sum()) / least)
 
 

@@ -14,12 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 from scenthound.errors import UnknownName
 from scenthound.experiments.bounds import BOUNDED, StartBounds
-from scenthound.experiments.closed_world import MissedCounts, relevant_seeds
+from scenthound.experiments.closed_world import MissedCounts
 from scenthound.experiments.ground_truth import (
     RelevantShares,
     TopicGroundTruth,
@@ -28,16 +30,10 @@ from scenthound.experiments.ground_truth import (
     page_rank_among,
 )
 from scenthound.experiments.pipeline import CrawlSource, Run, in_parallel
+from scenthound.experiments.results import csv_number, csv_text
 from scenthound.experiments.runs import mean_diagnostics
 from scenthound.experiments.statistics import MeanCurve, aligned_differences, mean_over_topics
-from scenthound.experiments.study.arms import (
-    Arm,
-    SampleTopic,
-    even_hosts,
-    hosts_of_pages,
-    leaving_share,
-    sample_topics,
-)
+from scenthound.experiments.study.arms import Arm, SampleTopic, even_hosts, hosts_of_pages, leaving_share, sample_topics
 from scenthound.experiments.study.classifiers import acceptance, classifier_agreement, n_accepted
 from scenthound.experiments.study.settings import ArmSettings
 from scenthound.experiments.topic_analysis import TopicFeatures, topic_features
@@ -88,11 +84,9 @@ class Measured:
     values: FloatArray
     lower_is_better: bool = False
 
-    def at(self, x: int) -> FloatArray:
-        """By strategy and topic, at the last step that is not after x."""
-        step = max(0, int(np.searchsorted(self.x, x, side="right")) - 1)
-        values: FloatArray = self.values[:, :, step]
-        return values
+    def better(self, ours: FloatArray, theirs: FloatArray) -> FloatArray:
+        """By topic, how much better some values are than others."""
+        return aligned_differences(theirs, ours) if self.lower_is_better else aligned_differences(ours, theirs)
 
     def curve(self, strategy: int) -> MeanCurve:
         """The mean over topics with its standard error."""
@@ -162,12 +156,13 @@ class ArmMeasurements:
         return values
 
     def visited_all(self, one: str, other: str, n_pages: int) -> BoolArray:
-        """By topic: whether all crawls of two crawlers ended early, after at most so many pages, and visited the same
+        """By topic: whether all crawls of two crawlers ended early, after at most this many pages, and visited the same
         pages. These are all that can be reached, in whatever order."""
         if not self.visited_sets.size:
             return np.zeros(len(self.topics), np.bool_)
         ours, theirs = self.visited_sets[self.index(one)], self.visited_sets[self.index(other)]
-        have_same: BoolArray = (ours == theirs) & (ours != NOT_ENDED) & (self._longest(one) <= n_pages)
+        is_over = self._lengths(one).max(axis=1, initial=0) <= n_pages
+        have_same: BoolArray = (ours == theirs) & (ours != NOT_ENDED) & is_over
         return have_same
 
     @property
@@ -181,18 +176,13 @@ class ArmMeasurements:
 
     def length(self, label: str) -> IntArray:
         """The pages of a crawler by topic; of its shortest crawl if there are several."""
-        return np.array([min(of_topic, default=self.page_budget) for of_topic in self._lengths(label)], np.int32)
+        shortest: IntArray = self._lengths(label).min(axis=1, initial=self.page_budget)
+        return shortest
 
-    def _longest(self, label: str) -> IntArray:
-        return np.array([max(of_topic, default=self.page_budget) for of_topic in self._lengths(label)], np.int32)
-
-    def _lengths(self, label: str) -> list[list[int]]:
-        """The pages of each crawl of a crawler, by topic."""
-        lengths: dict[str, list[int]] = {topic: [] for topic in self.topics}
-        for crawl in self.missed:
-            if crawl.strategy == label:
-                lengths[crawl.topic].append(crawl.n_pages)
-        return [*lengths.values()]
+    def _lengths(self, label: str) -> IntArray:
+        """The pages of each crawl of a crawler, by topic and start."""
+        lengths = [crawl.n_pages for crawl in self.missed if crawl.strategy == label]
+        return np.array(lengths, np.int32).reshape(len(self.topics), -1)
 
     def pair(self, measure: str, one: str, other: str, x: int | None = None) -> tuple[FloatArray, FloatArray]:
         """By topic, the values of two crawlers after x pages, or at the end. If crawlers are compared by visited pages
@@ -220,9 +210,7 @@ class ArmMeasurements:
 
     def better(self, measure: str, one: str, other: str, x: int | None = None) -> FloatArray:
         """By topic, how much better one crawler is than another: after x pages, or at the end."""
-        ours, theirs = self.pair(measure, one, other, x)
-        is_low = self.of(measure).lower_is_better
-        return aligned_differences(theirs, ours) if is_low else aligned_differences(ours, theirs)
+        return self.of(measure).better(*self.pair(measure, one, other, x))
 
 
 def n_of_crawlers(strategies: Mapping[str, str]) -> dict[str, int]:
@@ -321,9 +309,7 @@ class _TopicMeasurer:
             search_lengths=lengths,
             agreement=classifier_agreement(truths[0], settings.measures),
             acceptance=acceptance(truths[0], starts[0], settings.measures),
-            n_accepted=float(
-                np.mean([n_accepted(topic_truth.facts(start, self._starts), settings.measures) for start in starts])
-            ),
+            n_accepted=fmean(n_accepted(topic_truth.facts(start, self._starts), settings.measures) for start in starts),
             diagnostics=tuple(
                 (label, run.crawl.diagnostics)
                 for by_strategy in crawls
@@ -356,17 +342,9 @@ class _TopicMeasurer:
 
     def _missed(self, crawls: list[list[Run]], truths: list[GroundTruth]) -> Iterator[MissedCounts]:
         for by_strategy, ground_truth in zip(crawls, truths, strict=True):
+            seeds, relevant = ground_truth.seeds, ground_truth.relevant
             for label, run in zip(self._arm.settings.strategies, by_strategy, strict=True):
-                yield MissedCounts(
-                    strategy=label,
-                    topic=run.trace.topic,
-                    n_pages=len(run.trace),
-                    n_missing=run.crawl.n_missing,
-                    n_relevant=int(np.isin(run.trace.pages, ground_truth.relevant).sum()),
-                    n_known=len(ground_truth.relevant),
-                    seed=run.trace.seed,
-                    n_relevant_seeds=relevant_seeds(run.trace.pages, ground_truth.seeds, ground_truth.relevant),
-                )
+                yield MissedCounts.count(label, run.trace, run.crawl.n_missing, seeds, relevant)
 
 
 def _visited_sets(crawls: Sequence[Sequence[Run]], page_budget: int) -> IntArray:
@@ -428,22 +406,22 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
     x_of |= {f"coverage:by={rank}": tops for rank in STATIC_RANKS}
 
     def measured(by_topic: Sequence[Mapping[str, FloatArray]]) -> dict[str, Measured]:
-        """Every measure that any topic has; NaN for the other topics."""
-        shapes = {name: value.shape for values in by_topic for name, value in values.items()}
         found = {}
-        for name, shape in shapes.items():
+        for name, values in _stacked(by_topic, axis=1).items():
             is_low = LOWER_IS_BETTER[name] if name in LOWER_IS_BETTER else METRICS.make(name).lower_is_better
-            values = np.stack([values.get(name, np.full(shape, np.nan)) for values in by_topic], axis=1)
             found[name] = Measured(x_of.get(name, steps[-1:]), values, is_low)
         return found
 
     lengths = [topic.search_lengths for topic in topics if topic.search_lengths is not None]
+    diagnosed = [crawl for topic in topics for crawl in topic.diagnostics]
+    # The only crawler that records nothing but links to other domains.
+    has_pagerank = any(STRATEGIES.parse(spec).name == PAGERANK for spec in arm.experiment.strategies)
     return ArmMeasurements(
         settings=arm.settings,
         page_budget=page_budget,
         n_hosts=len(hosts_of_pages(web)),
         even_hosts=even_hosts(web, page_budget),
-        leaving_share=leaving_share(web) if _has_pagerank(arm) else np.nan,
+        leaving_share=leaving_share(web) if has_pagerank else np.nan,
         n_of=n_of_crawlers(dict(zip(arm.settings.strategies, arm.experiment.strategies, strict=True))),
         topics=tuple(topic.id for topic in arm.experiment.topics),
         measured=measured([topic.values for topic in topics]),
@@ -452,26 +430,59 @@ def _collect(web: RecordedWeb, arm: Arm, topics: Sequence[_MeasuredTopic]) -> Ar
         visited_sets=np.stack([topic.visited_sets for topic in topics], axis=1),
         features=tuple(topic.features for topic in topics),
         search_lengths=np.stack(lengths, axis=1) if lengths else None,
-        agreement={
-            name: np.array([topic.agreement.get(name, np.nan) for topic in topics])
-            for name in dict.fromkeys(name for topic in topics for name in topic.agreement)
-        },
-        acceptance={
-            name: np.array([topic.acceptance.get(name, np.full(3, np.nan)) for topic in topics])
-            for name in dict.fromkeys(name for topic in topics for name in topic.acceptance)
-        },
+        agreement=_stacked([topic.agreement for topic in topics]),
+        acceptance=_stacked([topic.acceptance for topic in topics]),
         n_accepted=np.array([topic.n_accepted for topic in topics]),
-        diagnostics=_diagnostics([crawl for topic in topics for crawl in topic.diagnostics]),
+        diagnostics={
+            label: mean_diagnostics(found for each, found in diagnosed if each == label)
+            for label in dict.fromkeys(label for label, _ in diagnosed)
+        },
         samples=sample_topics(arm, web),
     )
 
 
-def _has_pagerank(arm: Arm) -> bool:
-    """Whether a crawler of an arm is PageRank, which records only links to other domains."""
-    return any(STRATEGIES.parse(spec).name == PAGERANK for spec in arm.experiment.strategies)
+def _stacked(by_topic: Sequence[Mapping[str, Any]], axis: int = 0) -> dict[str, FloatArray]:
+    """Every array that any topic has; NaN for the other topics."""
+    shapes = {name: np.shape(value) for values in by_topic for name, value in values.items()}
+    return {
+        name: np.stack([values.get(name, np.full(shape, np.nan)) for values in by_topic], axis)
+        for name, shape in shapes.items()
+    }
 
 
-def _diagnostics(crawls: Sequence[tuple[str, Mapping[str, float]]]) -> dict[str, dict[str, float]]:
-    """The means by crawler."""
-    labels = dict.fromkeys(label for label, _ in crawls)
-    return {label: mean_diagnostics(found for each, found in crawls if each == label) for label in labels}
+#: The bounds are listed as crawlers with these names.
+BOUND_NAMES = tuple(f"bound: {bound}" for bound in BOUNDS)
+
+
+def measures_csv(arms: Sequence[ArmMeasurements]) -> str:
+    """The points of every curve, means over topics: one row for each crawler, measure and step; `x` is a number of
+    visited pages, or the n of a top n."""
+    rows = (
+        [arm.settings.name, name, measure, x, csv_number(mean), csv_number(error), curve.n_topics]
+        for arm, names, measure, measured in _all_measured(arms)
+        for name, curve in zip(names, map(measured.curve, range(len(names))), strict=True)
+        for x, mean, error in zip(curve.steps.tolist(), curve.mean.tolist(), curve.standard_error.tolist(), strict=True)
+    )
+    return csv_text(("arm", "crawler", "measure", "x", "mean", "standard_error", "n_topics"), rows)
+
+
+def topics_csv(arms: Sequence[ArmMeasurements]) -> str:
+    """One row for each measure, topic and crawler, at the last step of the measure."""
+    rows = (
+        [arm.settings.name, measure, int(measured.x[-1]), topic, name, csv_number(value)]
+        for arm, names, measure, measured in _all_measured(arms)
+        for topic, values in zip(arm.topics, measured.values[:, :, -1].T.tolist(), strict=True)
+        for name, value in zip(names, values, strict=True)
+    )
+    return csv_text(("arm", "measure", "x", "topic", "crawler", "value"), rows)
+
+
+def _all_measured(
+    arms: Sequence[ArmMeasurements],
+) -> Iterator[tuple[ArmMeasurements, Sequence[str], str, Measured]]:
+    """The names of the crawlers or bounds of each arm, the measure, and its values."""
+    for arm in arms:
+        for names, by_measure in ((arm.labels, arm.measured), (BOUND_NAMES, arm.bounds)):
+            for measure, measured in by_measure.items():
+                if len(measured.x):
+                    yield arm, names, measure, measured

@@ -9,31 +9,28 @@ A folder belongs to one study on one web. Runs with other sizes and settings con
 have are removed. NaN is null in JSON and empty in CSV.
 """
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
-from re import fullmatch
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from scenthound.errors import InvalidInput, printable
-from scenthound.experiments.findings import READING
+from scenthound.experiments.johnson2003.results import run_johnson2003
 from scenthound.experiments.pipeline import part_of
-from scenthound.experiments.results import Renderer, csv_number, csv_text, replace_files, versions
-from scenthound.experiments.study.measures import BOUNDS, ArmMeasurements, Measured
+from scenthound.experiments.results import Renderer, csv_text, replace_files, versions
 from scenthound.experiments.study.settings import ArmSettings, Needs, SearchSettings, StudySettings
-from scenthound.experiments.study.study import FinishedStudy, Study, Timing, run_study
+from scenthound.experiments.study.study import Study, Timing, run_study
 from scenthound.experiments.study.tables import Table
 from scenthound.model import Progress, silent
 from scenthound.processes import WorkersLike
 from scenthound.records import to_json
 from scenthound.store.folder import ResultFolder, is_kind
 from scenthound.store.record import open_web
+from scenthound.toml_files import toml_lines
 
 
 def table_markdown(table: Table) -> str:
@@ -54,82 +51,21 @@ def table_files(tables: Iterable[Table]) -> dict[str, str]:
     return texts
 
 
-MEASURES_HEADS = ("arm", "crawler", "measure", "x", "mean", "standard_error", "n_topics")
-TOPICS_HEADS = ("arm", "measure", "x", "topic", "crawler", "value")
-#: The bounds are listed as crawlers with these names.
-BOUND_NAMES = tuple(f"bound: {bound}" for bound in BOUNDS)
-
-
-def measures_csv(arms: Sequence[ArmMeasurements]) -> str:
-    """The points of every curve, means over topics: one row for each crawler, measure and step; `x` is a number of
-    visited pages, or the n of a top n."""
-    return csv_text(MEASURES_HEADS, chain.from_iterable(map(_measure_rows, arms)))
-
-
-def topics_csv(arms: Sequence[ArmMeasurements]) -> str:
-    """One row for each measure, topic and crawler, at the last step of the measure."""
-    return csv_text(TOPICS_HEADS, chain.from_iterable(map(_topic_rows, arms)))
-
-
-def _measure_rows(arm: ArmMeasurements) -> Iterator[list[Any]]:
-    for names, measure, measured in _all_measured(arm):
-        for index, name in enumerate(names):
-            curve = measured.curve(index)
-            points = zip(curve.steps.tolist(), curve.mean.tolist(), curve.standard_error.tolist(), strict=True)
-            for x, mean, error in points:
-                yield [arm.settings.name, name, measure, x, csv_number(mean), csv_number(error), curve.n_topics]
-
-
-def _topic_rows(arm: ArmMeasurements) -> Iterator[list[Any]]:
-    for names, measure, measured in _all_measured(arm):
-        end = int(measured.x[-1])
-        for topic, values in zip(arm.topics, measured.values[:, :, -1].T.tolist(), strict=True):
-            for name, value in zip(names, values, strict=True):
-                yield [arm.settings.name, measure, end, topic, name, csv_number(value)]
-
-
-def _all_measured(arm: ArmMeasurements) -> Iterator[tuple[Sequence[str], str, Measured]]:
-    """The names of the crawlers or bounds, the measure, and its values."""
-    for names, by_measure in ((arm.labels, arm.measured), (BOUND_NAMES, arm.bounds)):
-        for measure, measured in by_measure.items():
-            if len(measured.x):
-                yield names, measure, measured
-
-
 def settings_toml(settings: StudySettings) -> str:
     """The settings as a file that `read_settings` reads. Fields that are None or empty are left out."""
-    lines = [*_items(settings), "", "[needs]", *_items(settings.needs)]
+    lines = [*_entries(settings), "", "[needs]", *_entries(settings.needs)]
     for arm in settings.arms:
-        lines += ["", "[[arm]]", *_items(arm), "", "[arm.strategies]"]
-        lines += [f"{_key(label)} = {_value(spec)}" for label, spec in arm.strategies.items()]
+        lines += ["", "[[arm]]", *_entries(arm), "", "[arm.strategies]", *toml_lines(arm.strategies)]
     if settings.search is not None:
-        lines += ["", "[search]", *_items(settings.search)]
+        lines += ["", "[search]", *_entries(settings.search)]
     return "\n".join(lines) + "\n"
 
 
-def _items(record: StudySettings | ArmSettings | Needs | SearchSettings) -> list[str]:
+def _entries(record: StudySettings | ArmSettings | Needs | SearchSettings) -> list[str]:
     """The fields that are not tables."""
     values = {each.name: getattr(record, each.name) for each in fields(record)}
-    return [
-        f"{name} = {_value(value)}"
-        for name, value in values.items()
-        if name not in ("needs", "arms", "search", "strategies") and value not in (None, ())
-    ]
-
-
-def _key(name: str) -> str:
-    return name if fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        # JSON escapes as TOML does, except for this character.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_value, value))}]"
-    return repr(value)
+    tables = ("needs", "arms", "search", "strategies")
+    return toml_lines({name: value for name, value in values.items() if name not in tables and value not in (None, ())})
 
 
 ABOUT_FILE = "study.json"
@@ -178,13 +114,8 @@ def _check(out: Path, study: str, web_fingerprint: str) -> None:
         )
 
 
-def n_topics(study: Study) -> int:
-    """The number of topics in any arm."""
-    return len({topic for arm in study.arms for topic in arm.topics})
-
-
-def common_values(study: FinishedStudy) -> dict[str, Any]:
-    """What `study.json` contains for every study."""
+def study_values(study: Study) -> dict[str, Any]:
+    """The values of `study.json`."""
     return {
         "study": study.settings.study,
         "title": study.settings.title,
@@ -197,49 +128,25 @@ def common_values(study: FinishedStudy) -> dict[str, Any]:
         "crawls": {"all": study.n_crawls, "made": study.n_made, "kept": study.n_crawls - study.n_made},
         "timings": study.timings,
         "notes": list(study.notes),
+        **study.own_values(),
     }
 
 
-def study_values(study: Study) -> dict[str, Any]:
-    """The values of `study.json`."""
-    arms = [
-        {
-            "name": arm.settings.name,
-            "protocol": arm.settings.protocol,
-            "page_budget": arm.page_budget,
-            "crawlers": dict(arm.settings.strategies),
-            "topics": list(arm.topics),
-        }
-        for arm in study.arms
-    ]
-    return common_values(study) | {"arms": arms}
-
-
-def common_findings(study: FinishedStudy, n_topics: int, reading: str) -> dict[str, Any]:
-    """What `findings.json` contains for every study."""
+def study_findings(study: Study) -> dict[str, Any]:
+    """The values of `findings.json`."""
     return {
         "study": study.settings.study,
         "version": version("scenthound"),
         "web": str(study.web),
         "web_fingerprint": study.web_fingerprint,
-        "n_topics": n_topics,
-        "reading": reading,
+        "n_topics": study.n_topics,
+        "reading": study.reading,
         "findings": [{**to_json(each), "verdict": each.verdict.value, "why": each.why} for each in study.findings],
     }
 
 
 #: The share of crawling and measuring in the progress; rendering has the rest.
 SHARE_OF_CRAWLS = 0.95
-AnyStudy = TypeVar("AnyStudy", bound=FinishedStudy)
-
-
-@dataclass(frozen=True, slots=True)
-class StudyFiles(Generic[AnyStudy]):
-    """What differs between studies when their results are written: CSV files, study.json and findings.json."""
-
-    csv: Callable[[AnyStudy], Mapping[str, str]]
-    about: Callable[[AnyStudy], Mapping[str, Any]]
-    findings: Callable[[AnyStudy], Mapping[str, Any]]
 
 
 def study_into(
@@ -253,44 +160,26 @@ def study_into(
     workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Study:
-    """Run a study, and write the result to the folder `out`. Run again, it makes only missing crawls.
+    """Run a study, and write the result to the folder `out`. Run again, it only does what is missing.
 
-    Crawls are cached in the folder `cache`, which several studies may share, by default inside `out`.
+    Crawls are cached in the folder `cache`, which several studies may share, by default inside `out`. Searches, and the
+    crawls of a study that has some, are always there.
     """
-
-    def run(part: Progress) -> Study:
-        return run_study(settings, web, topics, cache or out / CRAWLS_FOLDER, workers=workers, progress=part)
-
-    files = StudyFiles(
-        lambda study: {"measures.csv": measures_csv(study.arms), "topics.csv": topics_csv(study.arms)},
-        study_values,
-        lambda study: common_findings(study, n_topics(study), READING),
-    )
-    return run_into(out, settings, web, run, files, render=render, progress=progress)
-
-
-def run_into(
-    out: Path,
-    settings: StudySettings,
-    web: Path,
-    run: Callable[[Progress], AnyStudy],
-    files: StudyFiles[AnyStudy],
-    *,
-    render: Renderer[AnyStudy] | None,
-    progress: Progress,
-) -> AnyStudy:
-    """Run any study in its folder, render it, and write all its files."""
     if render is not None:
         render.check()
     with study_folder(out, settings.study, open_web(web, progress).fingerprint) as folder:
-        study = run(part_of(progress, 0.0, SHARE_OF_CRAWLS))
-        texts = {SETTINGS_FILE: settings_toml(settings), **files.csv(study), **table_files(study.tables)}
+        crawling = part_of(progress, 0.0, SHARE_OF_CRAWLS)
+        if settings.search is not None:
+            study: Study = run_johnson2003(settings, web, topics, out, workers=workers, progress=crawling)
+        else:
+            study = run_study(settings, web, topics, cache or out / CRAWLS_FOLDER, workers=workers, progress=crawling)
+        texts = {SETTINGS_FILE: settings_toml(settings), **study.csv_files(), **table_files(study.tables)}
         contents = {name: text.encode("utf-8") for name, text in texts.items()}
         if render is not None:
             before = perf_counter()
             images = render.figures(study, part_of(progress, SHARE_OF_CRAWLS, 1.0))
             study = replace(study, timings=(*study.timings, Timing("drawing figures", perf_counter() - before)))
             contents |= render.files(study, folder.path, images)
-        write_results(folder, contents, files.about(study), files.findings(study))
+        write_results(folder, contents, study_values(study), study_findings(study))
     progress(1.0, "done")
     return study

@@ -11,39 +11,45 @@ Rules
   budget replaces the requested one, and a note says so.
 - In a strategy `{pages}` stands for the arm's page budget, and `{many_domains}` for whether the web has more than one
   registrable domain.
-- Limits of numbers are in the fields (`least`, `most`).
+- Limits of numbers are in the types of the fields.
 """
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from msgspec import Meta
 
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.experiments.evolve.settings import RandomStreams
 from scenthound.experiments.starts import parse_task, training_pages_of
 from scenthound.files import text_of
 from scenthound.metrics.base import METRICS
-from scenthound.records import column, columns_of
 from scenthound.relevance.base import RELEVANCE
 from scenthound.simulator.modes import parse_mode
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_scores import Renew
+from scenthound.toml_files import parsed_toml, table_as
 
 STUDIES = ("menczer2001", "pant2002", "wang2009", "johnson2003")
 
 #: Which reading of a study an arm follows, where they differ.
 Protocol = Literal["", "as_published", "corrected"]
+#: Larger numbers are mistakes.
+MOST = 1_000_000_000
+Count = Annotated[int, Meta(ge=1, le=MOST)]
+NumberOfPages = Annotated[int, Meta(ge=0, le=MOST)]
+Share = Annotated[float, Meta(gt=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What a study requires: this many topics, each with this many examples in the web, and words."""
 
-    topics: int = column(default=5, least=1)
-    examples: int = column(default=6, least=1)
+    topics: Count = 5
+    examples: Count = 6
     description: bool = False
     keywords: bool = False
 
@@ -56,18 +62,18 @@ class ArmSettings:
     fields are those of an `Experiment`."""
 
     name: str
-    strategies: Mapping[str, str]
-    measures: tuple[str, ...]
+    strategies: Annotated[Mapping[str, str], Meta(min_length=1)]
+    measures: Annotated[tuple[str, ...], Meta(min_length=1)]
     says: str = ""
     optional: str = ""
-    protocol: Protocol = ""
-    tops: tuple[float, ...] = ()
+    protocol: str = ""
+    tops: tuple[Share, ...] = ()
     task: str = "examples"
-    start: int = column(default=10, least=1)
-    topics: int | None = column(default=None, least=1)
-    pages_share: float = 1.0
-    train: int = column(default=0, least=0)
-    judge: int = column(default=0, least=0)
+    start: Count = 10
+    topics: Count | None = None
+    pages_share: Share = 1.0
+    train: NumberOfPages = 0
+    judge: NumberOfPages = 0
     as_published: bool = False
     halves: bool = False
     mode: str = "sequential"
@@ -90,19 +96,19 @@ class SearchSettings:
     `training_pages` those of crawls.
     """
 
-    topics: int = column(default=2, least=1)
-    repeats: int = column(default=5, least=1, most=1000)
-    examples: int = column(default=100, least=2)
-    population: int = column(default=50, least=1, most=10_000)
-    generations: int = column(default=50, least=1, most=10_000)
-    crawls: int = column(default=3, least=1)
+    topics: Count = 2
+    repeats: Annotated[int, Meta(ge=1, le=1000)] = 5
+    examples: Annotated[int, Meta(ge=2, le=MOST)] = 100
+    population: Annotated[int, Meta(ge=1, le=10_000)] = 50
+    generations: Annotated[int, Meta(ge=1, le=10_000)] = 50
+    crawls: Count = 3
     random_streams: str = "search"
-    start: int = column(default=139, least=1)
-    pages_share: float = 1.0
-    large: int = column(default=250, least=1)
-    small: int = column(default=50, least=1)
-    unseen: int = column(default=10, least=0)
-    validated: int = column(default=3, least=1, most=100)
+    start: Count = 139
+    pages_share: Share = 1.0
+    large: Count = 250
+    small: Count = 50
+    unseen: NumberOfPages = 10
+    validated: Annotated[int, Meta(ge=1, le=100)] = 3
     mode: str = "roulette"
     renew: str = "links"
     relevance: str = "svm:bigrams=true,scores=margin"
@@ -115,9 +121,9 @@ class StudySettings:
 
     study: str
     title: str
-    pages: int = column(least=1)
-    seeds: int = column(default=1, least=1)
-    topics_max: int | None = column(default=None, least=1)
+    pages: Count
+    seeds: Count = 1
+    topics_max: Count | None = None
     needs: Needs = field(default_factory=Needs)
     arms: tuple[ArmSettings, ...] = ()
     search: SearchSettings | None = None
@@ -153,9 +159,15 @@ DISPENSABLE_MEASURES = frozenset(
         "target_recall:linked_by=many",
     }
 )
-#: Larger numbers are mistakes.
-MOST = 1_000_000_000
-Kind = TypeVar("Kind")
+#: Values of these names are known ones, or are parsed.
+CHOICES = {"protocol": get_args(Protocol), "random_streams": get_args(RandomStreams), "renew": get_args(Renew)}
+PARSERS: Mapping[str, Callable[[str], object]] = {
+    "task": parse_task,
+    "mode": parse_mode,
+    "relevance": RELEVANCE.parse,
+    "training_pages": training_pages_of,
+}
+Kind = TypeVar("Kind", Needs, ArmSettings, SearchSettings, StudySettings)
 
 
 def preset_text(study: str) -> str:
@@ -196,22 +208,17 @@ def missing_parts(settings: StudySettings) -> str:
 
 def parse_settings(text: str, where: str) -> StudySettings:
     """From TOML; InvalidInput with the first problem."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as reason:
-        raise InvalidInput(f"{where}: not TOML ({reason}).") from None
-    except (RecursionError, ValueError):
-        raise InvalidInput(f"{where}: nested too deeply, or a number that is too long.") from None
+    table = parsed_toml(text, where)
     try:
         if "arms" in table:
             raise InvalidParameter("the file has 'arms'; experiments are tables [[arm]].")
         listed = table.pop("arm", [])
-        if not isinstance(listed, list) or not all(isinstance(arm, dict) for arm in listed):
+        if not isinstance(listed, list):
             raise InvalidParameter("[[arm]] must be a list of tables.")
         arms = tuple(map(_arm, listed))
         needs = _made(Needs, table.pop("needs", {}), "[needs]")
         search = _search(table.pop("search")) if "search" in table else None
-        settings = _made(StudySettings, {**table, "arms": arms, "needs": needs, "search": search}, "the file")
+        settings = replace(_made(StudySettings, table, "the file"), arms=arms, needs=needs, search=search)
         if settings.study not in STUDIES:
             raise UnknownName.among("study", settings.study, list(STUDIES))
         if (settings.study == SEARCH_STUDY) != (search is not None):
@@ -223,29 +230,25 @@ def parse_settings(text: str, where: str) -> StudySettings:
     return settings
 
 
-def _arm(table: dict[str, Any]) -> ArmSettings:
-    where = f"[[arm]] {table.get('name', '')}".strip()
-    lists = {name: tuple(table[name]) for name in ("measures", "tops") if isinstance(table.get(name), list)}
-    arm = _made(ArmSettings, {**table, **lists}, where)
-    specs = arm.strategies.values() if isinstance(arm.strategies, Mapping) else ()
-    if not isinstance(arm.measures, tuple) or not _are_names(arm.measures) or not _are_names(specs):
-        raise InvalidParameter(f'{where} needs strategies, as `NAME = "strategy"`, and measures, as a list of names.')
-    if arm.protocol not in get_args(Protocol):
-        known = ", ".join(repr(protocol) for protocol in get_args(Protocol))
-        raise InvalidParameter(f"{where}: protocol is {arm.protocol!r}; known are {known}.")
-    _check_share(where, arm.pages_share)
-    are_shares = isinstance(arm.tops, tuple) and all(isinstance(share, int | float) for share in arm.tops)
-    if not are_shares or not all(0 < share <= 1 for share in arm.tops):
-        raise InvalidParameter(f"{where}: tops are shares of the page budget, above 0 and at most 1.")
+def _arm(table: Any) -> ArmSettings:
+    where = f"[[arm]] {table.get('name', '')}".strip() if isinstance(table, dict) else "[[arm]]"
+    arm = _made(ArmSettings, table, where)
     for label, spec in arm.strategies.items():
-        _check(f"{where}, {label}", STRATEGIES.parse, _filled_in(spec))
+        # With values instead of the names of those that depend on the web.
+        _check(f"{where}, {label}", STRATEGIES.parse, spec.replace("{pages}", "1").replace("{many_domains}", "true"))
     for measure in arm.measures:
         _check(f"{where}, measures", METRICS.parse, measure)
-    _check(f"{where}, task", parse_task, arm.task)
-    _check(f"{where}, mode", parse_mode, arm.mode)
-    if arm.relevance is not None:
-        _check(f"{where}, relevance", RELEVANCE.parse, arm.relevance)
     return arm
+
+
+def _search(table: Any) -> SearchSettings:
+    search = _made(SearchSettings, table, "[search]")
+    if search.small >= search.large:
+        raise InvalidParameter(f"[search]: small is {search.small} and large {search.large}; small must be smaller.")
+    if search.validated > search.population:
+        validated = f"validated is {search.validated} and population {search.population}"
+        raise InvalidParameter(f"[search]: {validated}; a search has no more individuals than its population.")
+    return search
 
 
 def _check(where: str, parse: Callable[[str], object], text: str) -> None:
@@ -256,69 +259,13 @@ def _check(where: str, parse: Callable[[str], object], text: str) -> None:
         raise InvalidParameter(f"{where}: {reason}") from None
 
 
-def _filled_in(spec: str) -> str:
-    """A strategy with values instead of the names of those that depend on the web."""
-    return spec.replace("{pages}", "1").replace("{many_domains}", "true")
-
-
-def _check_choice(where: str, name: str, value: str, known: Sequence[str]) -> None:
-    if value not in known:
-        raise InvalidParameter(f"{where}: {UnknownName.among(name, printable(value, 40), known)}")
-
-
-def _search(table: Any) -> SearchSettings:
-    search = _made(SearchSettings, table, "[search]")
-    if search.small >= search.large:
-        raise InvalidParameter(f"[search]: small is {search.small} and large {search.large}; small must be smaller.")
-    if search.validated > search.population:
-        validated = f"validated is {search.validated} and population {search.population}"
-        raise InvalidParameter(f"[search]: {validated}; a search has no more individuals than its population.")
-    _check_share("[search]", search.pages_share)
-    _check_choice("[search]", "random_streams", search.random_streams, get_args(RandomStreams))
-    _check_choice("[search]", "renew", search.renew, get_args(Renew))
-    _check("[search], mode", parse_mode, search.mode)
-    _check("[search], relevance", RELEVANCE.parse, search.relevance)
-    _check("[search], training_pages", training_pages_of, search.training_pages)
-    return search
-
-
-def _are_names(values: Any) -> bool:
-    """At least one, and each a string."""
-    return bool(values) and all(isinstance(value, str) for value in values)
-
-
-def _check_share(where: str, share: float) -> None:
-    if not 0 < share <= 1:
-        raise InvalidParameter(f"{where}: pages_share is {share}; it must be above 0 and at most 1.")
-
-
-#: The types that a TOML value may have for a field of a type; fields of other types are checked by their tables.
-TOML_TYPES: dict[Any, tuple[type, ...]] = {
-    int: (int,),
-    float: (float, int),
-    str: (str,),
-    bool: (bool,),
-    int | None: (int, type(None)),
-    str | None: (str, type(None)),
-}
-
-
-def _made(kind: type[Kind], values: Any, where: str) -> Kind:
-    """A dataclass from a table, with names, types and limits checked."""
-    if not isinstance(values, dict):
-        raise InvalidParameter(f"{where} must be a table.")
-    record: Any = kind
-    known = {each.name: each for each in columns_of(record)}
-    for name, value in values.items():
-        if name not in known:
-            raise InvalidParameter(f"{where} has {name!r}; known are {', '.join(known)}.")
-        wanted = TOML_TYPES.get(known[name].type, ())
-        if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
-            raise InvalidParameter(f"{where}: {name} is {value!r}, which is no {wanted[0].__name__}.")
-        least, most = known[name].options.get("least"), known[name].options.get("most", MOST)
-        if least is not None and value is not None and not least <= value <= most:
-            raise InvalidParameter(f"{where}: {name} is {value}; it must be at least {least} and at most {most:,}.")
-    required = [each.name for each in fields(record) if each.default is MISSING and each.default_factory is MISSING]
-    if not values.keys() >= set(required):
-        raise InvalidParameter(f"{where} needs {', '.join(required)}.")
-    return kind(**values)
+def _made(kind: type[Kind], table: Any, where: str) -> Kind:
+    """A dataclass from a table, with names, types, limits and the values of known names checked."""
+    made = table_as(kind, table, where)
+    for name, choices in CHOICES.items():
+        if (value := getattr(made, name, None)) is not None and value not in choices:
+            raise InvalidParameter(f"{where}: {UnknownName.among(name, printable(value, 40), choices)}")
+    for name, parse in PARSERS.items():
+        if (value := getattr(made, name, None)) is not None:
+            _check(f"{where}, {name}", parse, value)
+    return made

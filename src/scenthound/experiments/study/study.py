@@ -5,14 +5,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from scenthound.experiments.findings import Finding
+from scenthound.experiments.findings import READING, Finding
 from scenthound.experiments.papers import Published, differences_from_paper, paper_of
 from scenthound.experiments.pipeline import crawl_all
 from scenthound.experiments.study.arms import Arm, hosts_of_pages, prepared_arms, study_topics
-from scenthound.experiments.study.measures import ArmMeasurements, arm_named, measure_arm
+from scenthound.experiments.study.measures import ArmMeasurements, arm_named, measure_arm, measures_csv, topics_csv
 from scenthound.experiments.study.settings import StudySettings
 from scenthound.experiments.study.tables import Picture, Table
 from scenthound.model import IntArray, Progress, silent
@@ -29,9 +30,26 @@ class Timing:
     seconds: float
 
 
+class Parts:
+    """The parts of a study: takes the time of each, and reports their progress as that of `n_parts` equal ones."""
+
+    def __init__(self, progress: Progress, n_parts: int = 1) -> None:
+        self.timings: list[Timing] = []
+        self.n_parts = n_parts
+        self._progress = progress
+        self._n_done = 0
+
+    @contextmanager
+    def part(self, name: str, size: int = 1) -> Iterator[Progress]:
+        before = perf_counter()
+        yield lambda share, message: self._progress((self._n_done + share) / self.n_parts, f"{name}: {message}")
+        self.timings.append(Timing(name, perf_counter() - before))
+        self._n_done += size
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedStudy:
-    """A finished study on one web and the topics of one file."""
+class Study:
+    """A finished study on one web and the topics of one file. Most studies consist of arms."""
 
     settings: StudySettings
     web: Path
@@ -45,17 +63,39 @@ class FinishedStudy:
     n_crawls: int
     n_made: int  #: crawls that were not cached
     timings: tuple[Timing, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Study(FinishedStudy):
-    """A finished study that consists of arms."""
-
-    arms: tuple[ArmMeasurements, ...]
-    pictures: tuple[Picture, ...]
+    arms: tuple[ArmMeasurements, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
     def arm(self, name: str) -> ArmMeasurements:
         return arm_named(self.arms, name)
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics in any arm."""
+        return len({topic for arm in self.arms for topic in arm.topics})
+
+    @property
+    def reading(self) -> str:
+        """How to read the findings."""
+        return READING
+
+    def csv_files(self) -> dict[str, str]:
+        """The measurements, by the names of their files."""
+        return {"measures.csv": measures_csv(self.arms), "topics.csv": topics_csv(self.arms)}
+
+    def own_values(self) -> dict[str, Any]:
+        """What `study.json` has for this study only."""
+        arms = [
+            {
+                "name": arm.settings.name,
+                "protocol": arm.settings.protocol,
+                "page_budget": arm.page_budget,
+                "crawlers": dict(arm.settings.strategies),
+                "topics": list(arm.topics),
+            }
+            for arm in self.arms
+        ]
+        return {"arms": arms}
 
 
 def run_study(
@@ -72,21 +112,19 @@ def run_study(
     If `web` is a crawl, its pages are recorded first.
     """
     recorded = open_web(web, progress)
-    timings: list[Timing] = []
-    with _timed(timings, "drawing starts"):
+    parts = Parts(progress)
+    with parts.part("drawing starts", size=0):
         prepared, notes = prepared_arms(settings, recorded, study_topics(settings, recorded, topics))
+    parts.n_parts = 2 * len(prepared)
     arms, n_made = [], 0
-    for index, arm in enumerate(prepared):
-        crawling, measuring = f"crawling, {arm.settings.name}", f"measuring, {arm.settings.name}"
-        with _timed(timings, crawling):
-            part = _part(progress, crawling, 2 * index, 2 * len(prepared))
-            visited, n_new = _crawl(arm, recorded, cache, workers, part)
+    for arm in prepared:
+        with parts.part(f"crawling, {arm.settings.name}") as report:
+            visited, n_new = _crawl(arm, recorded, cache, workers, report)
             n_made += n_new
-        with _timed(timings, measuring):
-            part = _part(progress, measuring, 2 * index + 1, 2 * len(prepared))
-            arms.append(measure_arm(recorded, arm, visited, cache, workers=workers, progress=part))
+        with parts.part(f"measuring, {arm.settings.name}") as report:
+            arms.append(measure_arm(recorded, arm, visited, cache, workers=workers, progress=report))
     paper = paper_of(settings.study)
-    with _timed(timings, "testing findings"):
+    with parts.part("testing findings", size=0):
         findings = tuple(paper.findings(arms))
     return Study(
         settings=settings,
@@ -102,19 +140,8 @@ def run_study(
         notes=(*notes, *_early_notes(arms), *_differences(paper.PUBLISHED, arms)),
         n_crawls=sum(len(arm.planned) * len(arm.experiment.strategies) for arm in prepared),
         n_made=n_made,
-        timings=tuple(timings),
+        timings=tuple(parts.timings),
     )
-
-
-@contextmanager
-def _timed(timings: list[Timing], part: str) -> Iterator[None]:
-    before = perf_counter()
-    yield
-    timings.append(Timing(part, perf_counter() - before))
-
-
-def _part(progress: Progress, name: str, n_done: int, n_parts: int) -> Progress:
-    return lambda share, message: progress((n_done + share) / n_parts, f"{name}: {message}")
 
 
 def _crawl(arm: Arm, web: RecordedWeb, cache: Path, workers: WorkersLike, progress: Progress) -> tuple[IntArray, int]:

@@ -3,8 +3,9 @@
 A figure of a paper is named by its number and has the paper's axes; other figures are named by their content.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, isnan, nan
 from textwrap import shorten
@@ -113,61 +114,70 @@ def sample_urls(urls: Sequence[str]) -> str:
     return f"{shown} ({SAMPLE_URLS} of {len(urls):,})" if len(urls) > SAMPLE_URLS else shown or "-"
 
 
+def crawler_table(
+    arm: ArmMeasurements, name: str, caption: str, columns: Mapping[str, Iterable[str]], note: str
+) -> Table:
+    """A row for each crawler of an arm."""
+    rows = tuple(zip(arm.labels, *columns.values(), strict=True))
+    return _arm_table(arm, name, caption, ("crawler", *columns), rows, note=note)
+
+
+def _arm_table(
+    arm: ArmMeasurements, name: str, caption: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]], *, note: str
+) -> Table:
+    of = arm.settings.name
+    return Table(f"{name}-{file_name(of)}", f"{of}: {caption}", tuple(heads), tuple(rows), note)
+
+
+def _over_topics(arm: ArmMeasurements) -> str:
+    return f"mean ± standard error over {len(arm.topics)} topics"
+
+
+def _cells(values: FloatArray, digits: int = 3) -> list[str]:
+    """Of values by crawler and topic."""
+    return [mean_and_error(row, digits) for row in values]
+
+
 def end_tables(arm: ArmMeasurements, measures: Mapping[str, str]) -> Iterator[Table]:
-    """Every crawler after all pages, and if crawls ended early also over visited pages. `measures` are headings by
-    name."""
-    yield _end_table(arm, measures)
-    if arm.n_ended_early:
-        yield _visited_table(arm, measures)
-
-
-def _visited_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
-    there = {name: head for name, head in measures.items() if name in arm.settings.measures}
-    rows = tuple(
-        (
-            label,
-            mean_and_error(arm.length(label).astype(np.float64), 0),
-            *(mean_and_error(arm.at_equal_length(name, label), 1 if "rank" in name else 3) for name in there),
-        )
-        for label in arm.labels
-    )
-    shortest = np.min([arm.length(label) for label in arm.labels], axis=0)
-    return Table(
-        name=f"end-visited-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: over visited pages",
-        heads=("crawler", "pages of its crawls", *there.values()),
-        rows=rows,
-        note=f"{arm.n_ended_early:,} of {len(arm.missed):,} crawls ended before {arm.page_budget:,} pages. Crawlers "
-        f"are compared after as many pages as the shortest crawl for the topic has, {shortest.mean():,.0f} in the "
-        "mean, so that no missing page counts. "
-        f"Mean ± standard error over {len(arm.topics)} topics.",
-    )
-
-
-def _end_table(arm: ArmMeasurements, measures: Mapping[str, str]) -> Table:
-    """Every crawler after all pages; the static scheme as a mean over all n."""
-    there = {name: head for name, head in measures.items() if name in arm.measured}
-    rows = tuple(
-        (label, *(mean_and_error(_end(arm, name, label), 1 if "rank" in name else 3) for name in there))
-        for label in arm.labels
-    )
+    """Every crawler after all pages, and if crawls ended early also over visited pages; the static scheme as a mean
+    over all n. `measures` are headings by name."""
+    columns = {}
+    for name, head in measures.items():
+        if name in arm.measured:
+            values = arm.of(name).values
+            ends = values.mean(axis=-1) if name.startswith("coverage") else values[:, :, -1]
+            columns[head] = _cells(ends, _digits(name))
+    there = measures.keys() & arm.measured
     is_static, is_ranked = (any(name.startswith(start) for name in there) for start in ("coverage", "rank"))
-    return Table(
-        name=f"end-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: after {arm.page_budget:,} pages",
-        heads=("crawler", *there.values()),
-        rows=rows,
-        note=f"Mean ± standard error over {len(arm.topics)} topics."
+    yield crawler_table(
+        arm,
+        "end",
+        f"after {arm.page_budget:,} pages",
+        columns,
+        f"{_over_topics(arm).capitalize()}."
         f"{' Pages that a crawl did not visit count as not relevant.' if arm.n_ended_early else ''}"
         f"{' Coverage is the mean over all n.' if is_static else ''}{' Low ranks are good.' if is_ranked else ''}",
     )
+    if arm.n_ended_early:
+        lengths = np.array([arm.length(label) for label in arm.labels], np.float64)
+        visited = {
+            head: _cells(np.array([arm.at_equal_length(name, label) for label in arm.labels]), _digits(name))
+            for name, head in measures.items()
+            if name in arm.settings.measures
+        }
+        yield crawler_table(
+            arm,
+            "end-visited",
+            "over visited pages",
+            {"pages of its crawls": _cells(lengths, 0)} | visited,
+            f"{arm.n_ended_early:,} of {len(arm.missed):,} crawls ended before {arm.page_budget:,} pages. Crawlers are "
+            f"compared after as many pages as the shortest crawl for the topic has, {lengths.min(axis=0).mean():,.0f} "
+            f"in the mean, so that no missing page counts. {_over_topics(arm).capitalize()}.",
+        )
 
 
-def _end(arm: ArmMeasurements, measure: str, label: str) -> FloatArray:
-    """By topic."""
-    values = arm.values(measure, label)
-    end: FloatArray = values.mean(axis=-1) if measure.startswith("coverage") else values[:, -1]
-    return end
+def _digits(measure: str) -> int:
+    return 1 if "rank" in measure else 3
 
 
 def t_test_table(
@@ -224,20 +234,14 @@ def _test_row(
 def cost_tables(arm: ArmMeasurements) -> Iterator[Table]:
     """CPU time per page without fetching, and target recall per second of it; nothing if it was not measured."""
     cost = arm.of("cpu_us").values[:, :, 0]
-    if np.isnan(cost).all():
-        return
-    found, per_second = arm.of("target_recall").values[:, :, -1], arm.of("target_recall_per_cpu_s").values[:, :, 0]
-    rows = tuple(
-        (label, mean_and_error(cpu_us, 1), mean_and_error(recall), mean_and_error(recall_per_s, 2))
-        for label, cpu_us, recall, recall_per_s in zip(arm.labels, cost, found, per_second, strict=True)
-    )
-    yield Table(
-        name=f"cost-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: CPU time of crawlers without fetching",
-        heads=("crawler", "CPU µs per page", "target recall", "target recall per CPU second"),
-        rows=rows,
-        note=f"Mean ± standard error over {len(arm.topics)} topics, {arm.page_budget:,} pages each.",
-    )
+    if not np.isnan(cost).all():
+        columns = {
+            "CPU µs per page": _cells(cost, 1),
+            "target recall": _cells(arm.of("target_recall").values[:, :, -1]),
+            "target recall per CPU second": _cells(arm.of("target_recall_per_cpu_s").values[:, :, 0], 2),
+        }
+        note = f"{_over_topics(arm).capitalize()}, {arm.page_budget:,} pages each."
+        yield crawler_table(arm, "cost", "CPU time of crawlers without fetching", columns, note)
 
 
 def extra_tables(arms: Sequence[ArmMeasurements], one: str, other: str, measure: str) -> Iterator[Table]:
@@ -257,19 +261,18 @@ def search_length_table(arm: ArmMeasurements) -> Iterator[Table]:
     """Pages until a share of the relevant pages is found, if it was measured."""
     if arm.search_lengths is None:
         return
-    rows = []
-    for label, by_topic in zip(arm.labels, arm.search_lengths, strict=True):
-        lengths = by_topic[~np.isnan(by_topic).any(axis=1)]
-        cells = [(_middle(column), int(np.isfinite(column).sum())) for column in lengths.T]
-        rows.append((label, *(f"{middle}, {n} of {len(lengths)}" for middle, n in cells)))
-    yield Table(
-        name=f"search-length-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: pages until a share of the relevant pages is found",
-        heads=("crawler", *(f"{percent} %" for percent in FOUND_PERCENT)),
-        rows=tuple(rows),
-        note=f"Median over topics, and for how many of them it was reached within {arm.page_budget:,} pages. Seeds do "
-        "not count.",
+    known = [by_topic[~np.isnan(by_topic).any(axis=1)] for by_topic in arm.search_lengths]
+    columns = {
+        f"{percent} %": [
+            f"{_middle(lengths[:, at])}, {np.isfinite(lengths[:, at]).sum()} of {len(lengths)}" for lengths in known
+        ]
+        for at, percent in enumerate(FOUND_PERCENT)
+    }
+    note = (
+        f"Median over topics, and for how many of them it was reached within {arm.page_budget:,} pages. Seeds do not "
+        "count."
     )
+    yield crawler_table(arm, "search-length", "pages until a share of the relevant pages is found", columns, note)
 
 
 def _middle(lengths: FloatArray) -> str:
@@ -282,103 +285,80 @@ def _middle(lengths: FloatArray) -> str:
 def overlap_table(arm: ArmMeasurements) -> Table:
     """The overlap of crawls from disjoint halves of the seeds."""
     shared = [name for name in ("shared_pages", "shared_hosts") if name in arm.measured]
-    rows = tuple((label, *(mean_and_error(arm.values(name, label)[:, -1]) for name in shared)) for label in arm.labels)
-    return Table(
-        name=f"overlap-{file_name(arm.settings.name)}",
-        caption="Overlap of crawls from disjoint halves of the seeds",
-        heads=("crawler", *(name.removeprefix("shared_") for name in shared)),
-        rows=rows,
-        note=f"Jaccard coefficient after {arm.page_budget:,} pages, mean ± standard error over {len(arm.topics)} "
-        "topics.",
-    )
+    columns = {name.removeprefix("shared_"): _cells(arm.of(name).values[:, :, -1]) for name in shared}
+    note = f"Jaccard coefficient after {arm.page_budget:,} pages, {_over_topics(arm)}."
+    table = crawler_table(arm, "overlap", "", columns, note)
+    return replace(table, caption="Overlap of crawls from disjoint halves of the seeds")
 
 
 def diagnostics_tables(arm: ArmMeasurements) -> Iterator[Table]:
     """How crawlers behaved, if any of them tells."""
     names = list(dict.fromkeys(name for found in arm.diagnostics.values() for name in found))
     if names:
-        yield Table(
-            name=f"diagnostics-{file_name(arm.settings.name)}",
-            caption=f"{arm.settings.name}: how crawlers behaved",
-            heads=("crawler", *(name.replace("_", " ") for name in names)),
-            rows=tuple(
-                (label, *(format_number(found.get(name, nan)) for name in names))
-                for label, found in arm.diagnostics.items()
-            ),
-            note="Means over crawls. A choice entropy of 1 is that of random choices.",
+        rows = (
+            (label, *(format_number(found.get(name, nan)) for name in names))
+            for label, found in arm.diagnostics.items()
         )
+        heads = ["crawler", *(name.replace("_", " ") for name in names)]
+        note = "Means over crawls. A choice entropy of 1 is that of random choices."
+        yield _arm_table(arm, "diagnostics", "how crawlers behaved", heads, rows, note=note)
 
 
 def agreement_table(arm: ArmMeasurements) -> Iterator[Table]:
     """The agreement of classifiers, if there are any."""
-    calibrated = is_calibrated(arm.settings.measures)
     if arm.agreement:
-        yield Table(
-            name=f"judges-{file_name(arm.settings.name)}",
-            caption=f"{arm.settings.name}: agreement of classifiers",
-            heads=("classifiers", "kappa"),
-            rows=tuple((names, mean_and_error(kappas, 2)) for names, kappas in arm.agreement.items()),
-            note=f"On the pages that any crawler visited; mean ± standard error over {len(arm.topics)} topics. 1: they "
-            f"always agree, 0: as often as by chance.{' They are calibrated.' if calibrated else ''}",
+        rows = ((names, mean_and_error(kappas, 2)) for names, kappas in arm.agreement.items())
+        note = (
+            f"On the pages that any crawler visited; {_over_topics(arm)}. 1: they always agree, 0: as often as by "
+            f"chance.{' They are calibrated.' if is_calibrated(arm.settings.measures) else ''}"
         )
+        yield _arm_table(arm, "judges", "agreement of classifiers", ("classifiers", "kappa"), rows, note=note)
 
 
 def acceptance_table(arm: ArmMeasurements) -> Iterator[Table]:
     """How many pages the judges of the harvest rate accept, beside how many are known to be relevant."""
     if arm.acceptance:
-        yield Table(
-            name=f"acceptance-{file_name(arm.settings.name)}",
-            caption=f"{arm.settings.name}: acceptance rate of classifiers",
-            heads=("classifier", "share accepted", "of these known to be relevant", "share of the known accepted"),
-            rows=tuple((name, *map(mean_and_error, shares.T)) for name, shares in arm.acceptance.items()),
-            note="On the pages that any crawler visited, without those that classifiers learned from; mean ± standard "
-            f"error over {len(arm.topics)} topics. A calibrated classifier should accept about as many pages as are "
-            "relevant.",
+        rows = ((name, *map(mean_and_error, shares.T)) for name, shares in arm.acceptance.items())
+        heads = ("classifier", "share accepted", "of these known to be relevant", "share of the known accepted")
+        note = (
+            f"On the pages that any crawler visited, without those that classifiers learned from; {_over_topics(arm)}. "
+            "A calibrated classifier should accept about as many pages as are relevant."
         )
+        yield _arm_table(arm, "acceptance", "acceptance rate of classifiers", heads, rows, note=note)
 
 
 def gap_table(arm: ArmMeasurements) -> Table:
     """The share of the gap between random crawl and greedy oracle that each crawler closes."""
-    heads = ["crawler"]
-    columns: list[list[str]] = [[*arm.labels, "random", "greedy oracle"]]
+    heads, columns = ["crawler"], []
     for name, bounds in arm.bounds.items():
-        low, high = bounds.values[0][:, -1], bounds.values[1][:, -1]
+        low, high = bounds.values[:, :, -1]
         values = arm.of(name).values[:, :, -1]
-        closed = [np.array([share_of_gap_closed(*each) for each in zip(row, low, high, strict=True)]) for row in values]
+        closed = [[share_of_gap_closed(*each) for each in zip(row, low, high, strict=True)] for row in values]
         heads += [name.replace("_", " "), "share of the gap"]
-        columns.append([*map(mean_and_error, values), mean_and_error(low), mean_and_error(high)])
-        columns.append([*map(mean_and_error, closed), "0", "1"])
-    return Table(
-        name=f"gap-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: between random crawl and oracle",
-        heads=tuple(heads),
-        rows=tuple(zip(*columns, strict=True)),
-        note=f"Mean ± standard error over {len(arm.topics)} topics after {arm.page_budget:,} pages; the share of the "
-        "gap is over topics with a gap. The oracle is greedy, so it is not a strict bound.",
+        columns += [_cells(np.array([*values, low, high])), [*_cells(np.array(closed)), "0", "1"]]
+    rows = zip((*arm.labels, "random", "greedy oracle"), *columns, strict=True)
+    note = (
+        f"{_over_topics(arm).capitalize()} after {arm.page_budget:,} pages; the share of the gap is over topics with a "
+        "gap. The oracle is greedy, so it is not a strict bound."
     )
+    return _arm_table(arm, "gap", "between random crawl and oracle", heads, rows, note=note)
 
 
 def closed_world_table(arm: ArmMeasurements) -> Table:
     """How often each crawler requested a page that was not recorded, and the possible effect."""
     report = closed_world_report(arm.missed, arm.page_budget)
-    rows = tuple(
+    rows = (
         (gap.strategy, format_number(gap.missing_per_page), _interval(gap.precision), _interval(gap.recall))
         for gap in report.gaps
     )
-    safe = {
-        measure: sum(order.is_safe for order in report.orders if order.measure == measure)
-        for measure in ("precision", "recall")
-    }
+    heads = ("crawler", "missing per page", "precision: measured, and between", "recall: measured, and between")
+    safe = Counter(order.measure for order in report.orders if order.is_safe)
     n_pairs = len(report.orders) // 2
-    pairs = "the one pair" if n_pairs == 1 else f"{n_pairs} pairs"
-    return Table(
-        name=f"missing-pages-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: requested pages that are not in the recording",
-        heads=("crawler", "missing per page", "precision: measured, and between", "recall: measured, and between"),
-        rows=rows,
-        note=f"Of {pairs} of crawlers {safe['precision']} cannot have been reversed by missing pages in precision, "
-        f"and {safe['recall']} in recall. Seeds count as found here.",
+    note = (
+        f"Of {'the one pair' if n_pairs == 1 else f'{n_pairs} pairs'} of crawlers {safe['precision']} cannot have been "
+        f"reversed by missing pages in precision, and {safe['recall']} in recall. Seeds count as found here."
     )
+    return _arm_table(arm, "missing-pages", "requested pages that are not in the recording", heads, rows, note=note)
 
 
 def _interval(interval: Interval) -> str:
@@ -403,15 +383,13 @@ def topics_tables(arm: ArmMeasurements, one: str, other: str, measure: str) -> I
 
 
 def _topics_table(arm: ArmMeasurements, found: TopicAnalysis, ending: str, question: str, compared: str) -> Table:
-    rows = tuple(
+    rows = (
         (each.feature, format_number(each.rho, 2), format_p(each.p), format_p(each.p_corrected), str(each.n_topics))
         for each in found.correlations
     )
-    return Table(
-        name=f"topics{ending}-{file_name(arm.settings.name)}",
-        caption=f"{arm.settings.name}: {question}",
-        heads=("feature of a topic", "Spearman's rho", "p", "corrected p", "topics"),
-        rows=rows,
-        note=f"{compared}: wins / ties / losses of {found.strategy} are {found.wins} / {found.ties} / {found.losses}. "
-        f"A positive rho: the larger the feature, the more {found.strategy} is ahead.",
+    heads = ("feature of a topic", "Spearman's rho", "p", "corrected p", "topics")
+    note = (
+        f"{compared}: wins / ties / losses of {found.strategy} are {found.wins} / {found.ties} / {found.losses}. "
+        f"A positive rho: the larger the feature, the more {found.strategy} is ahead."
     )
+    return _arm_table(arm, f"topics{ending}", question, heads, rows, note=note)

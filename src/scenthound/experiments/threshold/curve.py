@@ -93,8 +93,7 @@ def thresholds_of(score: FloatArray) -> FloatArray:
     thresholds = np.array([min(lowest, distinct[0]), *between])
     if len(thresholds) <= MAX_THRESHOLDS:
         return thresholds
-    kept: FloatArray = thresholds[np.linspace(0, len(thresholds) - 1, MAX_THRESHOLDS).round().astype(np.int64)]
-    return kept
+    return thresholds[np.linspace(0, len(thresholds) - 1, MAX_THRESHOLDS).round().astype(np.int64)]
 
 
 def _between(low: float, high: float) -> float:
@@ -114,8 +113,7 @@ def _rates(weight: FloatArray, is_relevant: BoolArray, is_accepted: FloatArray) 
 
 def _ratio(part: FloatArray, total: FloatArray) -> FloatArray:
     total = np.broadcast_to(total, part.shape)
-    ratio: FloatArray = np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
-    return ratio
+    return np.divide(part, total, out=np.full(part.shape, np.nan), where=total > 0)
 
 
 def wilson(share: float, n_pages: float) -> Measured:
@@ -166,13 +164,11 @@ class Goal:
 
 def _first_best(values: FloatArray) -> LongArray:
     known = np.nan_to_num(values, nan=-1.0)
-    index: LongArray = (known >= known.max(axis=-1, keepdims=True) - ROUNDING).argmax(axis=-1)
-    return index
+    return (known >= known.max(axis=-1, keepdims=True) - ROUNDING).argmax(axis=-1)
 
 
 def _last_best(values: FloatArray) -> LongArray:
-    index: LongArray = values.shape[-1] - 1 - _first_best(values[..., ::-1])
-    return index
+    return values.shape[-1] - 1 - _first_best(values[..., ::-1])
 
 
 @dataclass(frozen=True, slots=True)

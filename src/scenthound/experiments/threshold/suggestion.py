@@ -17,16 +17,10 @@ import numpy as np
 from scenthound.errors import InvalidInput, InvalidParameter, PluginError, UnknownName, UsageError, printable
 from scenthound.experiments.starts import NegativePool, Starts, draw_positives, training_of
 from scenthound.experiments.threshold.curve import MIN_LABELS, Choice, Goal, LabelledScores, choose_threshold
-from scenthound.experiments.threshold.labels import (
-    Label,
-    LabelFile,
-    draw_by_score,
-    read_labels,
-    write_pages_to_label,
-)
+from scenthound.experiments.threshold.labels import Label, draw_by_score, read_labels, write_pages_to_label
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, silent
 from scenthound.relevance.base import RELEVANCE, Training, trains
-from scenthound.simulator.scores import PageScores, WebWords, scores_for
+from scenthound.simulator.scores import scores_for
 from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.store.training_folder import read_training
@@ -87,33 +81,31 @@ def suggest_threshold(
             f"{printable(labels)} has too few labels, {len(read.labels)}{missing}: label at least {MIN_LABELS} pages, "
             "better 20 to 50."
         )
+    labels_used, about = read.labels, {}
     if web is None or scored_by is None:
         scores = np.array([label.score for label in read.labels], dtype=np.float64)
-        return _suggestion(scores, read.labels, goal, read)
-    recorded = open_web(web, progress)
-    pages = _labelled_pages(recorded, read.labels)
-    scorer = PageScorer(recorded, scored_by)
-    is_relevant = np.array([label.is_relevant for label in pages.values()], dtype=np.bool_)
-    scores, trained_on = scorer.labelled(list(pages), is_relevant)
-    about = {"relevance": scored_by.relevance, "topic": scorer.topic.id, "trained_on": trained_on}
-    return _suggestion(scores, tuple(pages.values()), goal, read, **about)
-
-
-def _suggestion(
-    scores: FloatArray, labels: tuple[Label, ...], goal: Goal | None, read: LabelFile, **about: str
-) -> Suggestion:
-    is_relevant = np.array([label.is_relevant for label in labels], dtype=np.bool_)
-    weight = np.array([label.weight for label in labels], dtype=np.float64)
+    else:
+        recorded = open_web(web, progress)
+        pages = _labelled_pages(recorded, read.labels)
+        labels_used, scorer = tuple(pages.values()), PageScorer(recorded, scored_by)
+        scores, trained_on = scorer.labelled(list(pages), _are_relevant(labels_used))
+        about = {"relevance": scored_by.relevance, "topic": scorer.topic.id, "trained_on": trained_on}
+    is_relevant = _are_relevant(labels_used)
+    weight = np.array([label.weight for label in labels_used], dtype=np.float64)
     n_relevant = int(is_relevant.sum())
     return Suggestion(
         choice=choose_threshold(LabelledScores(scores, is_relevant, weight), goal or Goal()),
         n_relevant=n_relevant,
-        n_irrelevant=len(labels) - n_relevant,
+        n_irrelevant=len(labels_used) - n_relevant,
         n_unlabelled=read.n_unlabelled,
-        n_repeated=len(read.labels) - len(labels),
+        n_repeated=len(read.labels) - len(labels_used),
         n_represented=float(weight.sum()),
         **about,
     )
+
+
+def _are_relevant(labels: Iterable[Label]) -> BoolArray:
+    return np.array([label.is_relevant for label in labels], dtype=np.bool_)
 
 
 def _labelled_pages(web: RecordedWeb, labels: tuple[Label, ...]) -> dict[int, Label]:
@@ -193,14 +185,14 @@ class PageScorer:
 
     def _scored(self, pages: Iterable[int], training: Training | None) -> FloatArray:
         with PluginError.wrapping(f"Relevance model {self._by.relevance} failed on topic {self.topic.id!r}"):
-            scores: PageScores = scores_for(self.topic, self._model, self._web, training)
+            scores = scores_for(self.topic, self._model, self._web, training)
             return np.array([scores.page(page) for page in pages], dtype=np.float64)
 
     def _training(self, labelled: Sequence[int]) -> tuple[Training, str]:
         """Pages that are not labelled, and a description of them."""
         if self._by.train_from is None:
             return self._examples(labelled)
-        training = read_training(self._by.train_from, WebWords(self._web))
+        training = read_training(self._by.train_from, self._web.word_index)
         known = {_content(words) for words in (*training.positives, *training.negatives)}
         for page in labelled:
             if _content(self._web.words(page)) in known:
@@ -227,10 +219,17 @@ class PageScorer:
         return training_of(self._web, positives, negatives), trained_on
 
     def _cross_validated(self, pages: IntArray, is_relevant: BoolArray) -> tuple[FloatArray, str]:
-        fold, n_folds = _folds(is_relevant)
+        """Every fold has its share of both classes."""
+        n_relevant = int(is_relevant.sum())
+        n_folds = min(MAX_FOLDS, n_relevant, len(is_relevant) - n_relevant)
+        if n_folds < 2:
+            raise InvalidInput(
+                f"Of {len(is_relevant)} labelled pages {n_relevant} are relevant; cross-validation needs at least two "
+                "relevant and two irrelevant pages, so label more."
+            )
+        fold = np.where(is_relevant, np.cumsum(is_relevant), np.cumsum(~is_relevant)) % n_folds
         scores = np.zeros(len(pages))
-        for held_out in range(n_folds):
-            is_out = fold == held_out
+        for is_out in (fold == held_out for held_out in range(n_folds)):
             positives, negatives = pages[~is_out & is_relevant], pages[~is_out & ~is_relevant]
             training = training_of(self._web, positives.tolist(), negatives.tolist())
             scores[is_out] = self._scored(pages[is_out].tolist(), training)
@@ -240,16 +239,3 @@ class PageScorer:
 def _content(words: IntArray) -> bytes:
     """Words without stop words, which training pages do not have."""
     return bytes(words[words != 0].astype(np.int32).tobytes())
-
-
-def _folds(is_relevant: BoolArray) -> tuple[IntArray, int]:
-    """The fold of each page, and their number; every fold has its share of both classes."""
-    n_relevant = int(is_relevant.sum())
-    n_folds = min(MAX_FOLDS, n_relevant, len(is_relevant) - n_relevant)
-    if n_folds < 2:
-        raise InvalidInput(
-            f"Of {len(is_relevant)} labelled pages {n_relevant} are relevant; cross-validation needs at least two "
-            "relevant and two irrelevant pages, so label more."
-        )
-    of_class = np.where(is_relevant, np.cumsum(is_relevant), np.cumsum(~is_relevant))
-    return (of_class % n_folds).astype(np.int32), n_folds

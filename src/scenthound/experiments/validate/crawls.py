@@ -7,13 +7,8 @@ Rules
   topic.
 - Recall is over known pages that are neither in the large seed set nor training pages.
 - Distances are from the seeds of the crawl, over the links that crawls see.
-- Measured rounds can be cached in a folder, under the digest of everything that decides them: the crawls
-  (`trace_cache`), the small seed set, page budgets and threshold, and the code that measures. A file that is damaged
-  counts as missing.
 """
 
-import hashlib
-import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,25 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from scenthound.errors import InvalidInput
 from scenthound.experiments.pipeline import CrawlSource, Planned, in_parallel
 from scenthound.experiments.starts import Start, known_relevant
 from scenthound.experiments.statistics import PairedSample
-from scenthound.experiments.trace_cache import Provenance, code_digest, crawl_names
+from scenthound.experiments.trace_cache import Provenance, TraceCache
 from scenthound.experiments.validate.settings import SeedSet, ValidationSettings
-from scenthound.files import write_atomic
 from scenthound.metrics.base import FixedFacts, GroundTruth
 from scenthound.metrics.measures import fitness
 from scenthound.metrics.page_graph import DistanceHistogram, cohesiveness_of, distances_from
 from scenthound.metrics.retrieval import Precision, TargetRecall
 from scenthound.model import FloatArray, IntArray, LongArray, Progress, Topic, Trace, silent
-from scenthound.processes import WorkerFiles, WorkersLike
-from scenthound.records import column, columns_of, from_json, to_json
+from scenthound.processes import WorkersLike
+from scenthound.records import column, columns_of
 from scenthound.store.recorded_web import RecordedWeb
 
 SEED_SETS = tuple(SeedSet)
-#: The code that decides what is measured, besides that which decides the crawl. Findings do not.
-MEASURING_PACKAGES = ("metrics", "experiments/validate/crawls.py", "experiments/validate/settings.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +60,9 @@ FINAL_MEASURES = tuple(name for name in MEASURES if name not in ("fitness", "mea
 class MeasuredRound:
     """A measured round; `crawls` are in the order of seed sets, strategies and budgets."""
 
-    topic: str
-    seed: int
     crawls: tuple[CrawlMeasures, ...]
     good_share: float  #: of all pages in the web, by the relevance model
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRounds:
-    """All rounds of a validation, in the order of topics and seeds, and how many were not cached."""
-
-    rounds: tuple[MeasuredRound, ...]
-    n_new: int
+    n_made: int  #: crawls that were not cached
 
 
 def measured_rounds(
@@ -91,64 +73,36 @@ def measured_rounds(
     cache: Path | None = None,
     workers: WorkersLike = None,
     progress: Progress = silent,
-) -> MeasuredRounds:
-    """Crawl and measure what is not in the folder `cache`. `planned` has the large seed set of each topic."""
-    rounds = [(topic, replace(start, seed=seed)) for topic, start in planned for seed in range(settings.repeats)]
-    files = [] if cache is None else [cache / f"{name}.json" for name in _cache_names(web, settings, rounds)]
-    known: list[MeasuredRound | None] = [_load(file) for file in files] or [None for _ in rounds]
-    missing = [index for index, measured in enumerate(known) if measured is None]
+) -> list[MeasuredRound]:
+    """Crawl, or load crawls from the folder `cache`, and measure, in the order of topics and seeds. `planned` has the
+    large seed set of each topic."""
     if cache is not None:
-        cache.mkdir(parents=True, exist_ok=True)
-    results = in_parallel(
-        partial(RoundMeasurer, web, settings),
-        [rounds[index] for index in missing],
-        files=WorkerFiles(settings.experiment.files()),
+        TraceCache(cache).make_folder()
+    source = CrawlSource(settings.experiment, web, Provenance.of(web.fingerprint), cache)
+    rounds = in_parallel(
+        partial(RoundMeasurer, source, settings),
+        [(topic, replace(start, seed=seed)) for topic, start in planned for seed in range(settings.repeats)],
+        files=source.files,
         workers=workers,
         progress=progress,
         units_per_item=len(settings.all_strategies) * len(SEED_SETS),
     )
-    for index, result in zip(missing, results, strict=True):
-        known[index] = result
-        if files:
-            write_atomic(files[index], json.dumps(to_json(result)).encode())
-    return MeasuredRounds(tuple(measured for measured in known if measured is not None), len(missing))
-
-
-def _cache_names(web: RecordedWeb, settings: ValidationSettings, rounds: Iterable[Planned]) -> Iterator[str]:
-    experiment = settings.experiment
-    provenance = Provenance(web.fingerprint, code_digest(MEASURING_PACKAGES))
-    for topic, start in rounds:
-        crawls = (crawl_names(experiment, provenance, spec, topic, start)[0] for spec in experiment.strategies)
-        decides = {
-            "crawls": list(crawls),
-            # Precision and recall are by the pages known to belong to the topic.
-            "known": [topic.id, topic.examples, topic.targets],
-            "small": settings.seeds_of(start, SeedSet.SMALL),
-            "budgets": settings.budgets,
-            "threshold": settings.threshold,
-        }
-        yield hashlib.sha256(json.dumps(decides).encode()).hexdigest()
-
-
-def _load(file: Path) -> MeasuredRound | None:
-    try:
-        return from_json(MeasuredRound, json.loads(file.read_bytes()))
-    except (OSError, ValueError, InvalidInput):
-        return None
+    return list(rounds)
 
 
 class RoundMeasurer:
     """Measures rounds in one process. What is computed for a topic is kept until the next topic."""
 
-    def __init__(self, web: RecordedWeb, settings: ValidationSettings) -> None:
+    def __init__(self, source: CrawlSource, settings: ValidationSettings) -> None:
         self._settings = settings
-        self._crawls = CrawlSource(settings.experiment, web).open()
+        self._crawls = source.open()
         self._good_shares: dict[str, float] = {}
 
     def __call__(self, planned: Planned) -> MeasuredRound:
         topic, start = planned
+        n_before = self._crawls.n_made
         crawls = tuple(crawl for seed_set in SEED_SETS for crawl in self._measures(topic, start, seed_set))
-        return MeasuredRound(topic.id, start.seed, crawls, self._good_share(topic, start))
+        return MeasuredRound(crawls, self._good_share(topic, start), self._crawls.n_made - n_before)
 
     def _measures(self, topic: Topic, large: Start, seed_set: SeedSet) -> Iterator[CrawlMeasures]:
         """By strategy and page budget. The model learns from the large set, whatever the crawl starts from."""

@@ -3,17 +3,19 @@
 `findings.json` has the results of every topic, averaged over random seeds; `crawls.csv` has all values.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from scenthound.command_line import command_line, unless
+from scenthound.experiments.options import ValidateOptions
 from scenthound.experiments.results import Renderer, csv_number, csv_text, versions
-from scenthound.experiments.setup import ExperimentSetup
-from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES
-from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS
+from scenthound.experiments.setup import ExperimentSetup, reproduce_command
+from scenthound.experiments.statistics import PairedSample, describe_spread
+from scenthound.experiments.study.tables import Table, file_name, format_number
+from scenthound.experiments.validate.crawls import FINAL_MEASURES, MEASURES, SEED_SETS, Measurements
 from scenthound.experiments.validate.settings import ValidationProtocol
 from scenthound.experiments.validate.validation import Validation, prepared, validate
 from scenthound.files import write_atomic
@@ -50,13 +52,12 @@ def as_json(validation: Validation) -> dict[str, Any]:
         "notes": validation.notes,
         "reading": READING,
         "findings": [{**to_json(each), "verdict": each.verdict} for each in validation.findings],
-        "topics": list(_topics(validation)),
+        "topics": list(topic_values(validation)),
         "crawls": list(_means(validation)),
-        "differences": list(_differences(validation)),
     }
 
 
-def _topics(validation: Validation) -> Iterator[dict[str, Any]]:
+def topic_values(validation: Validation) -> Iterator[dict[str, Any]]:
     settings, measured = validation.settings, validation.measurements
     for index, (topic, start) in enumerate(zip(settings.topics, validation.starts, strict=True)):
         yield {
@@ -89,19 +90,50 @@ def _means(validation: Validation) -> Iterator[dict[str, Any]]:
         }
 
 
-def _differences(validation: Validation) -> Iterator[dict[str, Any]]:
-    """By strategy, topic, seed set, budget and measure: the difference to the baseline."""
-    settings, measured = validation.settings, validation.measurements
-    by_strategy = enumerate(settings.strategies, 1)
-    by_topic, by_budget = enumerate(settings.topics), enumerate(settings.budgets)
-    for (s, strategy), (t, topic), seed_set, (b, budget) in product(by_strategy, by_topic, SEED_SETS, by_budget):
-        yield {
-            "strategy": strategy,
-            "topic": topic.id,
-            "seed_set": seed_set,
-            "pages": budget,
-            "effects": {name: measured.difference(name, s, [t], [b], [seed_set]).effect() for name in MEASURES},
-        }
+def measures_table(
+    measured: Measurements, labels: Sequence[str], budgets: Sequence[int], topics: Sequence[int], group: str
+) -> Table:
+    """Fitness after each number of pages, and the other measures at the end: a row for each strategy and seed set."""
+    columns = {f"fitness at {budget:,}": ("fitness", index) for index, budget in enumerate(budgets)}
+    columns |= {name.replace("_", " "): (name, len(budgets) - 1) for name in FINAL_MEASURES}
+    samples = measured.samples(labels, topics, columns.values())
+    spread = describe_spread(sample for row in samples.values() for sample in row)
+    return Table(
+        name=f"measures-{file_name(group)}",
+        caption=f"Measurements on {group}",
+        heads=("strategy", "seed set", *columns),
+        rows=tuple((*row, *map(_cell, cells)) for row, cells in samples.items()),
+        note=f"{spread[0].upper()}{spread[1:]}. Fitness is by the relevance model; precision and recall are by the "
+        f"pages known to belong to a topic. All but fitness is after {budgets[-1]:,} pages.",
+    )
+
+
+def _cell(sample: PairedSample) -> str:
+    mean, error = format_number(sample.mean), format_number(sample.standard_error)
+    return mean if error == "-" else f"{mean} ± {error}"
+
+
+def topics_table(topics: Iterable[Mapping[str, Any]], trained: str) -> Table:
+    """The topics as `findings.json` has them; `trained` is what those are called that strategies were evolved on."""
+    rows = tuple(
+        (
+            topic["id"],
+            trained if topic["trained_on"] else "unseen",
+            f"{topic['good_share']:.2%}",
+            "dense" if topic["dense"] else "sparse",
+            *(str(topic["seed_sets"][str(seed_set)]) for seed_set in SEED_SETS),
+            str(topic["held_out"]),
+        )
+        for topic in topics
+    )
+    return Table(
+        name="topics",
+        caption="The topics",
+        heads=("topic", "group", "good pages", "", *(f"{each} seed set" for each in SEED_SETS), "held out"),
+        rows=rows,
+        note="Good pages are the share of the web's pages that the relevance model rates as good. A topic is dense if "
+        "it has more of them than the median topic of its group.",
+    )
 
 
 def crawls_csv(validation: Validation) -> str:
@@ -117,32 +149,24 @@ def crawls_csv(validation: Validation) -> str:
     return csv_text(["strategy", "topic", "seed_set", "seed", "pages", *MEASURES], rows)
 
 
-def reproduce_command(validation: Validation, topics_file: Path, out: Path) -> str:
-    """The `scenthound validate` command that repeats the validation into a folder beside `out`; empty if it cannot be
-    written. Topics are listed by id, so that those drawn at random are the same."""
+def _repeat(validation: Validation, topics_file: Path, out: Path) -> str:
+    """The command that repeats the validation into a folder beside `out`. Topics are listed by id, so that those drawn
+    at random are the same."""
     settings, path = validation.settings, out.absolute()
-    return command_line(
-        ("scenthound", "validate"),
-        [
-            ("--web", validation.web),
-            ("--topics", topics_file.absolute()),
-            ("--strategy", settings.strategies),
-            ("--against", settings.against),
-            ("--topic", tuple(topic.id for topic in settings.trained)),
-            ("--unseen", tuple(topic.id for topic in settings.unseen)),
-            ("--pages", settings.budgets),
-            ("--large", settings.n_large),
-            ("--small", settings.n_small),
-            ("--repeats", settings.repeats),
-            ("--mode", settings.experiment.mode),
-            ("--relevance", settings.relevance),
-            ("--training-pages", unless(settings.experiment.training_pages, DEFAULT_TRAINING_PAGES)),
-            ("--threshold", unless(settings.threshold, 0.5)),
-            ("--closed-world", settings.experiment.closed_world),
-            ("--follow-nofollow", not settings.experiment.respect_nofollow),
-            ("--out", path.with_name(f"{path.name}-again")),
-        ],
-    )
+    values = asdict(settings.experiment) | {
+        "web": validation.web,
+        "topics": topics_file.absolute(),
+        "strategies": settings.strategies,
+        "against": settings.against,
+        "topic": tuple(topic.id for topic in settings.trained) or None,
+        "unseen": tuple(topic.id for topic in settings.unseen),
+        "pages": settings.budgets,
+        "large": settings.n_large,
+        "small": settings.n_small,
+        "threshold": settings.threshold,
+        "out": path.with_name(f"{path.name}-again"),
+    }
+    return reproduce_command("validate", ValidateOptions, values)
 
 
 def validate_into(
@@ -163,7 +187,7 @@ def validate_into(
     validation = validate(recorded, settings, notes=notes, workers=workers, progress=progress)
     images = {} if render is None else render.figures(validation, silent)
     with ResultFolder.create(out, kind="validation", force=force) as folder:
-        command = reproduce_command(validation, setup.topics.file, out)
+        command = _repeat(validation, setup.topics.file, out)
         folder.write_json(FINDINGS_FILE, {**as_json(validation), "repeat": command})
         for name, content in {CRAWLS_FILE: crawls_csv(validation).encode("utf-8"), **images}.items():
             write_atomic(folder.path / name, content)

@@ -14,7 +14,7 @@ Rules
   unseen and share examples.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -26,7 +26,7 @@ from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, Starts, TopicChoice
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.rank_file import STUDY_RELEVANCE, read_rank_file, topic_ids
+from scenthound.strategies.rank_file import STUDY_RELEVANCE, RankFile, read_rank_file, topic_ids
 
 #: Best-First in the study is the rank function of the direct parents only.
 BEST_FIRST = "rank_function:preset=best_first"
@@ -174,17 +174,22 @@ class Record:
 Records = Mapping[str, Record]
 
 
+def evolved_files(strategies: Iterable[str]) -> Iterator[tuple[str, str, RankFile]]:
+    """The evolved strategies that have a file, with its path and content. `evolved` without a file is the published
+    individual."""
+    for choice in map(STRATEGIES.parse, strategies):
+        file = STRATEGIES.values(choice).get("file") if choice.name == "evolved" else None
+        if isinstance(file, str):
+            yield str(choice), file, read_rank_file(file)
+
+
 def training_records(strategies: Iterable[str]) -> dict[str, Record]:
     """The training record of each evolved strategy that has a file."""
     records = {}
-    for text in strategies:
-        choice = STRATEGIES.parse(text)
-        file = STRATEGIES.values(choice).get("file") if choice.name == "evolved" else None
-        if isinstance(file, str):
-            training = read_rank_file(file).training
-            topics, seeded_topics = (topic_ids(training, key, file) for key in ("topics", "seeded_topics"))
-            web = training.get("web_fingerprint")
-            records[str(choice)] = Record(topics, seeded_topics, web if isinstance(web, str) else None)
+    for strategy, file, found in evolved_files(strategies):
+        topics, seeded_topics = (topic_ids(found.training, key, file) for key in ("topics", "seeded_topics"))
+        web = found.training.get("web_fingerprint")
+        records[strategy] = Record(topics, seeded_topics, web if isinstance(web, str) else None)
     return records
 
 

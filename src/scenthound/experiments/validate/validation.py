@@ -62,7 +62,7 @@ from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.evolved import Evolved
 from scenthound.strategies.rank_file import STUDY_RELEVANCE
-from scenthound.strategies.rank_function import RankFunction
+from scenthound.strategies.rank_function import RankByRules
 from scenthound.topics.files import read_topics
 
 PROTOCOL = "johnson2003"
@@ -278,7 +278,7 @@ def _notes(settings: ValidationSettings, wanted_budgets: tuple[int, ...], n_page
         )
     for strategy in settings.strategies:
         made = STRATEGIES.make(strategy)
-        if isinstance(made, RankFunction) and made.threshold != settings.threshold:
+        if isinstance(made, RankByRules) and made.threshold != settings.threshold:
             yield (
                 f"{strategy} treats pages as good from a relevance of {made.threshold} on; the validation uses "
                 f"{settings.threshold}."
@@ -301,16 +301,15 @@ def validate(
     workers: WorkersLike = None,
     progress: Progress = silent,
 ) -> Validation:
-    """Make and measure all crawls that are not in the folder `cache`, and test the findings of the study.
+    """Make the crawls that are not in the folder `cache`, measure all, and test the findings of the study.
 
     `large_option` is what a message calls the size of the large seed set.
     """
     planned = plan(replace(settings.experiment, repeats=1), recorded)
     for _, start in planned:
         check_seeds(start, settings.budgets[0], large_option)
-    measured = measured_rounds(recorded, settings, planned, cache=cache, workers=workers, progress=progress)
-    measurements = Measurements.of(settings, measured.rounds)
-    crawls_per_round = len(settings.all_strategies) * len(SEED_SETS)
+    rounds = measured_rounds(recorded, settings, planned, cache=cache, workers=workers, progress=progress)
+    measurements = Measurements.of(settings, rounds)
     return Validation(
         settings=settings,
         web=(recorded.path or Path()).resolve(),
@@ -320,6 +319,6 @@ def validate(
         measurements=measurements,
         findings=tuple(find(settings, measurements)),
         notes=notes,
-        n_crawls=len(measured.rounds) * crawls_per_round,
-        n_made=measured.n_new * crawls_per_round,
+        n_crawls=len(rounds) * len(settings.all_strategies) * len(SEED_SETS),
+        n_made=sum(each.n_made for each in rounds),
     )

@@ -22,9 +22,9 @@ from scenthound.errors import ScenthoundError
 from scenthound.experiments.findings import Claim, PendingClaim, cannot_be_asked, is_more
 from scenthound.experiments.search.methods import parse_search
 from scenthound.experiments.statistics import MIN_SEEDS, MIN_TOPICS, PairedSample
+from scenthound.experiments.validate.settings import evolved_files
 from scenthound.model import FloatArray
-from scenthound.strategies.base import STRATEGIES
-from scenthound.strategies.rank_file import RankFile, read_rank_file, topic_ids
+from scenthound.strategies.rank_file import RankFile, topic_ids
 from scenthound.strategies.rank_rules import SCORE_NAMES, RankRules
 
 #: Our interpretation of "far above".
@@ -62,9 +62,6 @@ class SearchSize(NamedTuple):
         crawls = f"{self.crawls} crawl{'s' if self.crawls != 1 else ''} of each"
         return f"{self.individuals} individuals, {self.generations} generations and {crawls}"
 
-    def is_smaller(self, other: "SearchSize") -> bool:
-        return any(own < theirs for own, theirs in zip(self, other, strict=True))
-
 
 #: johnson2003 section 3.
 OF_THE_STUDY = SearchSize(individuals=50, generations=50, crawls=3)
@@ -80,18 +77,12 @@ class SearchResult:
 
 
 def search_results(strategies: Sequence[str]) -> list[SearchResult]:
-    """The searches whose best individuals are among the strategies. Other individuals of a search do not count; neither
-    does `evolved` without a file, the published individual."""
-    results = []
-    for text in strategies:
-        choice = STRATEGIES.parse(text)
-        file = STRATEGIES.values(choice).get("file") if choice.name == "evolved" else None
-        if isinstance(file, str):
-            found = read_rank_file(file)
-            if found.training.get("individual", 1) == 1:
-                topics = topic_ids(found.training, "topics", file)
-                results.append(SearchResult(found.rules, _size(found), topics))
-    return results
+    """The searches whose best individuals are among the strategies. Other individuals of a search do not count."""
+    return [
+        SearchResult(found.rules, _size(found), topic_ids(found.training, "topics", file))
+        for _, file, found in evolved_files(strategies)
+        if found.training.get("individual", 1) == 1
+    ]
 
 
 def _size(file: RankFile) -> SearchSize | None:
@@ -128,24 +119,23 @@ def _weights(searches: Sequence[SearchResult]) -> tuple[FloatArray, str]:
         by_topics.setdefault(search.topics, []).append(search)
     sizes = {len(group) for group in by_topics.values()}
     are_alike = len({(search.rules.split_by, search.rules.bounds) for search in searches}) == 1
+    groups: list[Sequence[SearchResult]] = [*by_topics.values()]
+    reason = ""
     if not are_alike:
-        return _one_row(searches[:1]), "The rules of the searches are split in different ways."
-    if len(sizes) > 1:
-        return _one_row(searches), "There are not equally many searches for each topic."
-    weights = np.array([[search.rules.weights for search in group] for group in by_topics.values()])
-    return weights, _too_small(searches) or _too_few(*weights.shape[:2])
-
-
-def _one_row(searches: Sequence[SearchResult]) -> FloatArray:
-    return np.array([[search.rules.weights for search in searches]])
+        groups, reason = [searches[:1]], "The rules of the searches are split in different ways."
+    elif len(sizes) > 1:
+        groups, reason = [searches], "There are not equally many searches for each topic."
+    weights = np.array([[search.rules.weights for search in group] for group in groups])
+    return weights, reason or _too_small(searches) or _too_few(*weights.shape[:2])
 
 
 def _too_small(searches: Sequence[SearchResult]) -> str:
-    sizes = [search.size for search in searches]
-    if None in sizes:
-        return "A file does not say how large its search was."
-    smaller = next((size for size in sizes if size is not None and size.is_smaller(OF_THE_STUDY)), None)
-    return "" if smaller is None else f"A search is of {smaller}, and the study's was of {OF_THE_STUDY}."
+    for size in (search.size for search in searches):
+        if size is None:
+            return "A file does not say how large its search was."
+        if any(own < of_study for own, of_study in zip(size, OF_THE_STUDY, strict=True)):
+            return f"A search is of {size}, and the study's was of {OF_THE_STUDY}."
+    return ""
 
 
 def _too_few(n_topics: int, n_searches: int) -> str:

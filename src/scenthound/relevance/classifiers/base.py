@@ -16,13 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan
-from typing import Protocol
 
 import numpy as np
 
 from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.model import BoolArray, FloatArray
 from scenthound.registry import NamedValue
+from scenthound.relevance.features import Features, Presence
 from scenthound.text.vectors import TermRows
 
 
@@ -42,15 +42,24 @@ class Labelled:
                 f"{n_pages - n_positives:,}."
             )
 
+    def presence(self) -> Presence:
+        return Presence.counted_in(self.rows, self.is_positive, self.n_words)
 
-class Judge(Protocol):
+    def strongest(self, most: int, *, normalize: bool) -> Features:
+        """The words with the highest chi-square."""
+        return Features.strongest_in(self.presence(), self.n_words, most, normalize=normalize)
+
+
+class Judge(ABC):
     """A trained judge."""
 
+    @abstractmethod
     def scores(self, pages: TermRows) -> FloatArray:
         """A number for each page; the higher it is, the more likely the page belongs to the topic."""
 
     def accepts(self, pages: TermRows) -> BoolArray:
         """Whether each page belongs to the topic."""
+        return self.scores(pages) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +75,7 @@ def vote(accepted: Sequence[BoolArray]) -> BoolArray:
     """Whether more than half of the judges accept each page, as in the harvest rate of wang2009."""
     if not len(accepted):
         raise InvalidParameter("A vote needs the decisions of at least one judge.")
-    majority: BoolArray = 2 * np.sum(accepted, axis=0) > len(accepted)
-    return majority
+    return 2 * np.sum(accepted, axis=0) > len(accepted)
 
 
 @dataclass(frozen=True, slots=True)

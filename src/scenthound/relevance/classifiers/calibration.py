@@ -32,12 +32,12 @@ FOLDS = 5
 LEAST_PAGES = 2
 #: Halvings of the interval in which the threshold is searched: more than a float can resolve.
 HALVINGS = 100
-#: The threshold is searched within so many standard deviations of the means.
+#: The threshold is searched within this many standard deviations of the means.
 WIDEST = 40.0
 
 
 @dataclass(frozen=True, slots=True)
-class CalibratedJudge:
+class CalibratedJudge(Judge):
     """A judge with a threshold of its own."""
 
     judge: Judge
@@ -47,8 +47,7 @@ class CalibratedJudge:
         return self.judge.scores(pages)
 
     def accepts(self, pages: TermRows) -> BoolArray:
-        accepted: BoolArray = self.scores(pages) > self.threshold
-        return accepted
+        return self.scores(pages) > self.threshold
 
 
 def calibrated(kind: JudgeKind, labelled: Labelled, share: float) -> CalibratedJudge:

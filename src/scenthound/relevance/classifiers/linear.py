@@ -27,8 +27,8 @@ import numpy as np
 
 from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.registry import Bounds
-from scenthound.relevance.classifiers.base import JudgeKind, Labelled
-from scenthound.relevance.features import Features, Presence
+from scenthound.relevance.classifiers.base import Judge, JudgeKind, Labelled
+from scenthound.relevance.features import Features
 from scenthound.text.vectors import TermRows
 
 Length = Literal["page", "none"]
@@ -44,12 +44,9 @@ def best_threshold(scores: FloatArray, is_positive: BoolArray) -> float:
     found = np.cumsum(is_positive[order])[cuts]
     f1 = 2 * found / (cuts + 1 + is_positive.sum())
     best = cuts[np.argmax(f1)]
-    return midway(float(ranked[best + 1]), float(ranked[best]))
-
-
-def midway(low: float, high: float) -> float:
-    """The mean of two scores; the higher one if no number is between them."""
+    low, high = float(ranked[best + 1]), float(ranked[best])
     middle = low + (high - low) / 2
+    # Perhaps no number is between them.
     return middle if middle > low else high
 
 
@@ -66,15 +63,14 @@ def correlation(with_positive: IntArray, with_negative: IntArray, n_positives: i
     c, d = n_positives - a, n_negatives - b
     below = np.sqrt((a + c) * (b + d) * (a + b) * (c + d))
     above = (a * d - b * c) * np.sqrt(n_positives + n_negatives)
-    result: FloatArray = np.divide(above, below, out=np.zeros(len(a)), where=below > 0)
-    return result
+    return np.divide(above, below, out=np.zeros(len(a)), where=below > 0)
 
 
 class TopicWords:
     """Words selected from labelled pages, numbered from 0 by decreasing correlation."""
 
     def __init__(self, labelled: Labelled, most: int, length: Length) -> None:
-        presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)
+        presence = labelled.presence()
         strengths = presence.strengths(correlation)
         best = np.argsort(-strengths, kind="stable")[:most]
         best = best[strengths[best] > 0]
@@ -95,13 +91,12 @@ class TopicWords:
             # Most pages have no topic words, so their length is not needed.
             n_words = np.diff(rows.offset)
             on_topic = np.flatnonzero(n_words).astype(np.int32)
-            weights = weights / np.repeat(self._lengths(pages.take(on_topic)), n_words[on_topic])
+            known = pages.take(on_topic)
+            all_weights = known.count * self._idf.take(known.term, mode="clip")
+            # Lengths are positive, because no topic word is in every labelled page.
+            lengths = np.sqrt(known.row_sums(all_weights * all_weights))
+            weights = weights / np.repeat(lengths, n_words[on_topic])
         return TermRows(rows.offset, rows.term - 1, rows.count), weights
-
-    def _lengths(self, pages: TermRows) -> FloatArray:
-        """Positive, because no topic word is in every labelled page."""
-        weights = pages.count * self._idf.take(pages.term, mode="clip")
-        return np.sqrt(pages.row_sums(weights * weights))
 
 
 #: menczer2001: "the best 50 features for each topic".
@@ -122,12 +117,14 @@ class LinearKind(JudgeKind):
     def trained(self, labelled: Labelled) -> "LinearJudge":
         words = TopicWords(labelled, self.words, self.length)
         rows, values = words.vectors(labelled.rows)
-        weights = self.weights(_dense(rows, values, len(words)), labelled.is_positive)
+        dense = np.zeros((len(rows), len(words)))
+        dense[np.repeat(np.arange(len(rows)), np.diff(rows.offset)), rows.term] = values
+        weights = self.weights(dense, labelled.is_positive)
         return LinearJudge(words, weights, best_threshold(_scores(rows, values, weights), labelled.is_positive))
 
 
 @dataclass(frozen=True, slots=True)
-class LinearJudge:
+class LinearJudge(Judge):
     """A weight for each topic word and a threshold."""
 
     words: TopicWords
@@ -139,19 +136,11 @@ class LinearJudge:
         return _scores(*self.words.vectors(pages), self.weights)
 
     def accepts(self, pages: TermRows) -> BoolArray:
-        accepted: BoolArray = self.scores(pages) >= self.threshold
-        return accepted
+        return self.scores(pages) >= self.threshold
 
 
 def _scores(rows: TermRows, values: FloatArray, weights: FloatArray) -> FloatArray:
     return rows.row_sums(values * weights[rows.term])
-
-
-def _dense(rows: TermRows, values: FloatArray, n_words: int) -> FloatArray:
-    """A dense matrix, with a column for each topic word."""
-    dense = np.zeros((len(rows), n_words))
-    dense[np.repeat(np.arange(len(rows)), np.diff(rows.offset)), rows.term] = values
-    return dense
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,5 +226,4 @@ class ExponentiatedGradient(LinearKind):
 
 def _shares(exponents: FloatArray) -> FloatArray:
     powers = np.exp(exponents - exponents.max())
-    shares: FloatArray = powers / powers.sum()
-    return shares
+    return powers / powers.sum()

@@ -28,9 +28,9 @@ import numpy as np
 from scenthound.errors import MissingExtra
 from scenthound.model import BoolArray, FloatArray, LongArray
 from scenthound.registry import Bounds
-from scenthound.relevance.classifiers.base import JudgeKind, Labelled
+from scenthound.relevance.classifiers.base import Judge, JudgeKind, Labelled
 from scenthound.relevance.classifiers.support_vectors import WANG2009_WORDS
-from scenthound.relevance.features import Features, Presence
+from scenthound.relevance.features import Features
 from scenthound.text.vectors import TermRows
 
 Width = Literal["range", "john_langley"]
@@ -65,15 +65,13 @@ class Values:
 
     def ranges(self) -> FloatArray:
         """The difference between the largest and the smallest value of each word."""
-        ranges: FloatArray = self.value[self.offset[1:] - 1] - self.value[self.offset[:-1]]
-        return ranges
+        return self.value[self.offset[1:] - 1] - self.value[self.offset[:-1]]
 
     def gaps(self) -> FloatArray:
         """The mean gap between different values of each word."""
         n_gaps = np.diff(self.offset) - 1
         ranges = self.ranges()
-        gaps: FloatArray = np.divide(ranges, n_gaps, out=np.full(len(ranges), DEFAULT_GAP), where=n_gaps > 0)
-        return gaps
+        return np.divide(ranges, n_gaps, out=np.full(len(ranges), DEFAULT_GAP), where=n_gaps > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +92,16 @@ class ClassKernels:
         distances = np.abs(np.repeat(value, lengths) - self.values.value[indices])
         times, widths = self.values.times[indices], np.repeat(self.widths[word], lengths)
         if self.gaps is None:
-            return self._log_density(distances / widths, times, starts, lengths) - np.log(self.widths[word])
-        return self._log_mass(distances, np.repeat(self.gaps[word], lengths) / 2, widths, times, starts)
-
-    def _log_density(self, z: FloatArray, times: FloatArray, starts: LongArray, lengths: LongArray) -> FloatArray:
-        # The power of the nearest kernel is factored out, so that distant values do not underflow.
-        nearest = np.minimum.reduceat(z, starts)
-        powers = times * np.exp((np.repeat(nearest, lengths) ** 2 - z**2) / 2)
-        total: FloatArray = np.log(np.add.reduceat(powers, starts) / self.n_pages) - nearest**2 / 2 - log(2 * pi) / 2
-        return total
-
-    def _log_mass(
-        self, distance: FloatArray, half: FloatArray, width: FloatArray, times: FloatArray, starts: LongArray
-    ) -> FloatArray:
+            z = distances / widths
+            # The power of the nearest kernel is factored out, so that distant values do not underflow.
+            nearest = np.minimum.reduceat(z, starts)
+            powers = times * np.exp((np.repeat(nearest, lengths) ** 2 - z**2) / 2)
+            density = np.log(np.add.reduceat(powers, starts) / self.n_pages) - nearest**2 / 2 - log(2 * pi) / 2
+            return density - np.log(self.widths[word])
+        half = np.repeat(self.gaps[word], lengths) / 2
         # Both ends are computed in the left tail, where small differences are not lost next to 1.
-        mass = times * (_normal(-(distance - half) / width) - _normal(-(distance + half) / width))
-        total: FloatArray = np.log(np.maximum(np.add.reduceat(mass, starts) / self.n_pages, LEAST_LIKELIHOOD))
-        return total
+        mass = times * (_normal(-(distances - half) / widths) - _normal(-(distances + half) / widths))
+        return np.log(np.maximum(np.add.reduceat(mass, starts) / self.n_pages, LEAST_LIKELIHOOD))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +119,9 @@ class Kernels:
 
         def of_class(of_it: BoolArray, n_pages: int) -> ClassKernels:
             at = Values.of(word[of_it], values[of_it], n_pages, n_words)
-            return ClassKernels(at, n_pages, _widths(at, n_pages, gaps), gaps)
+            root = sqrt(n_pages)
+            widths = np.full(n_words, 1 / root) if gaps is None else np.maximum(at.ranges() / root, gaps / 6)
+            return ClassKernels(at, n_pages, widths, gaps)
 
         n_positives = int(is_positive.sum())
         return cls(of_class(of_positive, n_positives), of_class(~of_positive, len(rows) - n_positives))
@@ -140,21 +133,13 @@ class Kernels:
         return self.positive.log_likelihood(word, value) - self.negative.log_likelihood(word, value)
 
 
-def _widths(values: Values, n_pages: int, gaps: FloatArray | None) -> FloatArray:
-    if gaps is None:
-        return np.full(len(values.offset) - 1, 1 / sqrt(n_pages))
-    widths: FloatArray = np.maximum(values.ranges() / sqrt(n_pages), gaps / 6)
-    return widths
-
-
 def _normal(z: FloatArray) -> FloatArray:
     """The cumulative distribution function of the normal distribution."""
     try:
         from scipy.special import ndtr
     except ImportError:
         raise MissingExtra.named("learn", "The judge naive_bayes") from None
-    share: FloatArray = ndtr(z)
-    return share
+    return ndtr(z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,26 +153,22 @@ class NaiveBayes(JudgeKind):
     width: Width = "range"
 
     def trained(self, labelled: Labelled) -> "BayesJudge":
-        presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)
-        features = Features.strongest_in(presence, labelled.n_words, self.words, normalize=False)
+        features = labelled.strongest(self.words, normalize=False)
         rows, values = features.row_vectors(labelled.rows)
         kernels = Kernels.at(rows, values, labelled.is_positive, len(features.words), self.width)
-        prior = log(presence.n_positives / presence.n_negatives)
+        prior = log(kernels.positive.n_pages / kernels.negative.n_pages)
         absent = kernels.evidence(np.arange(len(features.words)), np.zeros(len(features.words)))
         return BayesJudge(features, kernels, absent, prior + float(absent.sum()))
 
 
 @dataclass(frozen=True, slots=True)
-class BayesJudge:
+class BayesJudge(Judge):
     """`absent` is the evidence of each word's absence, `empty_page` the log odds of a page without any word."""
 
     features: Features
     kernels: Kernels
     absent: FloatArray
     empty_page: float
-
-    def accepts(self, pages: TermRows) -> BoolArray:
-        return self.scores(pages) > 0
 
     def scores(self, pages: TermRows) -> FloatArray:
         """`ln P(+ | page) - ln P(- | page)` of each page."""

@@ -16,11 +16,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from scenthound.errors import MissingExtra
-from scenthound.model import BoolArray, FloatArray
+from scenthound.model import FloatArray
 from scenthound.registry import Bounds
-from scenthound.relevance.classifiers.base import JudgeKind, Labelled
+from scenthound.relevance.classifiers.base import Judge, JudgeKind, Labelled
 from scenthound.relevance.classifiers.support_vectors import WANG2009_WORDS
-from scenthound.relevance.features import Features, Presence
+from scenthound.relevance.features import Features
 from scenthound.text.vectors import TermRows
 
 TRAINING_SEED = 0
@@ -47,8 +47,7 @@ class NeuralNet(JudgeKind):
     group: Annotated[int, Bounds(1)] = 16
 
     def trained(self, labelled: Labelled) -> "NetJudge":
-        presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)
-        features = Features.strongest_in(presence, labelled.n_words, self.words, normalize=self.normalize)
+        features = labelled.strongest(self.words, normalize=self.normalize)
         net = self._learnt(features, labelled)
         (into, out), (bias_into, bias_out) = net.coefs_, net.intercepts_
         return NetJudge(features, into, bias_into, out[:, 0], float(bias_out[0]))
@@ -57,22 +56,15 @@ class NeuralNet(JudgeKind):
         try:
             from scipy.sparse import csr_matrix
             from sklearn.exceptions import ConvergenceWarning
+            from sklearn.neural_network import MLPClassifier
         except ImportError:
             raise MissingExtra.named("learn", "The judge neural_net") from None
         rows, values = features.row_vectors(labelled.rows)
         pages = csr_matrix((values, rows.term, rows.offset), shape=(len(rows), len(features.idf)))
-        with warnings.catch_warnings():
-            # The study stops after the last epoch, too.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return self._net(labelled.is_positive).fit(pages, labelled.is_positive)
-
-    def _net(self, is_positive: BoolArray) -> Any:
-        from sklearn.neural_network import MLPClassifier
-
-        n_positives, n_pages = int(is_positive.sum()), len(is_positive)
+        n_positives, n_pages = int(labelled.is_positive.sum()), len(rows)
         validates = min(n_positives, n_pages - n_positives) >= LEAST_TO_VALIDATE
         n_learnt = n_pages - int(np.ceil(self.validation * n_pages)) if validates else n_pages
-        return MLPClassifier(
+        net = MLPClassifier(
             hidden_layer_sizes=(self.hidden,),
             activation="logistic",
             solver="sgd",
@@ -87,10 +79,14 @@ class NeuralNet(JudgeKind):
             tol=TOLERANCE,
             random_state=TRAINING_SEED,
         )
+        with warnings.catch_warnings():
+            # The study stops after the last epoch, too.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return net.fit(pages, labelled.is_positive)
 
 
 @dataclass(frozen=True, slots=True)
-class NetJudge:
+class NetJudge(Judge):
     """A trained network: the weights from features to hidden units, and from these to the output unit."""
 
     features: Features
@@ -99,21 +95,10 @@ class NetJudge:
     out: FloatArray
     bias_out: float
 
-    def accepts(self, pages: TermRows) -> BoolArray:
-        """Whether the logistic output is above 1/2."""
-        accepted: BoolArray = self.scores(pages) > 0
-        return accepted
-
     def scores(self, pages: TermRows) -> FloatArray:
-        """The input of the output unit: the log odds of its output."""
+        """The input of the output unit: the log odds of its output, which is above 1/2 for accepted pages."""
         rows, values = self.features.row_vectors(pages)
         sums = [rows.row_sums(values * unit[rows.term]) for unit in self.into.T]
-        hidden = _logistic(np.stack(sums, axis=1) + self.bias_into)
-        outputs: FloatArray = hidden @ self.out + self.bias_out
-        return outputs
-
-
-def _logistic(x: FloatArray) -> FloatArray:
-    # `logaddexp` does not overflow.
-    activation: FloatArray = np.exp(-np.logaddexp(0.0, -x))
-    return activation
+        # The logistic function; `logaddexp` does not overflow.
+        hidden = np.exp(-np.logaddexp(0.0, -(np.stack(sums, axis=1) + self.bias_into)))
+        return hidden @ self.out + self.bias_out

@@ -7,10 +7,10 @@ study, the relevance model is one of its own judges. `normalize` scales vectors 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from scenthound.model import BoolArray, FloatArray
+from scenthound.model import FloatArray
 from scenthound.registry import Bounds
-from scenthound.relevance.classifiers.base import JudgeKind, Labelled
-from scenthound.relevance.features import Features, Presence
+from scenthound.relevance.classifiers.base import Judge, JudgeKind, Labelled
+from scenthound.relevance.features import Features
 from scenthound.relevance.svm import LinearMachine
 from scenthound.text.vectors import TermRows
 
@@ -30,8 +30,7 @@ class SupportVectors(JudgeKind):
     normalize: bool = True
 
     def trained(self, labelled: Labelled) -> "PlaneJudge":
-        presence = Presence.counted_in(labelled.rows, labelled.is_positive, labelled.n_words)
-        features = Features.strongest_in(presence, labelled.n_words, self.words, normalize=self.normalize)
+        features = labelled.strongest(self.words, normalize=self.normalize)
         rows, values = features.row_vectors(labelled.rows)
         solver = LinearMachine(self.cost, "The judge svm")
         pages = solver.matrix(values, rows.term, rows.offset, len(features.idf))
@@ -39,7 +38,7 @@ class SupportVectors(JudgeKind):
 
 
 @dataclass(frozen=True, slots=True)
-class PlaneJudge:
+class PlaneJudge(Judge):
     """A trained machine: the weight of each feature, by its number, and a bias."""
 
     features: Features
@@ -50,6 +49,3 @@ class PlaneJudge:
         """The margin of each page."""
         rows, values = self.features.row_vectors(pages)
         return rows.row_sums(values * self.plane[rows.term]) + self.bias
-
-    def accepts(self, pages: TermRows) -> BoolArray:
-        return self.scores(pages) > 0

@@ -23,7 +23,9 @@ def source_of(path: Path) -> Source:
         return CrawlSource.of(path)
     start = first_bytes(path)
     if start.startswith(PARQUET_MAGIC):
-        return ParquetFile(path)
-    if start.startswith(WARC_MAGIC) or WARC_SUFFIXES & set(path.suffixes):
-        return WarcFile(path)
-    return JsonLinesFile(path)
+        kind: type[Source] = ParquetFile
+    elif start.startswith(WARC_MAGIC) or WARC_SUFFIXES & set(path.suffixes):
+        kind = WarcFile
+    else:
+        kind = JsonLinesFile
+    return kind(path, path.stat().st_size)

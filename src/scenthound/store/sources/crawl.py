@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from scenthound.store.archive import ArchiveEnd
 from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
-from scenthound.store.sources.records import ReadOptions, chunked, reason_not_wanted
+from scenthound.store.sources.records import Chunk, ReadOptions, Source, chunked, reason_not_wanted
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.store.warc_format import WarcRecord
 from scenthound.web.fetch import location_of
@@ -27,16 +27,18 @@ FROM_RECORDED_WEB = "page that the crawl read from a recorded web"
 class CrawledPage(NamedTuple):
     """An archived page with its final URL and the URL that was requested."""
 
-    record: WarcRecord
+    archived: WarcRecord
     url: str
     requested_url: str
     location: str
 
-    def raw_page(self) -> RawPage:
+    def record(self, options: ReadOptions) -> RawRecord:
+        if unwanted := reason_not_wanted({}, options):
+            return Skipped(unwanted, self.location)
         return RawPage(
             self.url,
-            html=self.record.content,
-            charset=self.record.charset,
+            html=self.archived.content,
+            charset=self.archived.charset,
             aliases=(self.requested_url,) if self.requested_url != self.url else (),
             location=self.location,
             is_visited=True,
@@ -47,39 +49,23 @@ Found = CrawledPage | RawRedirect | Skipped
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlChunk:
-    """Pages are decompressed where the chunk is sent."""
+class CrawlSource(Source):
+    """Pages are decompressed where their chunk is sent."""
 
-    found: list[Found]
-    bytes_read: int
-
-    def records(self, options: ReadOptions) -> Iterator[RawRecord]:
-        unwanted = reason_not_wanted({}, options)
-        for found in self.found:
-            if not isinstance(found, CrawledPage):
-                yield found
-            else:
-                yield Skipped(unwanted, found.location) if unwanted else found.raw_page()
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlSource:
-    path: Path
     end: ArchiveEnd
-    size_bytes: int
 
     @classmethod
     def of(cls, folder: Path) -> "CrawlSource":
         with StoredCrawl.open(folder) as crawl:
             end = crawl.archive_end()
-            return cls(folder, end, crawl.archive.size_bytes(end))
+            return cls(folder, crawl.archive.size_bytes(end), end)
 
-    def chunks(self, _options: ReadOptions) -> Iterator[CrawlChunk]:
+    def chunks(self, _options: ReadOptions) -> Iterator[Chunk]:
         bytes_read = 0
         with StoredCrawl.open(self.path) as crawl:
             for found in chunked(self._found(crawl), _body_bytes):
                 bytes_read += sum(length for length, _ in found)
-                yield CrawlChunk([record for _, record in found], bytes_read)
+                yield Chunk([record for _, record in found], bytes_read)
 
     def _found(self, crawl: StoredCrawl) -> Iterator[tuple[int, Found]]:
         """Each record and its length in the archive."""
@@ -101,7 +87,7 @@ class CrawlSource:
 
 
 def _body_bytes(item: tuple[int, Found]) -> int:
-    return len(item[1].record.body) if isinstance(item[1], CrawledPage) else 0
+    return len(item[1].archived.body) if isinstance(item[1], CrawledPage) else 0
 
 
 def _no_page(record: WarcRecord, location: str) -> RawRedirect | Skipped:

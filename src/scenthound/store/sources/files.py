@@ -6,9 +6,8 @@ Parquet file whose end cannot be read is refused.
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BufferedIOBase
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -19,8 +18,9 @@ from scenthound.store.sources.records import (
     CHUNK_BYTES,
     CHUNK_RECORDS,
     PAGE_FIELDS,
+    Chunk,
     ReadOptions,
-    SourceFile,
+    Source,
     chunked,
     record_of,
 )
@@ -28,34 +28,29 @@ from scenthound.store.sources.records import (
 #: A longer line is not a page but a file of another kind, and would fill the memory.
 MAX_LINE_BYTES = 64 << 20
 
-#: A line or row of a file with its location, or why it cannot be read.
-Item = tuple[str, bytes | dict[str, Any] | Skipped]
+
+class Fields(NamedTuple):
+    """A line or row of a file with its location."""
+
+    location: str
+    content: bytes | dict[str, Any]
+
+    def record(self, options: ReadOptions) -> RawRecord:
+        try:
+            fields = orjson.loads(self.content) if isinstance(self.content, bytes) else self.content
+        except orjson.JSONDecodeError:
+            return Skipped("not JSON", self.location)
+        return record_of(fields, self.location, options)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemsChunk:
-    items: list[Item]
-    bytes_read: int
-
-    def records(self, options: ReadOptions) -> Iterator[RawRecord]:
-        for location, item in self.items:
-            if isinstance(item, Skipped):
-                yield item
-                continue
-            try:
-                yield record_of(orjson.loads(item) if isinstance(item, bytes) else item, location, options)
-            except orjson.JSONDecodeError:
-                yield Skipped("not JSON", location)
-
-
-class JsonLinesFile(SourceFile):
-    def chunks(self, _options: ReadOptions) -> Iterator[ItemsChunk]:
+class JsonLinesFile(Source):
+    def chunks(self, _options: ReadOptions) -> Iterator[Chunk]:
         with opened(self.path) as source:
             lines = self._lines(source.content)
-            for items in chunked(lines, lambda item: len(item[1]) if isinstance(item[1], bytes) else 0):
-                yield ItemsChunk(items, source.file.tell())
+            for items in chunked(lines, lambda line: len(line.content) if isinstance(line, Fields) else 0):
+                yield Chunk(items, source.file.tell())
 
-    def _lines(self, content: BufferedIOBase) -> Iterator[Item]:
+    def _lines(self, content: BufferedIOBase) -> Iterator[Fields | Skipped]:
         """The lines that are not blank."""
         number = 0
         try:
@@ -65,17 +60,17 @@ class JsonLinesFile(SourceFile):
                 if number == 1:
                     line = line.removeprefix(codecs.BOM_UTF8)
                 if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
-                    yield location, Skipped("line too long", location)
+                    yield Skipped("line too long", location)
                     while line and not line.endswith(b"\n"):
                         line = content.readline(MAX_LINE_BYTES)
                 elif not line.isspace():
-                    yield location, line
+                    yield Fields(location, line)
         except DAMAGE as reason:
-            yield "", Skipped("damaged file", f"{self.path.name}, after line {number}: {reason}")
+            yield Skipped("damaged file", f"{self.path.name}, after line {number}: {reason}")
 
 
-class ParquetFile(SourceFile):
-    def chunks(self, options: ReadOptions) -> Iterator[ItemsChunk]:
+class ParquetFile(Source):
+    def chunks(self, options: ReadOptions) -> Iterator[Chunk]:
         try:
             import pyarrow
             import pyarrow.parquet
@@ -94,33 +89,33 @@ class ParquetFile(SourceFile):
                 yield from self._group(file, group, first_row, options)
                 first_row += file.metadata.row_group(group).num_rows
 
-    def _group(self, file: Any, group: int, first_row: int, options: ReadOptions) -> Iterator[ItemsChunk]:
+    def _group(self, file: Any, group: int, first_row: int, options: ReadOptions) -> Iterator[Chunk]:
         wanted = {*PAGE_FIELDS, *(name for name, _ in options.where)}
         columns = [name for name in file.schema_arrow.names if name in wanted]
         try:
             for batch in file.iter_batches(batch_size=CHUNK_RECORDS, row_groups=[group], columns=columns):
                 for part in _parts(batch):
                     last_row = first_row + len(part) - 1
-                    yield ItemsChunk(self._rows(part, first_row), self._bytes_read(file, last_row))
+                    yield Chunk(self._rows(part, first_row), self._bytes_read(file, last_row))
                     first_row = last_row + 1
         except Exception as reason:  # noqa: BLE001 - pyarrow raises many kinds; none may lose what came before
             why = str(reason).partition("\n")[0]
             damage = Skipped("damaged file", f"{self.path.name}, after row {first_row - 1}: {why}")
-            yield ItemsChunk([("", damage)], self._bytes_read(file, first_row))
+            yield Chunk([damage], self._bytes_read(file, first_row))
 
     def _bytes_read(self, file: Any, last_row: int) -> int:
         """An estimate: rows have many sizes, but no reader knows how much of the file a row took."""
         return int(self.size_bytes * last_row // file.metadata.num_rows)
 
-    def _rows(self, batch: Any, first_row: int) -> list[Item]:
+    def _rows(self, batch: Any, first_row: int) -> list[Fields | Skipped]:
         location = f"{self.path.name}, row {first_row}"
         try:
             rows = batch.to_pylist()
         except (ArithmeticError, ValueError):
             if len(batch) == 1:
-                return [(location, Skipped("values that cannot be read", location))]
+                return [Skipped("values that cannot be read", location)]
             return [row for i in range(len(batch)) for row in self._rows(batch.slice(i, 1), first_row + i)]
-        return [(f"{self.path.name}, row {number}", row) for number, row in enumerate(rows, first_row)]
+        return [Fields(f"{self.path.name}, row {number}", row) for number, row in enumerate(rows, first_row)]
 
 
 def _parts(batch: Any) -> Iterator[Any]:

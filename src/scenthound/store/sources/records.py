@@ -5,10 +5,14 @@ A record in JSON Lines or Parquet has the fields `url`, and `html` or `text`; op
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
+
+import msgspec
+from msgspec import Meta
 
 from scenthound.store.batches import RawPage, RawRecord, Skipped
 from scenthound.web.decode import decode_html
@@ -26,33 +30,32 @@ class ReadOptions:
     where: tuple[tuple[str, str], ...] = ()
 
 
-class Chunk(Protocol):
-    @property
-    def bytes_read(self) -> int:
-        """How much of the file was read when the chunk was full, compressed as it is."""
-        ...
+class Unread(Protocol):
+    """What is decoded to a record where its chunk is sent."""
 
-    def records(self, options: ReadOptions) -> Iterable[RawRecord]: ...
+    def record(self, options: ReadOptions) -> RawRecord: ...
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile:
+class Chunk:
+    """A part of a source. `bytes_read` is how much of the source was read by then, compressed as it is."""
+
+    items: Sequence[RawRecord | Unread]
+    bytes_read: int
+
+    def records(self, options: ReadOptions) -> Iterator[RawRecord]:
+        for item in self.items:
+            yield item if isinstance(item, RawRecord) else item.record(options)
+
+
+@dataclass(frozen=True, slots=True)
+class Source(ABC):
+    """A file or a folder with pages, and its bytes, compressed as they are."""
+
     path: Path
+    size_bytes: int
 
-    @property
-    def size_bytes(self) -> int:
-        return self.path.stat().st_size
-
-
-class Source(Protocol):
-    @property
-    def path(self) -> Path: ...
-
-    @property
-    def size_bytes(self) -> int:
-        """Of the file itself, compressed as it is."""
-        ...
-
+    @abstractmethod
     def chunks(self, options: ReadOptions) -> Iterator[Chunk]: ...
 
 
@@ -79,6 +82,8 @@ PAGE_FIELDS = ("url", "html", "text", "title", "aliases", "topics", "links", "le
 NOT_WANTED = "not wanted"
 
 Span = tuple[int, int]
+_SPANS = "a list of spans [start, end]"
+_Spans = list[tuple[Annotated[int, Meta(ge=0)], Annotated[int, Meta(ge=0)]]] | None
 
 
 class _WrongType(Exception):
@@ -110,12 +115,13 @@ def _spelled(value: object) -> str:
 
 
 def _page_of(fields: Mapping[str, object], location: str, options: ReadOptions) -> RawRecord:
-    url, html, text = _text(fields, "url"), _html(fields), _text(fields, "text")
+    url, html, text = _text(fields, "url"), fields.get("html"), _text(fields, "text")
+    html = html if isinstance(html, bytes) else _text(fields, "html")
     if not url:
         return Skipped("no url", location)
     if html is None and text is None:
         return Skipped("neither html nor text", location)
-    leak = _spans(fields, "leak") if options.without_leaks else []
+    leak = _spans(fields) if options.without_leaks else []
     if leak and html is not None:
         html = without_spans(decode_html(html) if isinstance(html, bytes) else html, leak)
     elif leak and text is not None:
@@ -132,43 +138,27 @@ def _page_of(fields: Mapping[str, object], location: str, options: ReadOptions) 
     )
 
 
-def _html(fields: Mapping[str, object]) -> str | bytes | None:
-    html = fields.get("html")
-    return html if isinstance(html, bytes) else _text(fields, "html")
-
-
 def _text(fields: Mapping[str, object], name: str) -> str | None:
-    value = fields.get(name)
-    if value is None or isinstance(value, str):
-        return value
-    raise _WrongType(f"{name} is not text")
+    text: str | None = _typed(fields, name, str | None, "text")
+    return text
 
 
 def _texts(fields: Mapping[str, object], name: str) -> tuple[str, ...]:
-    value = fields.get(name)
-    if value is None:
-        return ()
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    raise _WrongType(f"{name} is not a list of texts")
+    return tuple(_typed(fields, name, list[str] | None, "a list of texts") or ())
 
 
-def _spans(fields: Mapping[str, object], name: str) -> list[Span]:
-    value = fields.get(name)
-    if value is None:
-        return []
-    if isinstance(value, list) and all(_is_span(item) for item in value):
-        return [(start, end) for start, end in value]
-    raise _WrongType(f"{name} is not a list of spans [start, end]")
+def _spans(fields: Mapping[str, object]) -> list[Span]:
+    spans: list[Span] = _typed(fields, "leak", _Spans, _SPANS) or []
+    if any(start > end for start, end in spans):
+        raise _WrongType(f"leak is not {_SPANS}")
+    return spans
 
 
-def _is_span(item: object) -> bool:
-    return (
-        isinstance(item, list)
-        and len(item) == 2
-        and all(isinstance(edge, int) for edge in item)
-        and 0 <= item[0] <= item[1]
-    )
+def _typed(fields: Mapping[str, object], name: str, type_: Any, what: str) -> Any:
+    try:
+        return msgspec.convert(fields.get(name), type_)
+    except msgspec.ValidationError:
+        raise _WrongType(f"{name} is not {what}") from None
 
 
 def without_spans(html: str, spans: Iterable[Span]) -> str:

@@ -6,15 +6,14 @@ Records are read and their bodies decoded here, because such a file can only be 
 import contextlib
 import logging
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from io import BufferedIOBase
 from typing import Any
 
 from scenthound.errors import printable
 from scenthound.files import DAMAGE, OpenedFile, opened
 from scenthound.store.batches import RawPage, RawRecord, RawRedirect, Skipped
-from scenthound.store.sources.records import CHUNK_BYTES, ReadOptions, SourceFile, chunked, reason_not_wanted
+from scenthound.store.sources.records import CHUNK_BYTES, Chunk, ReadOptions, Source, chunked, reason_not_wanted
 from scenthound.store.warc_format import charset_of, decoded_body
 from scenthound.web.parse import MAX_PAGE_BYTES
 from scenthound.web.refresh import refresh_of
@@ -39,22 +38,12 @@ UNKNOWN_ENCODING = "content encoding that cannot be read"
 WRONG_LENGTH = "record with a wrong length"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsChunk:
-    """Records that need no more decoding."""
-
-    found: list[RawRecord]
-    bytes_read: int
-
-    def records(self, _options: ReadOptions) -> Iterable[RawRecord]:
-        return self.found
-
-
-class WarcFile(SourceFile):
-    def chunks(self, options: ReadOptions) -> Iterator[RecordsChunk]:
+class WarcFile(Source):
+    def chunks(self, options: ReadOptions) -> Iterator[Chunk]:
         with opened(self.path) as source:
-            for found in chunked(self._records(source, options), _html_bytes):
-                yield RecordsChunk(found, source.file.tell())
+            records = self._records(source, options)
+            for found in chunked(records, lambda each: len(each.html or "") if isinstance(each, RawPage) else 0):
+                yield Chunk(found, source.file.tell())
 
     def _records(self, source: OpenedFile, options: ReadOptions) -> Iterator[RawRecord]:
         from warcio.archiveiterator import ArchiveIterator
@@ -73,17 +62,14 @@ class WarcFile(SourceFile):
                 location = f"{self.path.name}, record {number}"
                 with content.without_limit():
                     yield _readable_record_of(record, location, options)
-                    _skip_rest(record.raw_stream)
+                    while record.raw_stream.read(CHUNK_BYTES):
+                        pass
                 if records.err_count > n_errors:
                     n_errors = records.err_count
                     yield Skipped(WRONG_LENGTH, f"before {location}")
         except Exception as reason:  # noqa: BLE001 - warcio raises many kinds; none may lose what came before
             what = str(reason).strip().splitlines() or [type(reason).__name__]
             yield Skipped("damaged file", f"{self.path.name}, after record {number}: {what[0]}")
-
-
-def _html_bytes(record: RawRecord) -> int:
-    return len(record.html or "") if isinstance(record, RawPage) else 0
 
 
 class _HeadersTooLong(Exception):
@@ -118,11 +104,6 @@ class _AvailableBytes:
         self._in_body = True
         yield
         self._in_body, self._header_bytes = False, 0
-
-
-def _skip_rest(body: Any) -> None:
-    while body.read(CHUNK_BYTES):
-        pass
 
 
 def _readable_record_of(record: Any, location: str, options: ReadOptions) -> RawRecord:

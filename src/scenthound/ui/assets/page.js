@@ -38,9 +38,6 @@
     document.querySelectorAll("figure.chart").forEach((figure) => drawFigure(figure, scenthound.drawChart));
     document.querySelectorAll("figure.graph").forEach((figure) => drawFigure(figure, scenthound.drawGraph));
     document.querySelectorAll("table.sortable").forEach(scenthound.makeSortable);
-    for (const figure of document.querySelectorAll("figure.win-loss")) {
-      scenthound.readGrid(figure, JSON.parse(figure.querySelector("script").textContent));
-    }
     openForPrint();
     openLinkTargets();
   });

@@ -1,14 +1,12 @@
-// Sortable tables, and details of the cells of a grid of wins and losses.
+// Sortable tables.
 (() => {
   "use strict";
   const scenthound = (globalThis.scenthound ??= {});
-  const { element, numberText } = scenthound;
   const NUMBER = /^[^\d−+-]*([−+-]?[\d,]*\.?\d+(?:e[−+-]?\d+)?)/i;
 
-  // The sort key of a cell: its data-value, the number in its text, or its text. Null is last.
+  // The sort key of a cell: the number in its text, or its text. Null is last.
   function keyOf(cell, isFigure) {
     if (cell === undefined) return null;
-    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
     const text = cell.textContent.trim();
     if (!isFigure) return text === "" ? null : text;
     const found = NUMBER.exec(text);
@@ -47,66 +45,5 @@
       head.append(made);
       head.setAttribute("aria-sort", "none");
     });
-  };
-
-  const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
-
-  function cellText(grid, row, column) {
-    const difference = grid.differences[row][column];
-    if (difference === null) return `${grid.rows[row]}: nothing to compare`;
-    if (Math.abs(difference) < 1e-12) return `${grid.rows[row]} and ${grid.against}: even`;
-    const word = difference > 0 ? "better" : "worse";
-    return `${grid.rows[row]}: ${numberText(Math.abs(difference))} ${word} than ${grid.against}`;
-  }
-
-  scenthound.readGrid = (figure, grid) => {
-    const table = figure.querySelector("table");
-    const wide = figure.querySelector(".wide");
-    const box = scenthound.floating(figure);
-    const speak = scenthound.spoken(figure);
-    let read = null;
-
-    function clear() {
-      read?.cell.classList.remove("read");
-      read = null;
-      box.hide();
-    }
-
-    function show(row, column) {
-      clear();
-      const cell = table.tBodies[0].rows[row].cells[column + 1];
-      const [outer, inner] = [figure.getBoundingClientRect(), cell.getBoundingClientRect()];
-      cell.classList.add("read");
-      read = { row, column, cell };
-      const content = [element("p", { class: "head" }, grid.topics[column]), element("p", {}, cellText(grid, row, column))];
-      box.show(inner.left - outer.left, inner.bottom - outer.top + 8, ...content);
-    }
-
-    function pointed(event) {
-      const cell = event.target.closest("tbody td");
-      const column = cell ? cell.cellIndex - 1 : -1;
-      if (column < 0 || column >= grid.topics.length) clear();
-      else show(cell.parentNode.sectionRowIndex, column);
-    }
-
-    function go(event) {
-      const step = STEPS[event.key];
-      if (event.key === "Escape") clear();
-      if (!step || !grid.rows.length || !grid.topics.length) return;
-      event.preventDefault();
-      const clamp = (value, count) => Math.max(0, Math.min(count - 1, value));
-      const row = read ? clamp(read.row + step[0], grid.rows.length) : 0;
-      const column = read ? clamp(read.column + step[1], grid.topics.length) : 0;
-      const cell = table.tBodies[0].rows[row].cells[column + 1];
-      cell.scrollIntoView({ block: "nearest", inline: "nearest" });
-      show(row, column);
-      speak(`${grid.topics[column]}. ${cellText(grid, row, column)}`);
-    }
-
-    table.addEventListener("pointerover", pointed);
-    table.addEventListener("pointerdown", pointed);
-    table.addEventListener("pointerleave", clear);
-    wide.addEventListener("keydown", go);
-    wide.addEventListener("blur", clear);
   };
 })();

@@ -5,12 +5,11 @@ record is null or empty.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import UTC, datetime
 from typing import Any
 
-from scenthound.crawler.explain import Explanation, Outcome
+from scenthound.crawler.explain import Explanation
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, State, crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, UnknownName
@@ -23,18 +22,18 @@ from scenthound.store.crawl_records import (
     RelevanceRecord,
     SkippedRecord,
     VisitRecord,
-    share_given_up,
 )
+from scenthound.store.search_query import excerpt
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.ui.crawl_curves import CrawlCurves
+from scenthound.ui.crawl_curves import CURVES, CrawlCurves
 from scenthound.ui.crawl_overview import relevance_name, scored_by
 from scenthound.ui.dashboard import responses
 from scenthound.ui.dashboard.folders import FoundFolder
-from scenthound.ui.dashboard.queries import PagesQuery, SkippedQuery
+from scenthound.ui.dashboard.parameters import PagesQuery, SkippedQuery
 from scenthound.ui.endings import ending_text
-from scenthound.ui.formats import counted, rendering_text
+from scenthound.ui.explanations import explanation_sentences
 from scenthound.ui.reports.crawl import settings_facts
-from scenthound.ui.reports.crawl_summary import format_score, resume_command
+from scenthound.ui.reports.crawl_summary import resume_command
 
 MAX_TEXT_CHARACTERS = 2_000
 _ENDED = {
@@ -119,14 +118,11 @@ def column_infos() -> responses.Columns:
 
 def curves_response(curves: CrawlCurves) -> responses.Curves:
     """Counts that are unknown are None, other unknown values NaN, which JSON writes as null."""
-
-    def numbers(name: str) -> tuple[float | None, ...]:
-        values = getattr(curves, name).tolist()
+    response: responses.Curves = {name: tuple(curves[name].tolist()) for name in CURVES.names or ()}
+    for name, values in response.items():
         if name.startswith(("hosts_", "n_")):
-            return tuple(int(value) if math.isfinite(value) else None for value in values)
-        return tuple(values)
-
-    return {each.name: numbers(each.name) for each in fields(CrawlCurves)}
+            response[name] = tuple(None if value is None or math.isnan(value) else int(value) for value in values)
+    return response
 
 
 def _plan(settings: Mapping[str, Any]) -> CrawlSettings | None:
@@ -156,34 +152,27 @@ def _ended(state: CrawlState) -> str | None:
 
 # Pages
 
-LabelsByVisit = Mapping[int, bool]
 
-
-def visited_page(
-    row: VisitRecord, crawl: StoredCrawl, labels: LabelsByVisit, seeds: Collection[str], excerpt: str | None = None
-) -> responses.VisitedPage:
-    return responses.VisitedPage(
-        **{each.name: getattr(row, each.name) for each in fields(PageVisit)},
-        n_links=len(row.links),
-        # If a seed was redirected, the requested URL is the seed.
-        is_seed=row.url in seeds or (row.page < len(seeds) and crawl.url_of(row.page) in seeds),
-        label=labels.get(row.visit),
-        excerpt=excerpt,
+def visited_pages(
+    rows: Iterable[VisitRecord], crawl: StoredCrawl, labels: Mapping[int, bool], query: str = ""
+) -> tuple[responses.VisitedPage, ...]:
+    """With excerpts that show what was found by a query, if there is one."""
+    seeds = set(map(str, crawl.about.settings.get("seeds", ())))
+    return tuple(
+        responses.VisitedPage(
+            **{each.name: getattr(row, each.name) for each in fields(PageVisit)},
+            n_links=len(row.links),
+            # If a seed was redirected, the requested URL is the seed.
+            is_seed=row.url in seeds or (row.page < len(seeds) and crawl.url_of(row.page) in seeds),
+            label=labels.get(row.visit),
+            excerpt=(excerpt(crawl.text_of(row), query) or None) if query.strip() else None,
+        )
+        for row in rows
     )
 
 
-def visited_pages(
-    rows: Sequence[VisitRecord], crawl: StoredCrawl, labels: LabelsByVisit
-) -> tuple[responses.VisitedPage, ...]:
-    seeds = seeds_of(crawl)
-    return tuple(visited_page(row, crawl, labels, seeds) for row in rows)
-
-
-def seeds_of(crawl: StoredCrawl) -> frozenset[str]:
-    return frozenset(map(str, crawl.about.settings.get("seeds", ())))
-
-
-def listed_pages(crawl: StoredCrawl, query: PagesQuery, labels: LabelsByVisit) -> responses.Pages:
+def listed_visits(crawl: StoredCrawl, query: PagesQuery) -> tuple[list[VisitRecord], int | None, int | None]:
+    """The visits, the start of the next request, if there are more, and how many there are, if that is known."""
     # One more row than requested shows whether there is a next page.
     rows = crawl.listed(query.order, query.limit + 1, query.start, query.host)
     listed = rows[: query.limit]
@@ -191,9 +180,7 @@ def listed_pages(crawl: StoredCrawl, query: PagesQuery, labels: LabelsByVisit) -
     if len(rows) > query.limit:
         last = listed[-1].visit
         following = {"latest": last, "first": last + 1}.get(query.order, query.start + len(listed))
-    return responses.Pages(
-        visited_pages(listed, crawl, labels), following, None if query.host else crawl.n_visits(), None
-    )
+    return listed, following, None if query.host else crawl.n_visits()
 
 
 def skipped_pages(crawl: StoredCrawl, query: SkippedQuery) -> responses.SkippedPages:
@@ -218,66 +205,12 @@ def explanation_response(explained: Explanation, crawl: StoredCrawl) -> response
     return responses.Explanation(
         url=explained.url,
         outcome=explained.outcome.value,
-        sentences=tuple(_sentences(explained)),
+        sentences=tuple(explanation_sentences(explained)),
         is_seed=explained.is_seed,
-        page=None if row is None else visited_page(row, crawl, labels_of(crawl), seeds_of(crawl)),
+        page=None if row is None else visited_pages([row], crawl, labels_of(crawl))[0],
         skipped=None if skipped is None else _skipped_page(skipped),
         parents=explained.parents,
         n_parents=explained.n_parents,
         nearest=explained.nearest,
         text=None if row is None else crawl.text_of(row)[:MAX_TEXT_CHARACTERS] or None,
     )
-
-
-def _sentences(explained: Explanation) -> list[str]:
-    skipped = explained.skipped
-    if explained.visit is not None:
-        sentences = _visited(explained, explained.visit)
-    elif skipped is not None:
-        sentences = [f"Skipped on {_time(skipped.time_s)}: {skipped.reason.text}."]
-    elif explained.reason is not None:
-        sentences = [f"Out of scope: it is excluded by {explained.excluded_by}."]
-        if explained.reason is SkipReason.OUT_OF_SCOPE:
-            return sentences
-    elif explained.outcome is Outcome.QUEUED:
-        sentences = ["Neither visited nor skipped: it is queued, or was in flight when the crawl stopped."]
-    else:
-        return ["The crawl does not know this URL: no visited page has a link to it that may be followed."]
-    return [*sentences, *_discovered(explained)]
-
-
-def _visited(explained: Explanation, row: VisitRecord) -> list[str]:
-    queued = f"{counted(row.queue_size, 'page')} queued"
-    with_score = ""
-    if row.score is not None and math.isfinite(row.score):
-        with_score = f" and a score of {format_score(row.score)}"
-    sentences = [
-        f"Visited on {_time(row.time_s)} as visit {row.visit:,}, counted from 0.",
-        f"Requested after {counted(row.rank, 'other page')}, with {queued}{with_score}.",
-    ]
-    if row.regret == math.inf:
-        sentences.append("A seed had to wait for its host.")
-    elif row.regret:
-        share = share_given_up(row.score, row.regret)
-        cost = "" if share is None else f"; {share:.1%} of its score was given up"
-        sentences.append(f"A better page had to wait for its host{cost}.")
-    sentences.append(f"Its relevance is {format_score(row.relevance)}.")
-    if explained.rendering is not None:
-        sentences.append(f"It was rendered {rendering_text(explained.rendering)}.")
-    if explained.requested_url not in (None, row.url):
-        sentences.append(f"It was requested as {explained.requested_url}, which redirects to it.")
-    if row.noindex:
-        sentences.append("It asks not to be indexed; exports leave it out by default.")
-    return sentences
-
-
-def _discovered(explained: Explanation) -> list[str]:
-    sentences = ["It is a seed of the crawl."] if explained.is_seed else []
-    if explained.n_parents or not explained.is_seed:
-        links = counted(explained.n_parents, "visited page links", "visited pages link")
-        sentences.append(f"{links} to it." if explained.n_parents else "No visited page links to it.")
-    return sentences
-
-
-def _time(time_s: float) -> str:
-    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d at %H:%M:%S UTC")

@@ -14,7 +14,6 @@ from typing import Any
 from scenthound.crawler.state import crawl_state
 from scenthound.errors import InvalidInput, ScenthoundError, printable
 from scenthound.experiments.compare.ranking import MARGIN_SHARE, Mark
-from scenthound.experiments.setup import with_new_names
 from scenthound.store.crawl_folder import ABOUT_FILE, DATABASE_FILE
 from scenthound.store.folder import KNOWN_KINDS
 from scenthound.store.stored_crawl import StoredCrawl
@@ -83,10 +82,7 @@ def _about(found: FoundFolder) -> dict[str, Any]:
         about = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as reason:
         raise InvalidInput(f"Cannot read {printable(file)} ({printable(reason, 200)}).") from None
-    about = about if isinstance(about, dict) else {}
-    if isinstance(about.get("settings"), dict):
-        about["settings"] = with_new_names(about["settings"])
-    return about
+    return about if isinstance(about, dict) else {}
 
 
 def _value(about: Mapping[str, Any], key: str) -> Any:
@@ -98,21 +94,15 @@ def _value(about: Mapping[str, Any], key: str) -> Any:
 
 
 def _title(found: FoundFolder, about: Mapping[str, Any]) -> str:
-    title: Any
-    match found.kind:
-        case "run":
-            title = _counted(_value(about, "settings.strategies"), "strategy")
-        case "comparison":
-            title = f"{_counted(about.get('topics'), 'topic')}, by {about.get('by', '')}"
-        case "study":
-            title = about.get("title") or about.get("study")
-        case "search":
-            title = "search for rank functions"
-        case "validation":
-            title = _counted(about.get("findings"), "finding")
-        case _:
-            title = _counted(about.get("pages"), "page")
-    return str(title or found.kind)
+    titles = {
+        "run": _counted(_value(about, "settings.strategies"), "strategy"),
+        "comparison": f"{_counted(about.get('topics'), 'topic')}, by {about.get('by', '')}",
+        "study": about.get("title") or about.get("study"),
+        "search": "search for rank functions",
+        "validation": _counted(about.get("findings"), "finding"),
+        "web": _counted(about.get("pages"), "page"),
+    }
+    return str(titles[found.kind] or found.kind)
 
 
 def _counted(value: object, noun: str) -> str:
@@ -123,13 +113,10 @@ def _counted(value: object, noun: str) -> str:
 
 def _facts(kind: str, about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if kind == "comparison":
-        unclear = _marked(about, Mark.UNCLEAR, "=")
-        verdict = about.get("verdict")
-        because = verdict.get("because") if isinstance(verdict, Mapping) else ""
-        best = f"cannot tell, because {because}" if because else about.get("winner")
-        yield "Best so far" if unclear and not because else "Best", best
-        yield f"As good, within {format_percent(MARGIN_SHARE)}", _marked(about, Mark.ALIKE, "~")
-        yield "Not distinguishable from it", unclear
+        because = _value(about, "verdict.because")
+        yield "Best", f"cannot tell, because {because}" if because else about.get("winner")
+        yield f"As good, within {format_percent(MARGIN_SHARE)}", _marked(about, Mark.ALIKE)
+        yield "Not distinguishable from it", _marked(about, Mark.UNCLEAR)
     for label, key in _FACTS[kind].items():
         value = _value(about, key)
         if key == "scenthound":
@@ -137,11 +124,11 @@ def _facts(kind: str, about: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield label, len(value) if key == "findings" and isinstance(value, list) else value
 
 
-def _marked(about: Mapping[str, Any], *marks: str) -> list[str]:
-    """The strategies with a mark, as this version or an older one writes it."""
+def _marked(about: Mapping[str, Any], mark: str) -> list[str]:
+    """The strategies with a mark."""
     ranking = about.get("ranking")
     rows = [row for row in ranking if isinstance(row, Mapping)] if isinstance(ranking, list) else []
-    return [str(row["strategy"]) for row in rows if row.get("mark") in marks and "strategy" in row]
+    return [str(row["strategy"]) for row in rows if row.get("mark") == mark and "strategy" in row]
 
 
 def _text(value: object) -> str:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -51,8 +52,8 @@ class FolderIndex:
         self._are_named = bool(roots)
         self._clock = clock
         self._searched_s: float | None = None
-        #: Each folder with a marker file: a signature of these files, and what was found.
-        self._known: dict[Path, tuple[object, FoundFolder | None]] = {}
+        #: Of a folder and the signature of its marker files: read again only if one has changed.
+        self._read_kind = lru_cache(MAX_SEARCHED)(lambda folder, _signature: _read_kind(folder))
         self._ids: dict[Path, str] = {}
         self._found: tuple[FoundFolder, ...] = ()
         self._lock = threading.Lock()
@@ -90,15 +91,21 @@ class FolderIndex:
         return found
 
     def _search(self) -> None:
+        """An empty root is reported if it was named by the user."""
         found: dict[Path, FoundFolder] = {}
         n_searched = 0
         for root in self._roots:
-            for each in self._in_root(root):
+            is_empty = True
+            for each in self._walk(root, DEPTH):
                 n_searched += 1
                 if n_searched > MAX_SEARCHED or len(found) >= MAX_FOUND:
                     break
                 if each is not None:
+                    is_empty = False
                     found.setdefault(each.path, each)
+            else:
+                if is_empty and self._are_named:
+                    found.setdefault(root, _unreadable(root, _why_empty(root)))
         self._found = tuple(replace(each, id=self._id_of(path)) for path, each in found.items())
 
     def _id_of(self, path: Path) -> str:
@@ -107,37 +114,22 @@ class FolderIndex:
             self._ids[path] = next(name for name in _possible_ids(path) if name not in used)
         return self._ids[path]
 
-    def _in_root(self, root: Path) -> Iterator[FoundFolder | None]:
-        """An item for each folder that is searched; None if it is not a result folder. An empty root is reported if
-        it was named by the user."""
-        is_empty = True
-        for found in self._walk(root, DEPTH):
-            is_empty = is_empty and found is None
-            yield found
-        if is_empty and self._are_named:
-            yield _unreadable(root, _why_empty(root))
-
     def _walk(self, folder: Path, depth: int) -> Iterator[FoundFolder | None]:
+        """An item for each folder that is searched; None if it is not a result folder."""
         try:
             with os.scandir(folder) as entries:
                 visible = [entry for entry in entries if not entry.name.startswith(".")]
             markers = sorted(entry.name for entry in visible if entry.name in _MARKER_FILES)
-            inner = sorted(entry.name for entry in visible if depth and _is_folder(entry))
+            inner = sorted(entry.name for entry in visible if depth and os.path.isdir(entry))
         except OSError:
             yield None
             return
-        found = self._kind_of(folder, [(name, file_signature(folder / name)) for name in markers]) if markers else None
+        signature = tuple((name, file_signature(folder / name)) for name in markers)
+        found = self._read_kind(folder, signature) if markers else None
         yield found
         if found is None:
             for name in inner:
                 yield from self._walk(folder / name, depth - 1)
-
-    def _kind_of(self, folder: Path, markers: object) -> FoundFolder | None:
-        """Read again only if a marker file has changed."""
-        known = self._known.get(folder)
-        if known is None or known[0] != markers:
-            known = self._known[folder] = markers, _read_kind(folder)
-        return known[1]
 
 
 def _possible_ids(path: Path) -> Iterator[str]:
@@ -159,13 +151,6 @@ def file_signature(file: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return (found.st_ino, found.st_mtime_ns, found.st_size) if found.st_size else None
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def _read_kind(folder: Path) -> FoundFolder | None:

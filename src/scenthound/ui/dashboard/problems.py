@@ -1,19 +1,16 @@
-"""Errors as responses, JSON for the API and pages for people; and the worker threads.
+"""Errors as responses, JSON for the API and pages for people.
 
 Responses have one or two sentences, never a stack trace, which goes to standard error. Everything is escaped here.
 """
 
-import asyncio
 import html
-import queue
 import sys
-import threading
 import traceback
-from collections.abc import Callable
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from scenthound.errors import (
@@ -30,7 +27,6 @@ from scenthound.ui.dashboard.responses import Problem
 from scenthound.ui.formats import json_text
 
 JSON_TYPE = "application/json"
-Result = TypeVar("Result")
 
 
 class NotFound(UnknownName):
@@ -38,7 +34,7 @@ class NotFound(UnknownName):
 
 
 class TooBusy(Failure):
-    """Too many requests are queued."""
+    """There are too many live streams."""
 
 
 #: The first class that matches decides.
@@ -53,46 +49,31 @@ _STATUS: tuple[tuple[type[ScenthoundError], int], ...] = (
 )
 
 
-class Workers:
-    """A fixed number of threads for blocking work, with a bounded queue. They are daemon threads, so they may be cut
-    off when the process ends; whatever they write must be atomic."""
-
-    def __init__(self, name: str, n_threads: int, max_queued: int) -> None:
-        self._queue: queue.Queue[tuple[Future[Any], Callable[[], Any]]] = queue.Queue(max_queued)
-        for number in range(n_threads):
-            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True).start()
-
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """Do the work in a thread and wait for it. TooBusy if the queue is full."""
-        return await asyncio.wrap_future(self.submit(work))
-
-    def submit(self, work: Callable[[], Result]) -> "Future[Result]":
-        done: Future[Result] = Future()
-        try:
-            self._queue.put_nowait((done, work))
-        except queue.Full:
-            raise TooBusy("The dashboard is overloaded: try again in a few seconds.") from None
-        return done
-
-    def _work(self) -> None:
-        while True:
-            done, work = self._queue.get()
-            if not done.set_running_or_notify_cancel():
-                continue
-            try:
-                done.set_result(work())
-            except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
-                done.set_exception(error)
-
-
 def describe(error: Exception) -> tuple[int, str]:
     """The HTTP status and the message of an error. An unexpected one is also printed to standard error."""
+    if isinstance(error, RequestValidationError):
+        return 400, _validation_message(error)
+    if isinstance(error, HTTPException):
+        is_method = error.status_code == 405
+        message = "This URL does not support the request method." if is_method else "There is no page at this URL."
+        return error.status_code, message
     if isinstance(error, ScenthoundError):
         return next((status for kind, status in _STATUS if isinstance(error, kind)), 500), str(error)
     if isinstance(error, OSError) and error.strerror:
         return 500, f"{error.strerror}: {printable(error.filename or 'a file of the folder', 300)}."
     traceback.print_exception(error, file=sys.stderr)
     return 500, "Unexpected error: see the terminal in which the dashboard runs."
+
+
+def _validation_message(error: RequestValidationError) -> str:
+    """The first thing that is wrong with a request."""
+    first = error.errors()[0]
+    if first["loc"] == ("body",) or first["type"] == "json_invalid":
+        return "The request body must be a JSON object."
+    name = printable(str(first["loc"][-1]), 40)
+    if first["type"] == "extra_forbidden":
+        return f"{name} is not a parameter of this request."
+    return f"{name}: {first['msg'][:1].lower()}{printable(first['msg'][1:], 300)}."
 
 
 def is_api(path: str) -> bool:

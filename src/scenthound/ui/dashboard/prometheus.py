@@ -6,11 +6,10 @@ Rules
 - Names of crawls, topics and reasons may contain anything and are escaped.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from scenthound.crawler.state import ALIVE, State
-from scenthound.records import Column, columns_of
+from scenthound.records import columns_of
 from scenthound.store.crawl_records import CrawlStatus
 from scenthound.store.stored_crawl import StoredCrawl
 from scenthound.ui.dashboard.crawl_views import crawl_response
@@ -18,50 +17,44 @@ from scenthound.ui.dashboard.responses import Crawl
 from scenthound.ui.dashboard.services import Services
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+#: What metrics say, by name. Most are derived from the fields of the status.
+METRICS = {
+    "crawl_info": "Facts about the crawl, as labels; always 1.",
+    "running": "1 while a process crawls, else 0.",
+    **{
+        str(each.options["metric"]): f"{each.help[:1].upper()}{each.help[1:]}."
+        for each in columns_of(CrawlStatus)
+        if "metric" in each.options
+    },
+    "hosts": "Hosts by state.",
+    "skipped_total": "Pages skipped, by reason.",
+}
 
-#: Labels besides that of the crawl, and the value.
-Samples = Iterator[tuple[dict[str, str], float | None]]
-
-
-@dataclass(slots=True)
-class Metric:
-    """One value for each crawl, or several that differ by a label."""
-
-    name: str
-    help: str
-    samples: Callable[[Crawl], Samples]
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def type(self) -> str:
-        return "counter" if self.name.endswith("_total") else "gauge"
+#: Name, labels besides that of the crawl, and value.
+Sample = tuple[str, dict[str, str], float | None]
 
 
 def metrics_text(services: Services) -> str:
     """All readable crawls."""
-    metrics = _metrics()
+    lines: dict[str, list[str]] = {name: [] for name in METRICS}
     for found in services.folders.all():
         if found.kind != "crawl":
             continue
         try:
             with StoredCrawl.open(found.path) as stored:
                 crawl = crawl_response(found, stored)
-            lines = [list(_lines(metric, crawl)) for metric in metrics]
+            samples = list(_samples(crawl))
         except Exception:  # noqa: BLE001 - one bad crawl must not hide the others
             continue
-        for metric, more in zip(metrics, lines, strict=True):
-            metric.lines += more
+        for name, labels, value in samples:
+            if value is not None:
+                texts = ",".join(f'{each}="{escaped(text)}"' for each, text in {"crawl": crawl.id, **labels}.items())
+                lines[name].append(f"scenthound_{name}{{{texts}}} {float(value)!r}\n")
     return "".join(
-        f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} {metric.type}\n{''.join(metric.lines)}"
-        for metric in metrics
+        f"# HELP scenthound_{name} {METRICS[name]}\n"
+        f"# TYPE scenthound_{name} {'counter' if name.endswith('_total') else 'gauge'}\n{''.join(of_metric)}"
+        for name, of_metric in lines.items()
     )
-
-
-def _lines(metric: Metric, crawl: Crawl) -> Iterator[str]:
-    for more, value in metric.samples(crawl):
-        if value is not None:
-            labels = ",".join(f'{name}="{escaped(text)}"' for name, text in {"crawl": crawl.id, **more}.items())
-            yield f"{metric.name}{{{labels}}} {float(value)!r}\n"
 
 
 def escaped(text: str) -> str:
@@ -70,51 +63,19 @@ def escaped(text: str) -> str:
     return valid.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _of_status(column: Column) -> Callable[[Crawl], Samples]:
-    def samples(crawl: Crawl) -> Samples:
-        status = crawl.status
-        if status is None or (column.options.get("is_live") and crawl.state not in ALIVE):
-            return
-        is_known = status.n_pages or not column.options.get("needs_pages")
-        is_paused = column.name == "pages_per_s" and crawl.state is State.PAUSED
-        yield {}, 0.0 if is_paused else getattr(status, column.name) if is_known else None
-
-    return samples
-
-
-def _information(crawl: Crawl) -> Samples:
-    yield {"topic": crawl.topic, "strategy": crawl.strategy, "state": crawl.state, "name": crawl.name}, 1
-
-
-def _running(crawl: Crawl) -> Samples:
-    yield {}, float(crawl.state in ALIVE)
-
-
-def _hosts(crawl: Crawl) -> Samples:
-    for state, n_hosts in crawl.status.hosts.items() if crawl.status is not None else ():
-        yield {"state": state.value}, n_hosts
-
-
-def _skipped(crawl: Crawl) -> Samples:
+def _samples(crawl: Crawl) -> Iterator[Sample]:
+    """One of each metric, or several that differ by a label."""
+    yield "crawl_info", {"topic": crawl.topic, "strategy": crawl.strategy, "state": crawl.state, "name": crawl.name}, 1
+    yield "running", {}, crawl.state in ALIVE
     for reason in crawl.reasons:
-        yield {"reason": reason.reason}, reason.pages
-
-
-def _metrics() -> list[Metric]:
-    """Without lines yet. Most are derived from the fields of the status."""
-    derived = [
-        Metric(f"scenthound_{each.options['metric']}", _sentence(each.help), _of_status(each))
-        for each in columns_of(CrawlStatus)
-        if "metric" in each.options
-    ]
-    return [
-        Metric("scenthound_crawl_info", "Facts about the crawl, as labels; always 1.", _information),
-        Metric("scenthound_running", "1 while a process crawls, else 0.", _running),
-        *derived,
-        Metric("scenthound_hosts", "Hosts by state.", _hosts),
-        Metric("scenthound_skipped_total", "Pages skipped, by reason.", _skipped),
-    ]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+        yield "skipped_total", {"reason": reason.reason}, reason.pages
+    status = crawl.status
+    if status is None:
+        return
+    for state, n_hosts in status.hosts.items():
+        yield "hosts", {"state": state.value}, n_hosts
+    for column in columns_of(CrawlStatus):
+        is_known = crawl.state in ALIVE or not column.options.get("is_live")
+        if "metric" in column.options and is_known and (status.n_pages or not column.options.get("needs_pages")):
+            is_paused = column.name == "pages_per_s" and crawl.state is State.PAUSED
+            yield column.options["metric"], {}, 0 if is_paused else getattr(status, column.name)

@@ -120,7 +120,7 @@ class Crawl:
     ended: str | None
     end_reason: EndReason | None  #: null if it has not ended, or died
     resume_command: str | None
-    status: CrawlStatus | None  #: null in the first second, and for crawls made before 0.6
+    status: CrawlStatus | None  #: null in the first second
     reasons: tuple[ReasonCount, ...]  #: most frequent first
     relevance_models: tuple[RelevanceRecord, ...]
     n_labels: int
@@ -134,11 +134,10 @@ Curves = dict[str, tuple[float | None, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TopHosts:
-    """The hosts with most pages. Counting continues with later requests until `share_read` is 1."""
+    """The hosts with most pages."""
 
     hosts: tuple[HostPages, ...]
     n_hosts: int
-    share_read: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ Rules
 
 import hmac
 import html
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -67,11 +67,8 @@ class Token:
             sent.append(credentials.strip())
         return any(_equal(each, self._value) for each in sent)
 
-    def is_in_cookie(self, headers: Headers) -> bool:
-        return any(_equal(each, self._cookie) for each in self._cookies(headers))
-
     def is_in(self, headers: Headers) -> bool:
-        return self.is_in_header(headers) or self.is_in_cookie(headers)
+        return self.is_in_header(headers) or any(_equal(each, self._cookie) for each in self._cookies(headers))
 
     def is_attempted(self, headers: Headers) -> bool:
         """Whether there is a token, valid or not."""
@@ -97,15 +94,8 @@ def _equal(sent: str, expected: str) -> bool:
     return hmac.compare_digest(sent.encode("utf-8", "replace"), expected.encode())
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    status: int
-    message: str
-
-
 class Guard:
-    """Middleware that rejects requests and adds headers to responses. Requests that pass have `has_token` in their
-    state."""
+    """Middleware that rejects requests and adds headers to responses."""
 
     def __init__(self, app: ASGIApp, *, port: int, token: Token, open_to_all: bool = False) -> None:
         self._app = app
@@ -129,9 +119,7 @@ class Guard:
             if len(body) > MAX_BODY_BYTES:
                 message = f"The request body is longer than {MAX_BODY_BYTES:,} bytes."
                 response = problem_response(scope["path"], 413, message)
-        has_token = self._token.is_in(headers)
-        scope.setdefault("state", {})["has_token"] = has_token
-        added = HEADERS if has_token else {**HEADERS, READ_ONLY_HEADER: "1"}
+        added = HEADERS if self._token.is_in(headers) else {**HEADERS, READ_ONLY_HEADER: "1"}
         await (self._app if response is None else response)(scope, receive, _with_headers(send, added))
 
     def _response(self, scope: Scope, headers: Headers) -> Response | None:
@@ -140,62 +128,56 @@ class Guard:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         tokens = [value for name, value in query if name == TOKEN_PARAMETER]
         others = [(name, value) for name, value in query if name != TOKEN_PARAMETER]
-        rejection = self.check(method, headers)
-        if rejection is None and method in ("GET", "HEAD"):
+        try:
+            self.check(method, headers)
             if method == "GET" and not is_api(path) and tokens:
                 return self._exchanged(scope, tokens[-1], others)
-            rejection = self._check_reading(path, headers)
-        if rejection is None:
-            return None
-        if rejection.status == 401:
-            return _unauthorized(scope, rejection.message, others)
-        return problem_response(path, rejection.status, rejection.message)
+            if method != "POST":
+                self._check_reading(path, headers)
+        except HTTPException as rejection:
+            if rejection.status_code == 401:
+                return _unauthorized(scope, rejection.detail, others)
+            return problem_response(path, rejection.status_code, rejection.detail)
+        return None
 
     def _exchanged(self, scope: Scope, token: str, query: list[tuple[str, str]]) -> Response:
         """The cookie for the token in the URL, and a redirect to the URL without it."""
         if not self._token.accept(token):
-            return _unauthorized(scope, _WRONG_TOKEN, query)
+            raise HTTPException(401, _WRONG_TOKEN)
         # Browsers take what follows two slashes or backslashes for a host.
         path = "/" + quote(scope["path"].lstrip("/\\"), safe="/:@!$&'()*+,;=~")
         location = f"{path}?{urlencode(query)}" if query else path
         return RedirectResponse(location, 303, {"set-cookie": self._token.set_cookie})
 
-    def check(self, method: str, headers: Headers) -> Rejection | None:
-        """Why the request is rejected, whatever its path; None if it is not."""
-        rejection = self._check_origin(headers)
-        if rejection is None and method == "POST":
-            return self._check_change(headers)
-        if rejection is None and method not in ("GET", "HEAD"):
-            return Rejection(405, "Only GET, HEAD and POST are supported.")
-        return rejection
-
-    def _check_origin(self, headers: Headers) -> Rejection | None:
+    def check(self, method: str, headers: Headers) -> None:
+        """HTTPException if the request is rejected whatever its path."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return Rejection(421, "This is not the dashboard's address: open the URL that it printed.")
+            raise HTTPException(421, "This is not the dashboard's address: open the URL that it printed.")
         is_foreign = any(origin not in self._origins for origin in headers.getlist("origin"))
         if is_foreign or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return Rejection(403, "Cross-site request rejected: paste the URL that the dashboard printed.")
-        return None
+            raise HTTPException(403, "Cross-site request rejected: paste the URL that the dashboard printed.")
+        if method == "POST":
+            self._check_change(headers)
+        elif method not in ("GET", "HEAD"):
+            raise HTTPException(405, "Only GET, HEAD and POST are supported.")
 
-    def _check_reading(self, path: str, headers: Headers) -> Rejection | None:
-        if self._open_to_all or path.startswith(ASSETS_PATH) or self._token.is_in(headers):
-            return None
-        return self._no_token(headers)
+    def _check_reading(self, path: str, headers: Headers) -> None:
+        if not (self._open_to_all or path.startswith(ASSETS_PATH)):
+            self._check_token(headers)
 
-    def _check_change(self, headers: Headers) -> Rejection | None:
-        if not self._token.is_in(headers):
-            return self._no_token(headers)
+    def _check_change(self, headers: Headers) -> None:
+        self._check_token(headers)
         # A foreign origin was rejected already. A cookie is sent by all pages, so the page must name itself.
         names_itself = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
         if not names_itself and not self._token.is_in_header(headers):
-            return Rejection(403, "Changes with the cookie must come from a page of the dashboard.")
+            raise HTTPException(403, "Changes with the cookie must come from a page of the dashboard.")
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return Rejection(415, "Changes must be sent with Content-Type: application/json.")
-        return None
+            raise HTTPException(415, "Changes must be sent with Content-Type: application/json.")
 
-    def _no_token(self, headers: Headers) -> Rejection:
-        return Rejection(401, _WRONG_TOKEN if self._token.is_attempted(headers) else _NO_TOKEN)
+    def _check_token(self, headers: Headers) -> None:
+        if not self._token.is_in(headers):
+            raise HTTPException(401, _WRONG_TOKEN if self._token.is_attempted(headers) else _NO_TOKEN)
 
 
 def _unauthorized(scope: Scope, message: str, query: list[tuple[str, str]]) -> Response:

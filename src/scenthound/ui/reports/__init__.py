@@ -1,6 +1,6 @@
 """The report of any result folder, as one HTML file.
 
-Comparisons and studies write their report themselves, when all they measured is in memory; it is returned as it is.
+Studies write their report themselves, when all they measured is in memory; it is returned as it is.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,6 @@ from pathlib import Path
 from scenthound.errors import CorruptData, InvalidInput, UsageError, printable
 from scenthound.files import open_regular, regular_bytes, write_atomic
 from scenthound.store.folder import folder_kind
-from scenthound.ui.document import Document
 from scenthound.ui.html import document_html
 
 REPORT_FILE = "report.html"
@@ -32,20 +31,10 @@ def report_html(folder: str | Path) -> str:
             "`scenthound simulate`."
         )
     with CorruptData.wrapping(path, kind):
-        stored = _stored_report(path, kind) if kind in ("comparison", "study") else None
-        return stored or document_html(_document(path, kind))
-
-
-def _document(folder: Path, kind: str) -> Document:
-    if kind == "study":
-        raise InvalidInput(
-            f"The study in {printable(folder)} did not finish and has no report: run `scenthound study` again with the "
-            "same --out; finished crawls are reused."
-        )
-    # Only the module of this kind is loaded.
-    name = "stored_comparison_report" if kind == "comparison" else f"{kind}_report"
-    document: Document = getattr(import_module(f"{__name__}.{kind}"), name)(folder)
-    return document
+        if kind == "study":
+            return _study_report(path)
+        # Only the module of this kind is loaded.
+        return document_html(getattr(import_module(f"{__name__}.{kind}"), f"{kind}_report")(path))
 
 
 def write_report(folders: Sequence[Path], out: Path | None = None, *, force: bool = False) -> Path:
@@ -95,13 +84,16 @@ def is_report(file: Path) -> bool:
     return head.startswith(BEGINNING) and MARK in head
 
 
-def _stored_report(folder: Path, kind: str) -> str | None:
-    """The report that a command wrote into its folder; None if there is none, as for an unfinished study."""
+def _study_report(folder: Path) -> str:
+    """The report that the study wrote when it finished."""
     from scenthound.experiments.study.results import FINDINGS_FILE
 
-    if kind == "study" and not (folder / FINDINGS_FILE).is_file():
-        return None
     try:
-        return regular_bytes(folder / REPORT_FILE, MAX_REPORT_BYTES).decode()
+        if (folder / FINDINGS_FILE).is_file():
+            return regular_bytes(folder / REPORT_FILE, MAX_REPORT_BYTES).decode()
     except (OSError, UnicodeDecodeError):
-        return None
+        pass
+    raise InvalidInput(
+        f"The study in {printable(folder)} did not finish and has no report: run `scenthound study` again with the "
+        "same --out; finished crawls are reused."
+    )

@@ -57,7 +57,7 @@ def size(crawl: CrawlOverview) -> str:
         pages += f" (its page budget is now {crawl.page_budget:,})"
     speed = f", {_speed(crawl.n_pages / crawl.seconds)}" if crawl.seconds >= 1 else ""
     pauses = f" (without {duration(sum(pause.lasted_s for pause in crawl.pauses))} of pauses)" if crawl.pauses else ""
-    return f"It visited {pages} on {counted(crawl.n_hosts, 'host')} in {duration(crawl.seconds)}{pauses}{speed}."
+    return f"It visited {pages} on {counted(len(crawl.hosts), 'host')} in {duration(crawl.seconds)}{pauses}{speed}."
 
 
 # Relevance models
@@ -143,29 +143,22 @@ def _recall(crawl: CrawlOverview) -> str:
 def _trend(crawl: CrawlOverview) -> str:
     if crawl.n_pages < MIN_PAGES_FOR_TREND:
         return ""
-    first, last = tenths(crawl)
+    n_tenth = crawl.n_pages // 10
+    first, last = (float(crawl.relevance[part].mean()) for part in (slice(n_tenth), slice(-n_tenth, None)))
     if first <= 0:
         return ""
     ratio = last / first
-    means = f"the first tenth of its pages has {first:.3f}, the last {last:.3f}"
-    if abs(ratio - 1) <= EQUAL_WITHIN:
-        return f" The yield is steady: {means}."
-    if ratio > 1:
-        return f" The yield is rising: {means}."
-    return f" The yield is falling: {means}, {1 - ratio:.0%} less."
-
-
-def tenths(crawl: CrawlOverview) -> tuple[float, float]:
-    """The mean relevance of the first and of the last tenth of the pages."""
-    n_pages = max(1, crawl.n_pages // 10)
-    return float(crawl.relevance[:n_pages].mean()), float(crawl.relevance[-n_pages:].mean())
+    trend = "steady" if abs(ratio - 1) <= EQUAL_WITHIN else "rising" if ratio > 1 else "falling"
+    less = f", {1 - ratio:.0%} less" if trend == "falling" else ""
+    return f" The yield is {trend}: the first tenth of its pages has {first:.3f}, the last {last:.3f}{less}."
 
 
 def _politeness(crawl: CrawlOverview) -> str:
     """A crawl in strict order gives up no score, however long it waits."""
     if crawl.plan.offline:
         return "It read a recording and sent no requests, so crawl delays and robots.txt were not applied."
-    mean, count = mean_given_up(crawl), n_given_up(crawl)
+    count = len(crawl.given_up)
+    mean = float(crawl.given_up.mean()) if count else None
     if crawl.plan.strict_order and crawl.n_pages >= MIN_PAGES_FOR_COST:
         return "It kept the strategy's order and waited for crawl delays, so politeness cost time but no score."
     cost = ""
@@ -181,8 +174,8 @@ def _politeness(crawl: CrawlOverview) -> str:
 
 def _out_of_order(crawl: CrawlOverview) -> str:
     """The relevance of pages for which no better one had to wait, and of the others."""
-    is_other = crawl.is_out_of_order & ~crawl.waited_for_seed
-    others, in_order = crawl.relevance[is_other], crawl.relevance[~crawl.is_out_of_order]
+    had_to_wait = crawl.regrets > 0
+    others, in_order = crawl.relevance[had_to_wait & np.isfinite(crawl.regrets)], crawl.relevance[~had_to_wait]
     if min(len(others), len(in_order)) < MIN_PAGES_FOR_COST or has_several_scales(crawl):
         return ""
     return (
@@ -203,20 +196,9 @@ def _pages_lost(crawl: CrawlOverview) -> str:
     )
 
 
-def mean_given_up(crawl: CrawlOverview) -> float | None:
-    """The mean share of the best queued score that was given up; None if it is unknown."""
-    known = crawl.given_up[np.isfinite(crawl.given_up)]
-    return float(known.mean()) if len(known) else None
-
-
-def n_given_up(crawl: CrawlOverview) -> int:
-    """The number of pages in the mean."""
-    return int(np.isfinite(crawl.given_up).sum())
-
-
 def seeds_note(crawl: CrawlOverview) -> str:
     """How many pages the mean excludes because a seed had to wait; empty if none."""
-    count = int(crawl.waited_for_seed.sum())
+    count = int(np.isposinf(crawl.regrets).sum())
     if not count:
         return ""
     return (
@@ -292,12 +274,6 @@ def duration(seconds: float) -> str:
         if number or parts:
             parts.append(f"{number} {one if number == 1 else many}" if number else "")
     return " ".join(part for part in parts[:2] if part)
-
-
-def short_duration(seconds: float) -> str:
-    """In one unit."""
-    unit_s, unit = next((unit_s, many) for unit_s, _, many in _UNITS if seconds >= 1.5 * unit_s or unit_s == 1)
-    return duration(seconds) if unit_s == 1 else f"{seconds / unit_s:.1f} {unit}"
 
 
 def format_time(time_s: float | None) -> str:

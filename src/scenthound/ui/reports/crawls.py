@@ -6,7 +6,6 @@ of each, nothing is called significant.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from scenthound.crawler.command import reproduce_command
 from scenthound.errors import printable
 from scenthound.model import FloatArray, LongArray
 from scenthound.store.stored_crawl import StoredCrawl
-from scenthound.ui.crawl_overview import CrawlOverview, overview_of
+from scenthound.ui.crawl_overview import CrawlOverview
 from scenthound.ui.document import Chart, CodeBlock, Document, Section, Series, Table
 from scenthound.ui.formats import NO_VALUE, counted
 from scenthound.ui.link_graph import PagesInCommon, in_common, page_numbers
@@ -27,34 +26,30 @@ from scenthound.ui.reports.crawl_summary import has_several_scales, model_names,
 MAX_CRAWLS = 20
 
 
-@dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Crawls under distinct names; `overlaps` by the indices of two crawls."""
+    """Crawls by distinct names; InvalidInput if one of the folders is not a readable crawl."""
 
-    names: tuple[str, ...]
-    crawls: tuple[CrawlOverview, ...]
-    overlaps: dict[tuple[int, int], PagesInCommon]
-
-    @property
-    def n_shared(self) -> int:
-        """The number of pages that every crawl has."""
-        return min(crawl.n_pages for crawl in self.crawls)
-
-    @property
-    def is_comparable(self) -> bool:
-        return len({crawl.scored_by for crawl in self.crawls}) == 1
+    def __init__(self, folders: Sequence[str | Path]) -> None:
+        crawls = [CrawlOverview(folder) for folder in folders]
+        self.crawls = dict(zip(_names(crawls), crawls, strict=True))
+        #: The number of pages that every crawl has.
+        self.n_shared = min(crawl.n_pages for crawl in crawls)
+        pages = {}
+        for name, crawl in self.crawls.items():
+            with StoredCrawl.open(crawl.folder) as stored:
+                pages[name] = page_numbers(stored)
+        #: Of two crawls each.
+        self.overlaps = [(one, other, in_common(pages[one], pages[other])) for one, other in combinations(pages, 2)]
 
 
 def crawls_report(folders: Sequence[str | Path]) -> Document:
-    """InvalidInput if one of the folders is not a readable crawl."""
-    crawls = tuple(map(overview_of, folders))
-    compared = SideBySide(_names(crawls), crawls, _overlaps(crawls))
+    compared = SideBySide(folders)
     return Document(
         kind="crawls",
         title=f"{len(compared.crawls)} crawls side by side",
         summary=summary(compared),
         sections=(
-            Section("Curves", (_harvest(compared), _pages_over_time(compared), _frontier(compared))),
+            Section("Curves", tuple(_curves(compared))),
             Section("Results", (_facts(compared),)),
             Section("Pages in common", (_overlap_table(compared),)),
             Section("Commands to repeat them", tuple(_commands(compared)), collapsed=True),
@@ -63,7 +58,7 @@ def crawls_report(folders: Sequence[str | Path]) -> Document:
 
 
 def summary(compared: SideBySide) -> tuple[str, ...]:
-    return (_conclusion(compared), *(f"{name}: {_described(crawl)}" for name, crawl in _named(compared)))
+    return (_conclusion(compared), *(f"{name}: {_described(crawl)}" for name, crawl in compared.crawls.items()))
 
 
 def _described(crawl: CrawlOverview) -> str:
@@ -72,14 +67,14 @@ def _described(crawl: CrawlOverview) -> str:
 
 
 def _conclusion(compared: SideBySide) -> str:
-    if not compared.is_comparable:
+    if len({crawl.scored_by for crawl in compared.crawls.values()}) > 1:
         return (
             "These crawls are for different topics, or used different relevance models or training pages: their "
             "harvests are not comparable, but their speed and their pages are."
         )
     if not compared.n_shared:
         return "One of these crawls has no page yet, so there is nothing to compare."
-    means = {name: float(crawl.relevance[: compared.n_shared].mean()) for name, crawl in _named(compared)}
+    means = {name: float(crawl.relevance[: compared.n_shared].mean()) for name, crawl in compared.crawls.items()}
     order = sorted(means, key=lambda name: -means[name])
     ranking = ", ".join(f"{name} ({means[name]:.3f})" for name in order)
     return (
@@ -88,88 +83,64 @@ def _conclusion(compared: SideBySide) -> str:
     )
 
 
-def _harvest(compared: SideBySide) -> Chart:
-    curves = [(name, crawl.curves) for name, crawl in _named(compared)]
-    so_far = [Series(name, _floats(each.pages), each.harvest) for name, each in curves]
-    recent = [Series(f"{name}, recent", _floats(each.pages), each.recent_harvest, hidden=True) for name, each in curves]
-    return Chart("harvest", "Harvest", "pages visited", "mean relevance", (*so_far, *recent))
-
-
-def _pages_over_time(compared: SideBySide) -> Chart:
-    unit, seconds = time_unit(max(crawl.seconds for crawl in compared.crawls))
-    series = [
-        Series(name, crawl.curves.seconds / seconds, _floats(crawl.curves.pages)) for name, crawl in _named(compared)
+def _curves(compared: SideBySide) -> Iterator[Chart]:
+    curves = {name: crawl.curves for name, crawl in compared.crawls.items()}
+    so_far = [Series(name, _floats(each.pages), each.harvest) for name, each in curves.items()]
+    recent = [
+        Series(f"{name}, recent", _floats(each.pages), each.recent_harvest, hidden=True)
+        for name, each in curves.items()
     ]
-    return Chart("pages", "Pages visited", f"time, {unit}", "pages", tuple(series))
-
-
-def _frontier(compared: SideBySide) -> Chart:
-    series = [
-        Series(name, _floats(each.curves.pages), _floats(each.curves.frontier)) for name, each in _named(compared)
-    ]
-    return Chart("frontier", "Frontier", "pages visited", "pages", tuple(series))
+    yield Chart("harvest", "Harvest", "pages visited", "mean relevance", (*so_far, *recent))
+    unit, unit_s = time_unit(max(crawl.seconds for crawl in compared.crawls.values()))
+    pages = [Series(name, each.seconds / unit_s, _floats(each.pages)) for name, each in curves.items()]
+    yield Chart("pages", "Pages visited", f"time, {unit}", "pages", tuple(pages))
+    frontier = [Series(name, _floats(each.pages), _floats(each.frontier)) for name, each in curves.items()]
+    yield Chart("frontier", "Frontier", "pages visited", "pages", tuple(frontier))
 
 
 def _facts(compared: SideBySide) -> Table:
-    crawl_of = dict(_named(compared))
-    columns: dict[str, Callable[[str], str]] = {
-        "crawl": lambda name: name,
-        "strategy": lambda name: printable(crawl_of[name].plan.strategy, 60),
-        "relevance model": lambda name: model_names(crawl_of[name]),
-        "state": lambda name: crawl_of[name].state.state.value,
-        "pages": lambda name: f"{crawl_of[name].n_pages:,}",
-        "harvest": lambda name: _mean(crawl_of[name].relevance),
-        f"at {compared.n_shared:,}": lambda name: _mean(crawl_of[name].relevance[: compared.n_shared]),
-        "hosts": lambda name: f"{crawl_of[name].n_hosts:,}",
-        "pages/s": lambda name: _speed(crawl_of[name]),
-        "skipped": lambda name: f"{crawl_of[name].n_skipped:,}",
+    columns: dict[str, Callable[[tuple[str, CrawlOverview]], str]] = {
+        "crawl": lambda row: row[0],
+        "strategy": lambda row: printable(row[1].plan.strategy, 60),
+        "relevance model": lambda row: model_names(row[1]),
+        "state": lambda row: row[1].state.state.value,
+        "pages": lambda row: f"{row[1].n_pages:,}",
+        "harvest": lambda row: _mean(row[1].relevance),
+        f"at {compared.n_shared:,}": lambda row: _mean(row[1].relevance[: compared.n_shared]),
+        "hosts": lambda row: f"{len(row[1].hosts):,}",
+        "pages/s": lambda row: f"{row[1].n_pages / row[1].seconds:,.2f}" if row[1].seconds > 0 else NO_VALUE,
+        "skipped": lambda row: f"{row[1].n_skipped:,}",
     }
     note = (
         f"Harvest: mean relevance of all pages, and of the first {compared.n_shared:,}, which all have. Speed is "
         "without pauses and the time between runs."
     )
-    several = [name for name, crawl in _named(compared) if has_several_scales(crawl)]
+    several = [name for name, crawl in compared.crawls.items() if has_several_scales(crawl)]
     if several:
         note += f" The relevance model of {' and '.join(several)} was retrained, so its harvest mixes two scales."
-    return Table.build("facts", "Results", columns, compared.names, n_text_columns=4, note=note)
-
-
-def _speed(crawl: CrawlOverview) -> str:
-    return f"{crawl.n_pages / crawl.seconds:,.2f}" if crawl.seconds > 0 else NO_VALUE
+    return Table.build("facts", "Results", columns, compared.crawls.items(), n_text_columns=4, note=note)
 
 
 def _overlap_table(compared: SideBySide) -> Table:
-    return Table.build(
-        "overlap",
-        "Pages that both of two crawls visited",
-        {
-            "first": lambda pair: compared.names[pair[0][0]],
-            "second": lambda pair: compared.names[pair[0][1]],
-            "both": lambda pair: f"{pair[1].both:,}",
-            "only the first": lambda pair: f"{pair[1].only_first:,}",
-            "only the second": lambda pair: f"{pair[1].only_second:,}",
-            "in common": lambda pair: f"{pair[1].jaccard:.1%}",
-        },
-        compared.overlaps.items(),
-        n_text_columns=2,
-        note="In common: the share of the pages visited by either of the two that both visited.",
-    )
+    columns: dict[str, Callable[[tuple[str, str, PagesInCommon]], str]] = {
+        "first": lambda row: row[0],
+        "second": lambda row: row[1],
+        "both": lambda row: f"{row[2].both:,}",
+        "only the first": lambda row: f"{row[2].only_first:,}",
+        "only the second": lambda row: f"{row[2].only_second:,}",
+        "in common": lambda row: f"{row[2].jaccard:.1%}",
+    }
+    caption = "Pages that both of two crawls visited"
+    note = "In common: the share of the pages visited by either of the two that both visited."
+    return Table.build("overlap", caption, columns, compared.overlaps, n_text_columns=2, note=note)
 
 
 def _commands(compared: SideBySide) -> Iterator[CodeBlock]:
-    for name, crawl in _named(compared):
+    for name, crawl in compared.crawls.items():
         repeat = reproduce_command(crawl.plan, crawl.goals, f"{crawl.name}-again")
         files = " and ".join(file for file, _ in repeat.files)
         needs = f"; the report of {name} has the content of {files}" if files else ""
         yield CodeBlock(f"{name}{needs}", in_lines(repeat.line))
-
-
-def _overlaps(crawls: Sequence[CrawlOverview]) -> dict[tuple[int, int], PagesInCommon]:
-    pages = []
-    for crawl in crawls:
-        with StoredCrawl.open(crawl.folder) as stored:
-            pages.append(page_numbers(stored))
-    return {(one, other): in_common(pages[one], pages[other]) for one, other in combinations(range(len(pages)), 2)}
 
 
 def _names(crawls: Sequence[CrawlOverview]) -> tuple[str, ...]:
@@ -181,10 +152,6 @@ def _names(crawls: Sequence[CrawlOverview]) -> tuple[str, ...]:
     if len(set(longer)) == len(longer):
         return tuple(longer)
     return tuple(f"{name} ({number})" for number, name in enumerate(short, 1))
-
-
-def _named(compared: SideBySide) -> list[tuple[str, CrawlOverview]]:
-    return list(zip(compared.names, compared.crawls, strict=True))
 
 
 def _mean(relevance: FloatArray) -> str:

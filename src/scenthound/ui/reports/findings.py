@@ -1,14 +1,13 @@
 """Findings of studies and validations as text and tables; shared by reports, result files and the command line."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan, nan
-from typing import Literal
+from typing import Any, Literal
 
 from scenthound.experiments.findings import Claim, Finding, Verdict
 from scenthound.experiments.statistics import ROUNDING, Effect, Over
-from scenthound.ui.document import Block, Cell, GroupedTable, Paragraphs, RowGroup, Table
+from scenthound.ui.document import Block, Cell, Table
 from scenthound.ui.formats import NO_VALUE, plural
 
 Status = Literal["good", "bad", "open"]
@@ -20,11 +19,6 @@ STATUS: dict[Verdict, Status] = {
 }
 #: The singular of what an effect is the mean over.
 ONE_OF: dict[Over, str] = {"topics": "topic", "seeds": "seed", "searches": "search"}
-#: More protocols are shown in rows instead of columns.
-MAX_PROTOCOL_COLUMNS = 2
-#: Test and p are those that decided.
-CLAIM_COLUMNS = ("claim", "effect", "95 % interval", "over", "deciding test", "corrected p", "verdict")
-NUMERIC = frozenset({"effect", "95 % interval", "over", "corrected p"})
 
 
 def grouped_by_name(findings: Iterable[Finding]) -> list[Finding]:
@@ -114,76 +108,58 @@ def verdict_facts(findings: Sequence[Finding]) -> tuple[tuple[str, str], ...]:
 
 def findings_blocks(findings: Sequence[Finding], reading: str) -> tuple[Block, ...]:
     """All verdicts, then all claims with their numbers, then how to read them."""
-    return (verdicts_table(findings), claims_table(findings), Paragraphs((reading,))) if findings else ()
+    return (verdicts_table(findings), claims_table(findings), reading) if findings else ()
 
 
-def verdicts_table(findings: Sequence[Finding]) -> Table | GroupedTable:
-    protocols = list(dict.fromkeys(finding.protocol for finding in findings if finding.protocol))
-    if len(protocols) <= MAX_PROTOCOL_COLUMNS:
-        return _protocols_in_columns(findings, protocols)
-    groups = [
-        RowGroup(
-            f"{name}: {group[0].says}", tuple((Cell(format_protocol(each.protocol)), _verdict(each)) for each in group)
-        )
-        for name, group in ((name, list(group)) for name, group in groupby(grouped_by_name(findings), lambda f: f.name))
-    ]
-    return GroupedTable("verdicts", "Verdicts", ("protocol", "verdict"), tuple(groups))
+Columns = dict[str, Callable[[Any], Cell | str]]
 
 
-def _protocols_in_columns(findings: Sequence[Finding], protocols: Sequence[str]) -> Table:
-    """A row for each finding; one without a protocol has the same verdict in all columns."""
-    found = {(finding.name, finding.protocol): finding for finding in findings}
-    texts = {finding.name: finding.says for finding in findings}
-    rows = [
-        (
-            Cell(name),
-            Cell(text),
-            *(_verdict(found.get((name, ""), found.get((name, each)))) for each in protocols or [""]),
-        )
-        for name, text in texts.items()
-    ]
-    columns = ("finding", "statement", *(map(format_protocol, protocols) if protocols else ("verdict",)))
-    return Table("verdicts", "Verdicts", columns, tuple(rows), n_text_columns=len(columns))
+def _about(findings: Sequence[Finding]) -> Columns:
+    """The first columns of tables of findings."""
+    protocol: Columns = {"protocol": lambda finding: format_protocol(finding.protocol)}
+    return {
+        "finding": lambda finding: finding.name,
+        "statement": lambda finding: finding.says,
+        **(protocol if any(finding.protocol for finding in findings) else {}),
+        "verdict": _verdict,
+    }
 
 
-def _verdict(of: Finding | Claim | None) -> Cell:
-    return Cell(NO_VALUE) if of is None else Cell(of.verdict.value, status=STATUS[of.verdict])
+def _verdict(of: Finding | Claim) -> Cell:
+    return Cell(of.verdict.value, status=STATUS[of.verdict])
 
 
-def claims_table(findings: Sequence[Finding]) -> GroupedTable:
-    groups = tuple(map(_claims, grouped_by_name(findings)))
-    return GroupedTable("claims", "Claims and their tests", CLAIM_COLUMNS, groups, NUMERIC)
+def verdicts_table(findings: Sequence[Finding]) -> Table:
+    columns: Columns = {**_about(findings), "reason": lambda finding: finding.why}
+    return Table.build("verdicts", "Verdicts", columns, grouped_by_name(findings), n_text_columns=len(columns))
 
 
-def _claims(finding: Finding) -> RowGroup:
-    protocol = f" ({format_protocol(finding.protocol)})" if finding.protocol else ""
-    title = f"{finding.name}{protocol}: {finding.says}"
-    return RowGroup(title, tuple(map(_claim, finding.claims)), finding.why, _verdict(finding))
+def _numbers(claim_of: Callable[[Any], Claim | None]) -> Columns:
+    """The columns with the numbers of a row's claim."""
+    return {
+        "corrected p": lambda row: format_p(getattr(claim_of(row), "deciding_p", nan)),
+        "effect": lambda row: format_effect(getattr(claim_of(row), "effect", None)),
+        "95 % interval": lambda row: format_effect_interval(getattr(claim_of(row), "effect", None)),
+    }
 
 
-def _claim(claim: Claim) -> tuple[Cell, ...]:
-    numbers = (format_effect(claim.effect), format_effect_interval(claim.effect), format_observations(claim.effect))
-    tests = (claim.deciding_test or NO_VALUE, format_p(claim.deciding_p))
-    return (Cell(claim.says, tooltip=claim.why), *map(Cell, (*numbers, *tests)), _verdict(claim))
+def claims_table(findings: Sequence[Finding]) -> Table:
+    """A row for each claim of each finding; test and p are those that decided."""
+    columns: Columns = {
+        "finding": lambda row: " ".join(filter(None, (row[0].name, row[0].protocol.replace("_", " ")))),
+        "claim": lambda row: Cell(row[1].says, tooltip=row[1].why),
+        "verdict": lambda row: _verdict(row[1]),
+        "deciding test": lambda row: row[1].deciding_test or NO_VALUE,
+        **_numbers(lambda row: row[1]),
+        "over": lambda row: format_observations(row[1].effect),
+    }
+    rows = [(finding, claim) for finding in grouped_by_name(findings) for claim in finding.claims]
+    return Table.build("claims", "Claims and their tests", columns, rows, n_text_columns=4)
 
 
 def findings_table(findings: Sequence[Finding], caption: str) -> Table:
     """A row for each finding, with the numbers of its deciding claim."""
-    has_protocols = any(finding.protocol for finding in findings)
-    columns = {
-        "finding": lambda finding: finding.name,
-        "statement": lambda finding: finding.says,
-        **({"protocol": lambda finding: format_protocol(finding.protocol)} if has_protocols else {}),
-        "verdict": _verdict,
-        "effect": lambda finding: format_effect(_deciding_effect(finding)),
-        "95 % interval": lambda finding: format_effect_interval(_deciding_effect(finding)),
-        "corrected p": lambda finding: format_p(getattr(finding.deciding_claim, "deciding_p", nan)),
-    }
+    columns = {**_about(findings), **_numbers(lambda finding: finding.deciding_claim)}
     note = "Effect, interval and p are those of the first claim with the verdict of its finding; the report has all."
     rows = grouped_by_name(findings)
     return Table.build("findings", caption, columns, rows, n_text_columns=len(columns) - 3, note=note)
-
-
-def _deciding_effect(finding: Finding) -> Effect | None:
-    claim = finding.deciding_claim
-    return None if claim is None else claim.effect

@@ -1,32 +1,31 @@
-"""The report of a run: the best strategy, curves, tables with significance marks, wins and losses, settings.
+"""The report of a run: the best strategy, curves, tables with significance marks, settings.
 
 It shows what `scenthound evaluate` wrote into the folder; that command also prints the tables.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from scenthound.command_line import command_line, unless
+from scenthound.command_line import command_line
 from scenthound.experiments.compare.ranking import observations_needed
 from scenthound.experiments.evaluate import Evaluation, StrategyResult, read_evaluation
-from scenthound.experiments.runs import read_about
+from scenthound.experiments.options import SimulateOptions
+from scenthound.experiments.runs import CrawlEnds, read_about
+from scenthound.experiments.setup import reproduce_command
 from scenthound.experiments.significance import AgainstBest, against_best
-from scenthound.experiments.starts import DEFAULT_START, DEFAULT_TRAINING_PAGES, Task
-from scenthound.experiments.statistics import ALPHA, MeanCurve, aligned_differences
-from scenthound.simulator.modes import SEQUENTIAL
+from scenthound.experiments.statistics import ALPHA, MeanCurve
 from scenthound.ui.document import (
     Cell,
     Chart,
     Document,
     Figure,
-    Paragraphs,
     Section,
+    Series,
     Table,
-    WinLossGrid,
     notes_section,
     settings_section,
 )
@@ -39,9 +38,7 @@ from scenthound.ui.formats import (
     format_range,
     plural,
     setting_rows,
-    version_rows,
 )
-from scenthound.ui.reports.study import curve_series
 
 #: The metric of the summary is the first of these that has values, else the first of all that has.
 MAIN_METRICS = ("target_recall", "recall", "on_topic")
@@ -68,7 +65,8 @@ def run_report(folder: Path) -> Document:
 
 def evaluation_report(evaluation: Evaluation, about: Mapping[str, Any], folder: Path) -> Document:
     """`about` is the content of `run.json`."""
-    metrics = sorted(defined_metrics(evaluation), key=_importance)
+    defined = defined_metrics(evaluation)
+    metrics = sorted(defined, key=[*MAIN_METRICS, *defined].index)
     return Document(
         kind="run",
         title=_title(len(evaluation.results), about),
@@ -76,10 +74,6 @@ def evaluation_report(evaluation: Evaluation, about: Mapping[str, Any], folder: 
         sections=(*_sections(evaluation, metrics), _settings(about, folder)),
         key_facts=tuple(_key_facts(evaluation, metrics)),
     )
-
-
-def _importance(metric: str) -> int:
-    return MAIN_METRICS.index(metric) if metric in MAIN_METRICS else len(MAIN_METRICS)
 
 
 def _title(n_strategies: int, about: Mapping[str, Any]) -> str:
@@ -92,9 +86,8 @@ def defined_metrics(evaluation: Evaluation) -> list[str]:
 
 def _sections(evaluation: Evaluation, metrics: list[str]) -> Iterator[Section]:
     yield Section("Curves", tuple(curves_chart(evaluation, metric) for metric in metrics))
-    marks = (Paragraphs((marks_note(evaluation),)),) if metrics and len(evaluation.results) > 1 else ()
+    marks = (marks_note(evaluation),) if metrics and len(evaluation.results) > 1 else ()
     yield Section("Values", (*marks, *(metric_table(evaluation, metric) for metric in metrics)))
-    yield Section("Topic by topic", tuple(_win_loss_grids(evaluation, metrics[:1])))
     yield Section("Cost", (cost_table(evaluation),))
     missing, diagnosed = missing_table(evaluation), diagnostics_table(evaluation)
     yield Section("Diagnostics", (diagnosed,) if diagnosed else ())
@@ -175,6 +168,19 @@ def undefined_notes(evaluation: Evaluation, among: Sequence[str] | None = None) 
         yield f"{metric_name(metric)} is left out: {reason}."
 
 
+def table_notes(evaluation: Evaluation, metrics: Sequence[str]) -> list[str]:
+    """What the marks of printed tables mean, and which of these metrics have no values."""
+    is_compared = len(evaluation.results) > 1 and defined_metrics(evaluation)
+    undefined = [note[:1].upper() + note[1:] for note in undefined_notes(evaluation, metrics)]
+    return [*([marks_note(evaluation, best="")] if is_compared else []), *undefined]
+
+
+def summary_notes(evaluation: Evaluation) -> list[str]:
+    """The notes of the main table, and how the crawls ended."""
+    expected = SUMMARY_METRICS if is_default(evaluation) else evaluation.metrics
+    return [*table_notes(evaluation, expected), *ending_notes(evaluation, summary_metrics(evaluation))]
+
+
 # Tables. The best mean of a column is emphasised. A dagger means significantly worse: p of the two-sided test over
 # topics, against the best, is below 5 % after Holm's correction over the strategies of the column.
 
@@ -189,18 +195,19 @@ def tests_of(evaluation: Evaluation, metric: str) -> list[AgainstBest]:
 def metric_table(evaluation: Evaluation, metric: str) -> Table:
     """A row for each strategy, a column for each checkpoint."""
     curves = [result.curves[metric] for result in evaluation.results]
-    n_topics = max(curve.n_topics for curve in curves)
-    at = np.searchsorted(curves[0].steps, evaluation.checkpoints)
-    columns = [_column(curves, int(step), test) for step, test in zip(at, tests_of(evaluation, metric), strict=True)]
-    names = [Cell(result.strategy) for result in evaluation.results]
-    return Table(
-        name=f"values-{metric}",
-        caption=f"{metric_name(metric)}{'; lower is better' if metric in evaluation.lower_is_better else ''}",
-        columns=("strategy", *(f"after {step:,} pages" for step in evaluation.checkpoints)),
-        rows=tuple(zip(names, *columns, strict=True)),
-        note=_note(evaluation, n_topics, [metric]),
-        best_sign="*",
-    )
+    steps = evaluation.checkpoints
+    at = np.searchsorted(curves[0].steps, steps).tolist()
+    tested = zip(steps, at, tests_of(evaluation, metric), strict=True)
+    columns = {f"after {step:,} pages": _column(curves, index, test) for step, index, test in tested}
+    caption = f"{metric_name(metric)}{'; lower is better' if metric in evaluation.lower_is_better else ''}"
+    note = _note(evaluation, max(curve.n_topics for curve in curves), [metric])
+    return _table(evaluation, f"values-{metric}", caption, columns, note)
+
+
+def _table(evaluation: Evaluation, name: str, caption: str, columns: Mapping[str, list[Cell]], note: str) -> Table:
+    """A row for each strategy."""
+    rows = tuple(zip([Cell(result.strategy) for result in evaluation.results], *columns.values(), strict=True))
+    return Table(name, caption, ("strategy", *columns), rows, note=note, best_sign="*")
 
 
 def _note(evaluation: Evaluation, n_topics: int, metrics: Sequence[str]) -> str:
@@ -231,15 +238,9 @@ def summary_table(evaluation: Evaluation) -> Table:
     columns["pages"] = [Cell(f"{result.pages_per_crawl:,.0f}") for result in evaluation.results]
     if any(result.running_time is not None for result in evaluation.results):
         columns["simulated minutes"] = [Cell(_simulated_minutes(result)) for result in evaluation.results]
-    n_topics = len(evaluation.topics)
-    return Table(
-        name="summary",
-        caption=f"After {counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}",
-        columns=("strategy", *columns),
-        rows=tuple(zip([Cell(result.strategy) for result in evaluation.results], *columns.values(), strict=True)),
-        note=_note(evaluation, n_topics, metrics),
-        best_sign="*",
-    )
+    caption = f"After {counted(evaluation.page_budget, 'page')}, in mode {evaluation.mode}"
+    note = _note(evaluation, len(evaluation.topics), metrics)
+    return _table(evaluation, "summary", caption, columns, note)
 
 
 def main_table(evaluation: Evaluation, *, by_pages: bool) -> Table:
@@ -302,7 +303,7 @@ def cost_table(evaluation: Evaluation) -> Table:
         f"Cost in mode {evaluation.mode}",
         columns,
         evaluation.results,
-        note="" if is_timed else "Compiled crawls are not timed page by page; --plain measures CPU time.",
+        note="" if is_timed else "The CPU time of some crawls was not measured.",
     )
 
 
@@ -321,20 +322,11 @@ def diagnostics_table(evaluation: Evaluation) -> Table | None:
     if not diagnosed:
         return None
     names = list(dict.fromkeys(name for ends in diagnosed for name in ends.diagnostics))
-    rows = [
-        (
-            Cell(ends.strategy),
-            *(Cell(format_number(ends.diagnostics[name]) if name in ends.diagnostics else NO_VALUE) for name in names),
-        )
-        for ends in diagnosed
-    ]
-    return Table(
-        name="diagnostics",
-        caption="How strategies behaved",
-        columns=("strategy", *(name.replace("_", " ") for name in names)),
-        rows=tuple(rows),
-        note="Means over crawls. A choice entropy of 1, of InfoSpiders, is that of random choices.",
-    )
+    columns: dict[str, Callable[[CrawlEnds], str]] = {"strategy": lambda ends: ends.strategy}
+    for name in names:
+        columns[name.replace("_", " ")] = lambda ends, name=name: format_number(ends.diagnostics.get(name, nan))  # type: ignore[misc]
+    note = "Means over crawls. A choice entropy of 1, of InfoSpiders, is that of random choices."
+    return Table.build("diagnostics", "How strategies behaved", columns, diagnosed, note=note)
 
 
 def missing_table(evaluation: Evaluation) -> Table | None:
@@ -387,26 +379,8 @@ def curves_chart(evaluation: Evaluation, metric: str) -> Chart:
     )
 
 
-def _win_loss_grids(evaluation: Evaluation, metrics: list[str]) -> Iterator[WinLossGrid]:
-    """The others against the best, at the end."""
-    for metric in metrics:
-        best = tests_of(evaluation, metric)[-1].best
-        if best is None or len(evaluation.results) < 2:
-            continue
-        final = {result.strategy: result.by_topic[metric][:, -1] for result in evaluation.results}
-        name = evaluation.results[best].strategy
-        own = final.pop(name)
-        sign = -1.0 if metric in evaluation.lower_is_better else 1.0
-        after = counted(evaluation.page_budget, "page")
-        yield WinLossGrid(
-            name="won",
-            caption=f"The others against {name}",
-            against=name,
-            rows=tuple(final),
-            topics=evaluation.topics,
-            differences=sign * np.array([aligned_differences(values, own) for values in final.values()]),
-            note=f"{metric_name(metric).capitalize()} after {after}; more than 0 is better.",
-        )
+def curve_series(label: str, curve: MeanCurve, *, hidden: bool = False) -> Series:
+    return Series(label, curve.steps.astype(np.float64), curve.mean, curve.standard_error, hidden)
 
 
 # Settings
@@ -418,40 +392,17 @@ def _settings(about: Mapping[str, Any], folder: Path) -> Section:
         (
             *setting_rows(about["settings"]),
             *((f"relevance model of {strategy}", str(model)) for strategy, model in models),
-            ("fingerprint of the web", str(about["web_fingerprint"])),
-            *version_rows(about),
         ),
-        reproduce_command(about, folder),
+        about,
+        _repeat(about, folder),
         "Command to repeat the crawls, for the topics stored in the run",
         "A relevance model trained on other topics of the original file needs that file: name it with --topics.",
     )
 
 
-def reproduce_command(about: Mapping[str, Any], folder: Path) -> str:
-    """`scenthound simulate` with the settings of `run.json`, into a folder beside this one; empty if no command line
-    can express them. Relevance models trained on topics that are not stored here would be trained on fewer."""
-    settings, run = about["settings"], folder.absolute()
-    return command_line(
-        ("scenthound", "simulate"),
-        [
-            ("--web", settings["web"]),
-            ("--topics", run / "topics.jsonl"),
-            ("--strategy", tuple(settings["strategies"])),
-            ("--pages", settings["page_budget"]),
-            ("--repeats", settings.get("repeats", settings.get("n_seeds"))),
-            ("--random-seed", unless(settings.get("random_seed"), 0)),
-            ("--task", unless(settings["task"], Task.EXAMPLES.value)),
-            ("--start", unless(settings["n_start"], DEFAULT_START)),
-            ("--relevance", settings["relevance"]),
-            ("--train", unless(settings.get("n_train"), 0)),
-            ("--train-from", settings.get("train_from")),
-            ("--training-pages", unless(settings.get("training_pages"), DEFAULT_TRAINING_PAGES)),
-            ("--judge", unless(settings.get("n_judge"), 0)),
-            ("--as-published", bool(settings.get("as_published"))),
-            ("--mode", unless(settings.get("mode"), str(SEQUENTIAL))),
-            ("--closed-world", bool(settings["closed_world"])),
-            ("--follow-nofollow", not settings["respect_nofollow"]),
-            ("--plain", bool(settings.get("plain"))),
-            ("--out", run.with_name(f"{run.name}-again")),
-        ],
-    )
+def _repeat(about: Mapping[str, Any], folder: Path) -> str:
+    """The command that makes the crawls again, into a folder beside this one. Relevance models trained on topics that
+    are not stored here would be trained on fewer."""
+    run = folder.absolute()
+    values = {"topics": run / "topics.jsonl", "out": run.with_name(f"{run.name}-again")}
+    return reproduce_command("simulate", SimulateOptions, {**about["settings"], **values})

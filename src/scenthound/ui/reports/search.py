@@ -2,28 +2,19 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from scenthound.command_line import command_line, in_lines, unless
+from scenthound.command_line import command_line, in_lines
 from scenthound.errors import InvalidInput, UsageError, printable
 from scenthound.experiments.compare.live_command import PLACEHOLDER
-from scenthound.experiments.evolve.folder import (
-    ABOUT_FILE,
-    LOG_FILE,
-    RESULT_FILE,
-    TOPICS_FILE,
-    SearchFolder,
-    read_about,
-)
-from scenthound.experiments.evolve.settings import DEFAULT_MODE
+from scenthound.experiments.evolve.folder import ABOUT_FILE, RESULT_FILE, TOPICS_FILE, SearchFolder, read_about
+from scenthound.experiments.options import EvolveOptions, ValidateOptions
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.starts import DEFAULT_TRAINING_PAGES, Task
+from scenthound.experiments.setup import reproduce_command
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.locks import is_locked
 from scenthound.strategies.evolved import choice_of
@@ -36,49 +27,55 @@ from scenthound.ui.document import (
     Chart,
     CodeBlock,
     Document,
-    Paragraphs,
     Section,
     Series,
     Table,
     settings_section,
 )
-from scenthound.ui.formats import counted, format_number, setting_rows, version_rows
+from scenthound.ui.formats import counted, format_number, setting_rows
 
 #: The number of unseen topics that the proposed validation uses.
 UNSEEN_PROPOSED = 4
 
 
-class SearchState(StrEnum):
-    RUNNING = "running"
-    STOPPED = "stopped"
-    FINISHED = "finished"
-
-
-@dataclass(frozen=True, slots=True)
 class StoredSearch:
-    """`result` is None until the first generation is complete; `compared`, the fitness of known strategies, is empty
-    until the search has finished. `settings` are those in `search.json`, and `about` is all of its content."""
+    """A finished, running or stopped search; InvalidInput if the folder is not a search, or damaged.
 
-    folder: Path
-    state: SearchState
-    result: RankFile | None
-    compared: Mapping[str, float]
-    n_evaluated: int
-    n_visits: int
-    max_evaluations: int
-    settings: Mapping[str, Any]
-    about: Mapping[str, Any]
+    Nothing in the folder is changed, so a running search is not disturbed. The last line of its log may be incomplete;
+    it is ignored until it is complete.
+    """
 
-    @property
-    def crawls(self) -> Mapping[str, Any]:
-        """The settings of its crawls."""
-        crawls: Mapping[str, Any] = self.settings["crawls_of"]
-        return crawls
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        #: The content of `search.json`: all of it, the settings, and those of the crawls.
+        self.about, files = read_about(folder), SearchFolder(folder)
+        #: None until the first generation is complete.
+        self.result = read_rank_file(files.result) if files.result.is_file() else None
+        #: The fitness of known strategies; empty until the search has finished.
+        self.compared = files.compared()
+        #: Of each evaluation.
+        self.visits = list(_visits(files.log))
+        try:
+            self.settings: Mapping[str, Any] = self.about["settings"]
+            self.crawls: Mapping[str, Any] = self.settings["crawls_of"]
+            self.max_evaluations = parse_search(str(self.settings["search"])).most_evaluations
+            _ = self.crawls["web"], self.settings["fitness"], self.about["web_fingerprint"]
+        except (KeyError, TypeError):
+            raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: start a new search.") from None
+        is_complete = self.result is not None and bool(self.result.training.get("is_complete")) and bool(self.compared)
+        self.state = "running" if is_locked(folder) else "finished" if is_complete else "stopped"
+
+
+def _visits(log: Path) -> Iterator[int]:
+    for line in log.read_bytes().splitlines() if log.is_file() else ():
+        try:
+            yield int(json.loads(line)["visits"])
+        except (ValueError, TypeError, KeyError):
+            continue
 
 
 def search_report(folder: Path) -> Document:
-    """Of a finished, running or stopped search; InvalidInput if the folder is not a search."""
-    search = read_search(folder)
+    search = StoredSearch(folder)
     return Document(
         kind="search",
         title=f"Search for rank functions: {_topics_text(search)}",
@@ -91,48 +88,15 @@ def search_report(folder: Path) -> Document:
 def _sections(search: StoredSearch) -> Iterator[Section]:
     result = search.result
     if result is not None:
-        yield Section("Fitness by generation", tuple(_fitness(result, str(search.settings["fitness"]))))
+        if result.history:
+            curves, fitness = tuple(history_series(result.history)), str(search.settings["fitness"])
+            chart = Chart("fitness", "Best individual, and mean of all", "generation", fitness, curves)
+            yield Section("Fitness by generation", (chart,))
         yield Section("Rank function", (_formula(result.rules), _weights(result.rules)))
     yield Section("Known strategies", tuple(_compared(search)))
     if result is not None:
         yield Section("How to use it", tuple(use_blocks(search, result.relevance_model)))
     yield _settings(search)
-
-
-# Reading. Nothing in the folder is changed, so a running search is not disturbed. The last line of its log may be
-# incomplete; it is ignored until it is complete.
-
-
-def read_search(folder: Path) -> StoredSearch:
-    """InvalidInput if the folder is not a search, or damaged."""
-    about, files = read_about(folder), SearchFolder(folder)
-    result = read_rank_file(files.result) if (folder / RESULT_FILE).is_file() else None
-    visits = list(_visits(folder / LOG_FILE))
-    try:
-        settings = about["settings"]
-        most = parse_search(str(settings["search"])).most_evaluations
-        _ = settings["crawls_of"]["web"], settings["fitness"], about["web_fingerprint"]
-    except (KeyError, TypeError):
-        raise InvalidInput(f"{printable(folder / ABOUT_FILE)} is damaged: start a new search.") from None
-    compared = files.compared()
-    state = _state(folder, result, compared)
-    return StoredSearch(folder, state, result, compared, len(visits), sum(visits), most, settings, about)
-
-
-def _state(folder: Path, result: RankFile | None, compared: Mapping[str, float]) -> SearchState:
-    if is_locked(folder):
-        return SearchState.RUNNING
-    is_complete = result is not None and bool(result.training.get("is_complete")) and bool(compared)
-    return SearchState.FINISHED if is_complete else SearchState.STOPPED
-
-
-def _visits(log: Path) -> Iterator[int]:
-    """The visits of each evaluation in the log."""
-    for line in log.read_bytes().splitlines() if log.is_file() else ():
-        try:
-            yield int(json.loads(line)["visits"])
-        except (ValueError, TypeError, KeyError):
-            continue
 
 
 # Text
@@ -155,13 +119,13 @@ def _summary(search: StoredSearch) -> Iterator[str]:
         yield " ".join(_conclusion(search, search.result))
     yield (
         f"Fitness is {search.settings['fitness']}: the mean of {search.settings['n_crawls']} crawls of "
-        f"{search.crawls['page_budget']:,} pages on {_topics_text(search)}. {search.n_evaluated:,} individuals were "
-        f"evaluated so far, with {search.n_visits:,} visits. The search requests {search.max_evaluations:,} "
+        f"{search.crawls['page_budget']:,} pages on {_topics_text(search)}. {len(search.visits):,} individuals were "
+        f"evaluated so far, with {sum(search.visits):,} visits. The search requests {search.max_evaluations:,} "
         "evaluations at most; unless --reevaluate is given, the same genes are evaluated once."
     )
-    if search.state is SearchState.RUNNING:
+    if search.state == "running":
         yield "The search is running; this report shows its state at the time the report was made."
-    elif search.state is SearchState.STOPPED:
+    elif search.state == "stopped":
         command = command_line(("scenthound", "evolve"), [("--resume", search.folder.absolute())])
         yield f"The search was stopped before it finished. To continue: {command}"
 
@@ -188,12 +152,12 @@ def _is_as_good(fitness: float, best: float) -> bool:
 
 
 def _key_facts(search: StoredSearch) -> Iterator[tuple[str, str]]:
-    yield "state", search.state.value
+    yield "state", search.state
     if search.result is not None and search.result.history:
         yield "best fitness", format_number(_best_fitness(search.result))
         yield "generations", f"{search.result.history[-1].generation:,}"
-    yield "individuals evaluated", f"{search.n_evaluated:,}"
-    yield "visits", f"{search.n_visits:,}"
+    yield "individuals evaluated", f"{len(search.visits):,}"
+    yield "visits", f"{sum(search.visits):,}"
 
 
 # Charts and tables
@@ -204,12 +168,6 @@ def history_series(history: Sequence[Generation], prefix: str = "") -> Iterator[
     generations = np.array([each.generation for each in history], np.float64)
     for kind in ("best", "mean"):
         yield Series(f"{prefix}{kind}", generations, np.array([getattr(each, kind) for each in history], np.float64))
-
-
-def _fitness(result: RankFile, fitness: str) -> Iterator[Block]:
-    if result.history:
-        series = tuple(history_series(result.history))
-        yield Chart("fitness", "Best individual, and mean of all", "generation", fitness, series)
 
 
 def _formula(rules: RankRules) -> CodeBlock:
@@ -263,32 +221,25 @@ def use_blocks(search: StoredSearch, relevance_model: str) -> Iterator[Block]:
     is_trained = _is_trained(relevance_model)
     yield CodeBlock("Crawl with it live", in_lines(_crawl_command(search, is_trained)))
     if is_trained and search.crawls["train_from"] is None:
-        yield Paragraphs(
-            (
-                f"{printable(relevance_model)} needs training: put pages of the topic into {PLACEHOLDER}/positive, "
-                f"others into {PLACEHOLDER}/negative.",
-            )
+        yield (
+            f"{printable(relevance_model)} needs training: put pages of the topic into {PLACEHOLDER}/positive, others "
+            f"into {PLACEHOLDER}/negative."
         )
 
 
 def _validate_command(search: StoredSearch, relevance_model: str) -> str:
-    folder, crawls = search.folder.absolute(), search.crawls
-    return command_line(
-        ("scenthound", "validate"),
-        [
-            ("--web", crawls["web"]),
-            ("--topics", folder / TOPICS_FILE),
-            ("--strategy", choice_of(folder / RESULT_FILE)),
-            ("--unseen-max", UNSEEN_PROPOSED if _has_unseen_topics(search) else None),
-            ("--relevance", relevance_model),
-            ("--training-pages", unless(crawls.get("training_pages"), DEFAULT_TRAINING_PAGES)),
-            ("--threshold", unless(search.settings["threshold"], 0.5)),
-            ("--mode", crawls["mode"]),
-            ("--closed-world", bool(crawls["closed_world"])),
-            ("--follow-nofollow", not crawls["respect_nofollow"]),
-            ("--out", folder.with_name(f"{folder.name}-validation")),
-        ],
-    )
+    folder = search.folder.absolute()
+    values = {
+        **search.settings,
+        **search.crawls,
+        "topics": folder / TOPICS_FILE,
+        "strategies": choice_of(folder / RESULT_FILE),
+        "unseen_max": UNSEEN_PROPOSED if _has_unseen_topics(search) else None,
+        "relevance": relevance_model,
+        "plain": False,
+        "out": folder.with_name(f"{folder.name}-validation"),
+    }
+    return reproduce_command("validate", ValidateOptions, values)
 
 
 def _crawl_command(search: StoredSearch, is_trained: bool) -> str:
@@ -322,48 +273,26 @@ def _is_trained(relevance_model: str) -> bool:
 
 def _settings(search: StoredSearch) -> Section:
     own = {name: value for name, value in search.settings.items() if name not in ("crawls_of", "winners")}
-    fingerprint = ("fingerprint of the web", str(search.about["web_fingerprint"]))
     n_winners = len(search.settings["winners"])
     return settings_section(
-        (*setting_rows({**own, **search.crawls}), fingerprint, *version_rows(search.about)),
-        reproduce_command(search.settings, search.folder),
+        setting_rows({**own, **search.crawls}),
+        search.about,
+        _repeat(search.settings, search.folder),
         "Command to repeat the search",
         *([f"{n_winners} earlier winners took part: name their files with --seed-with."] if n_winners else []),
     )
 
 
-def reproduce_command(settings: Mapping[str, Any], folder: Path) -> str:
-    """`scenthound evolve` with the settings of `search.json`, into a folder beside this one; empty if no command line
-    can express them. Earlier winners that took part are not included: only their weights are stored."""
+def _repeat(settings: Mapping[str, Any], folder: Path) -> str:
+    """The command that makes the search again, into a folder beside this one. Earlier winners that took part are not
+    included: only their weights are stored."""
     crawls, search = settings["crawls_of"], folder.absolute()
-    return command_line(
-        ("scenthound", "evolve"),
-        [
-            ("--web", crawls["web"]),
-            ("--topics", search / TOPICS_FILE),
-            ("--topic", tuple(crawls["topics"])),
-            ("--search", settings["search"]),
-            ("--fitness", settings["fitness"]),
-            ("--random-seed", settings["seed"]),
-            ("--scores", ",".join(settings["scores"])),
-            ("--split", unless(settings["split"], "nothing")),
-            ("--renew", unless(settings.get("renew"), "links")),
-            ("--reevaluate", bool(settings["reevaluate"])),
-            ("--random-streams", unless(settings.get("random_streams"), "common")),
-            ("--crawls", settings["n_crawls"]),
-            ("--pages", crawls["page_budget"]),
-            ("--start", crawls["n_start"]),
-            ("--own-starts", not settings["same_start"]),
-            ("--mode", unless(crawls["mode"], DEFAULT_MODE)),
-            ("--task", unless(crawls["task"], Task.EXAMPLES.value)),
-            ("--closed-world", bool(crawls["closed_world"])),
-            ("--follow-nofollow", not crawls["respect_nofollow"]),
-            ("--relevance", crawls["relevance"]),
-            ("--threshold", unless(settings["threshold"], 0.5)),
-            ("--train", unless(crawls["n_train"], 0)),
-            ("--train-from", crawls["train_from"]),
-            ("--training-pages", unless(crawls.get("training_pages"), DEFAULT_TRAINING_PAGES)),
-            ("--as-published", bool(crawls["as_published"])),
-            ("--out", search.with_name(f"{search.name}-again")),
-        ],
-    )
+    values = {
+        **settings,
+        **crawls,
+        "topics": search / TOPICS_FILE,
+        "topic": tuple(crawls["topics"]),
+        "scores": ",".join(settings["scores"]),
+        "out": search.with_name(f"{search.name}-again"),
+    }
+    return reproduce_command("evolve", EvolveOptions, values)

@@ -1,20 +1,19 @@
-"""The report of a study: findings, figures, wins and losses by topic, tables, and the command that repeats it."""
+"""The report of a study: findings, figures, tables, and the command that repeats it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from scenthound.command_line import command_line, in_lines
-from scenthound.experiments.findings import READING
+from scenthound.experiments.johnson2003.results import Johnson2003Study
 from scenthound.experiments.results import Renderer, versions
-from scenthound.experiments.statistics import MeanCurve
 from scenthound.experiments.study import tables as study_tables
 from scenthound.experiments.study.measures import BOUNDS, ArmMeasurements, Measured, arm_named
-from scenthound.experiments.study.results import SETTINGS_FILE, n_topics, settings_toml
-from scenthound.experiments.study.study import FinishedStudy, Study
-from scenthound.experiments.study.tables import Panel, Picture, file_name
+from scenthound.experiments.study.results import SETTINGS_FILE, settings_toml
+from scenthound.experiments.study.study import Study
+from scenthound.experiments.study.tables import Panel, Picture
 from scenthound.model import Progress
 from scenthound.ui.document import (
     Cell,
@@ -26,16 +25,15 @@ from scenthound.ui.document import (
     Section,
     Series,
     Table,
-    WinLossGrid,
     notes_section,
 )
 from scenthound.ui.figures import figure_files, require_figures
 from scenthound.ui.formats import counted, format_versions
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.findings import findings_blocks, verdict_facts, verdict_lines
+from scenthound.ui.reports.johnson2003 import johnson2003_figures
+from scenthound.ui.reports.run import curve_series
 
-#: The measure of the grid of wins and losses, if it was measured.
-MAIN_MEASURE = "target_recall"
 ERRORS_NOTE = "Means over topics; bands and whiskers are one standard error to either side."
 BOUND_NAMES = dict(zip(BOUNDS, ("random", "greedy oracle"), strict=True))
 #: Numbers with their signs, units, errors and marks of significance.
@@ -44,44 +42,21 @@ MARKS = "*†‡"
 
 
 def study_report(study: Study, out: Path) -> Document:
-    """The report of a study whose folder is `out`."""
-    return study_document(
-        study,
-        out,
-        summary=(*verdict_lines(study.findings), _setting_text(study)),
-        figures=[figure_section(figure) for figure in study_figures(study)],
-        grids=tuple(win_loss_grids(study.arms)),
-        facts=_arm_facts(study),
-    )
-
-
-def study_document(
-    study: FinishedStudy,
-    out: Path,
-    *,
-    summary: tuple[str, ...],
-    figures: Iterable[Section],
-    grids: tuple[WinLossGrid, ...],
-    facts: Iterable[tuple[str, str]],
-    reading: str = READING,
-    notes: tuple[str, ...] | None = None,
-) -> Document:
-    """What the reports of all studies have in common; sections without content are left out."""
+    """The report of a study whose folder is `out`; sections without content are left out."""
     command = reproduce_command(study, out)
     again = (CodeBlock("Command to run the study again", in_lines(command)),) if command else ()
     sections = (
-        Section("Findings", findings_blocks(study.findings, reading)),
-        *figures,
-        Section("Topic by topic", grids),
+        Section("Findings", findings_blocks(study.findings, study.reading)),
+        *(Section(figure_title(each.name, each.caption), each.charts) for each in study_figures(study)),
         Section("Tables", tuple(map(table_block, study.tables))),
-        notes_section(study.notes if notes is None else notes),
-        Section("This run", (Facts(tuple(_run_facts(study, facts))), *again)),
+        notes_section(study.notes),
+        Section("This run", (Facts(tuple(_run_facts(study))), *again)),
         Section("Settings", (CodeBlock(SETTINGS_FILE, settings_toml(study.settings)),), collapsed=True),
     )
     return Document(
         kind="study",
         title=f"{study.settings.study}: {study.settings.title}",
-        summary=summary,
+        summary=(*verdict_lines(study.findings), _setting_text(study)),
         sections=sections,
         key_facts=verdict_facts(study.findings),
     )
@@ -91,6 +66,8 @@ def study_document(
 
 
 def study_figures(study: Study) -> list[Figure]:
+    if isinstance(study, Johnson2003Study):
+        return list(johnson2003_figures(study))
     return [study_figure(picture, study.arms) for picture in study.pictures]
 
 
@@ -100,10 +77,6 @@ def study_figure(picture: Picture, arms: Sequence[ArmMeasurements]) -> Figure:
         for number, panel in enumerate(picture.panels, 1)
     )
     return Figure(picture.name, picture.caption, charts)
-
-
-def figure_section(figure: Figure) -> Section:
-    return Section(figure_title(figure.name, figure.caption), figure.charts)
 
 
 def figure_title(name: str, caption: str) -> str:
@@ -149,33 +122,12 @@ def _curves(panel: Panel, arm: ArmMeasurements) -> Iterator[Series]:
             yield Series(name, curve.steps.astype(np.float64), curve.mean, reference=True)
 
 
-def curve_series(label: str, curve: MeanCurve, *, hidden: bool = False) -> Series:
-    return Series(label, curve.steps.astype(np.float64), curve.mean, curve.standard_error, hidden)
-
-
 def _bars(panel: Panel, arm: ArmMeasurements) -> Iterator[Series]:
     """A group of bars for each measure, at the end of the crawls."""
     for label in panel.crawlers or arm.labels:
         ends = [arm.of(measure).curve(arm.index(label)) for measure in panel.measures]
         means, errors = [end.mean[-1] for end in ends], [end.standard_error[-1] for end in ends]
         yield Series(label, np.arange(len(ends), dtype=np.float64), np.array(means), np.array(errors))
-
-
-def win_loss_grids(arms: Sequence[ArmMeasurements]) -> Iterator[WinLossGrid]:
-    """For each arm, its crawlers against the first."""
-    for arm in arms:
-        measure = MAIN_MEASURE if MAIN_MEASURE in arm.measured else arm.settings.measures[0]
-        baseline, *others = arm.labels
-        if others and measure in arm.measured:
-            yield WinLossGrid(
-                name=f"won-{file_name(arm.settings.name)}",
-                caption=f"{arm.settings.name}: crawlers against {baseline}",
-                against=baseline,
-                rows=tuple(others),
-                topics=arm.topics,
-                differences=np.array([arm.better(measure, other, baseline) for other in others]),
-                note=f"{measure.replace('_', ' ').capitalize()} at the end of the crawls; more than 0 is better.",
-            )
 
 
 # Tables
@@ -202,33 +154,38 @@ def _cell(text: str) -> Cell:
 # Text and facts
 
 
-def reproduce_command(study: FinishedStudy, out: Path) -> str:
+def reproduce_command(study: Study, out: Path) -> str:
     """`scenthound study` with the settings stored in the folder; it only makes missing crawls."""
     options = [("--web", study.web), ("--topics", study.topics_file), ("--settings", out.absolute() / SETTINGS_FILE)]
     return command_line(("scenthound", "study", study.settings.study), [*options, ("--out", out.absolute())])
 
 
 def _setting_text(study: Study) -> str:
-    budget = max(arm.page_budget for arm in study.arms)
+    if isinstance(study, Johnson2003Study):
+        settings = study.validation.settings
+        topics = f"{len(settings.trained)} topics searched on and {len(settings.unseen)} unseen ones"
+        pages = f"{', '.join(f'{budget:,}' for budget in settings.budgets)} pages from two seed sets"
+    else:
+        topics = f"{study.n_topics:,} topics"
+        pages = f"up to {max(arm.page_budget for arm in study.arms):,} pages"
     return (
         f"On the recorded web {study.web.name}, {study.n_pages:,} pages of {counted(study.n_hosts, 'host')}: "
-        f"{n_topics(study):,} topics, {counted(study.settings.seeds, 'random seed')}, crawls of up to {budget:,} "
-        f"pages, {study.n_crawls:,} crawls in total."
+        f"{topics}, {counted(study.settings.seeds, 'random seed')}, crawls of {pages}, {study.n_crawls:,} crawls in "
+        "total."
     )
 
 
-def _arm_facts(study: Study) -> Iterator[tuple[str, str]]:
-    for arm in study.arms:
-        size = f"{len(arm.topics):,} topics, {len(arm.labels)} crawlers, {arm.page_budget:,} pages"
-        yield f"arm {arm.settings.name!r}", f"{size}; {arm.settings.says}" if arm.settings.says else size
-
-
-def _run_facts(study: FinishedStudy, own: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _run_facts(study: Study) -> Iterator[tuple[str, str]]:
     """What a reader needs to repeat a study: input, settings, cost and versions."""
     yield "web", str(study.web)
     yield "fingerprint of the web", study.web_fingerprint
     yield "topics", str(study.topics_file)
-    yield from own
+    for arm in study.arms:
+        size = f"{len(arm.topics):,} topics, {len(arm.labels)} crawlers, {arm.page_budget:,} pages"
+        yield f"arm {arm.settings.name!r}", f"{size}; {arm.settings.says}" if arm.settings.says else size
+    if isinstance(study, Johnson2003Study):
+        for label, spec in zip(study.labels, study.validation.settings.all_strategies, strict=True):
+            yield f"strategy {label}", spec
     yield "crawls", f"{study.n_made:,} made, {study.n_crawls - study.n_made:,} reused from earlier runs or other parts"
     for timing in study.timings:
         yield f"time for {timing.part}", f"{timing.seconds:,.1f} s"

@@ -4,18 +4,20 @@ Figures 3 and 4 of the paper are `fitness`, 5 and 7 `community_cohesiveness`, 6 
 `distances`. Whiskers are one standard error to either side.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from scenthound.experiments.results import Renderer
 from scenthound.experiments.statistics import describe_spread
-from scenthound.experiments.validate.crawls import MEASURES, SEED_SETS, Measurements
+from scenthound.experiments.validate.crawls import SEED_SETS, Measurements
 from scenthound.experiments.validate.settings import SeedSet
 from scenthound.experiments.validate.validation import Validation
 from scenthound.model import FloatArray
-from scenthound.ui.document import Chart, Figure, Series, WinLossGrid
+from scenthound.ui.document import Chart, Figure, Series
 from scenthound.ui.figures import figure_files, require_figures
+from scenthound.ui.formats import counted
 
 #: Measures shown as bars: title, and label of the y axis.
 BARS = {
@@ -24,33 +26,24 @@ BARS = {
     "overall_cohesiveness": ("Overall cohesiveness", "links into the community per page visited"),
 }
 DISTANCES = "distances"
-DISTANCES_TITLE = "Distances from the seeds"
+#: By measure.
+TITLES = {measure: title for measure, (title, _) in BARS.items()} | {DISTANCES: "Distances from the seeds"}
 #: Histograms of distances end where less than this share of the pages of every strategy is farther away; the last bin
 #: includes those.
 FAR_SHARE = 0.005
 
 
+@dataclass(frozen=True, slots=True)
 class ValidationCharts:
-    """The charts of one group of topics, given by their indices. `names` are those of all strategies."""
+    """The charts of one group of topics, given by their indices. `names` are those of all strategies, `group` is part
+    of the ids of charts. Bars are grouped by the length of crawls, or `by_strategy`, as in the paper."""
 
-    def __init__(
-        self,
-        measured: Measurements,
-        names: Sequence[str],
-        budgets: Sequence[int],
-        topics: Sequence[int],
-        group: str,
-        *,
-        by_strategy: bool = False,
-    ) -> None:
-        """`group` is part of the ids of charts. Bars are grouped by the length of crawls, or `by_strategy`, as in the
-        paper."""
-        self._measured = measured
-        self._names = names
-        self._budgets = budgets
-        self._topics = list(topics)
-        self._group = group
-        self._by_strategy = by_strategy
+    measured: Measurements
+    names: Sequence[str]
+    budgets: Sequence[int]
+    topics: Sequence[int]
+    group: str
+    by_strategy: bool = False
 
     def of(self, measure: str, title: str) -> tuple[Chart, ...]:
         """The charts of a measure: bars for each seed set, or histograms for all pages and for good pages."""
@@ -60,22 +53,25 @@ class ValidationCharts:
 
     def _bars(self, measure: str, seed_set: SeedSet, title: str) -> Chart:
         samples = [
-            [self._measured.sample(measure, strategy, self._topics, seed_set, at) for at in range(len(self._budgets))]
-            for strategy in range(len(self._names))
+            [
+                self.measured.sample(measure, strategy, list(self.topics), seed_set, at)
+                for at in range(len(self.budgets))
+            ]
+            for strategy in range(len(self.names))
         ]
         means, errors = (
             np.array([[getattr(sample, field) for sample in row] for row in samples])
             for field in ("mean", "standard_error")
         )
-        names, categories = list(self._names), [f"{budget:,}" for budget in self._budgets]
-        if self._by_strategy:
+        names, categories = list(self.names), [f"{budget:,}" for budget in self.budgets]
+        if self.by_strategy:
             means, errors = means.T, errors.T
             names, categories = [f"{budget} pages" for budget in categories], names
         x = np.arange(len(categories), dtype=np.float64)
         return Chart(
-            name=f"{measure}-{seed_set}-{self._group}",
+            name=f"{measure}-{seed_set}-{self.group}",
             title=title,
-            x_label="strategy" if self._by_strategy else "pages visited",
+            x_label="strategy" if self.by_strategy else "pages visited",
             y_label=BARS[measure][1],
             series=tuple(Series(name, x, *values) for name, *values in zip(names, means, errors, strict=True)),
             kind="bars",
@@ -85,51 +81,21 @@ class ValidationCharts:
 
     def _histograms(self, title: str) -> Iterator[Chart]:
         """In crawls of the greatest length, from both seed sets."""
-        kinds = {"pages": self._measured.distances, "good pages": self._measured.good_distances}
+        kinds = {"pages": self.measured.distances, "good pages": self.measured.good_distances}
         for kind, counts in kinds.items():
-            near, is_cut = without_far_bins(counts[:, self._topics][..., -1, :].mean(axis=(1, 2, 3)))
+            near, is_cut = without_far_bins(counts[:, list(self.topics)][..., -1, :].mean(axis=(1, 2, 3)))
             last = near.shape[1] - 1
             x = np.arange(last + 1, dtype=np.float64)
             yield Chart(
-                name=f"distances-{kind.replace(' ', '-')}-{self._group}",
-                title=f"{title}, {kind} among the first {self._budgets[-1]:,}",
+                name=f"distances-{kind.replace(' ', '-')}-{self.group}",
+                title=f"{title}, {kind} among the first {self.budgets[-1]:,}",
                 x_label="links from the seeds",
                 y_label=f"{kind} per crawl",
-                series=tuple(Series(name, x, row) for name, row in zip(self._names, near, strict=True)),
+                series=tuple(Series(name, x, row) for name, row in zip(self.names, near, strict=True)),
                 kind="bars",
                 categories=tuple(f"{at} or more" if is_cut and at == last else str(at) for at in range(last + 1)),
                 note="Means over crawls from both seed sets.",
             )
-
-    def win_loss(self, topics: Sequence[str]) -> WinLossGrid:
-        """Fitness at the end by topic, averaged over random seeds and seed sets; `topics` are the ids of all."""
-        values = self._measured.values["fitness"][:, self._topics][..., -1].mean(axis=(2, 3))
-        return WinLossGrid(
-            name=f"won-{self._group}",
-            caption=f"Strategies against {self._names[0]}",
-            against=self._names[0],
-            rows=tuple(self._names[1:]),
-            topics=tuple(topics[index] for index in self._topics),
-            differences=values[1:] - values[0],
-            note=f"{MEASURES['fitness'].capitalize()} after {self._budgets[-1]:,} pages, averaged over random seeds "
-            "and both seed sets; more than 0 is better.",
-        )
-
-
-def validation_figures(
-    measured: Measurements, names: Sequence[str], budgets: Sequence[int], groups: Mapping[str, Sequence[int]]
-) -> Iterator[Figure]:
-    """A figure for each measure, with a row of panels for each group of topics."""
-    for measure in (*BARS, DISTANCES):
-        title = BARS[measure][0] if measure in BARS else DISTANCES_TITLE
-        charts = [
-            chart
-            for group, topics in groups.items()
-            for chart in ValidationCharts(measured, names, budgets, topics, group).of(
-                measure, f"{title}, {len(topics)} topic{'s' if len(topics) > 1 else ''} {group}"
-            )
-        ]
-        yield Figure(measure, title, tuple(charts))
 
 
 def without_far_bins(counts: FloatArray) -> tuple[FloatArray, bool]:
@@ -144,12 +110,22 @@ def without_far_bins(counts: FloatArray) -> tuple[FloatArray, bool]:
     return near, bool((beyond[:, last] > 0).any())
 
 
-def _images(validation: Validation) -> dict[str, bytes]:
+def validation_figures(validation: Validation) -> Iterator[Figure]:
+    """A figure for each measure, with a row of panels for each group of topics."""
     settings = validation.settings
     names = [f"{label}: {spec}" for label, spec in zip(settings.labels, settings.all_strategies, strict=True)]
-    return figure_files(validation_figures(validation.measurements, names, settings.budgets, settings.groups()))
+    charts = {
+        f"{counted(len(topics), 'topic')} {group}": ValidationCharts(
+            validation.measurements, names, settings.budgets, topics, group
+        )
+        for group, topics in settings.groups().items()
+    }
+    for measure, title in TITLES.items():
+        panels = [chart for text, group in charts.items() for chart in group.of(measure, f"{title}, {text}")]
+        yield Figure(measure, title, tuple(panels))
 
 
 RENDERER: Renderer[Validation] = Renderer(
-    figures=lambda validation, _progress: _images(validation), check=lambda: require_figures("Drawing a validation")
+    figures=lambda validation, _progress: figure_files(validation_figures(validation)),
+    check=lambda: require_figures("Drawing a validation"),
 )

@@ -36,7 +36,6 @@ export class Listener {
     this.#source.addEventListener("open", () => this.#opened());
     this.#source.addEventListener("live", (event) => this.#receive(JSON.parse(event.data)));
     this.#source.addEventListener("problem", (event) => this.#onConnection(JSON.parse(event.data).message));
-    this.#source.addEventListener("replaced", (event) => this.#replaced(JSON.parse(event.data).message));
     this.#source.addEventListener("error", () => this.#lost());
   }
 
@@ -48,12 +47,6 @@ export class Listener {
   #receive(live) {
     this.#curves = extended(this.#curves, live.new);
     this.#onUpdate(live, this.#curves);
-  }
-
-  // Reconnecting would end the stream of another page, which would reconnect in turn.
-  #replaced(message) {
-    this.#disconnect();
-    this.#onConnection(message);
   }
 
   // The browser reconnects by itself after a broken connection, but not after an error response.

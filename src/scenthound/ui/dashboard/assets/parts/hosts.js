@@ -2,7 +2,7 @@
 
 import { crawlPath, get, pagePath } from "../api.js";
 import { element, fill, remark, section, table, tableRow, untrusted } from "../dom.js";
-import { count, counted, duration, isAlive, percent, score } from "../format.js";
+import { count, counted, duration, isAlive, score } from "../format.js";
 import { emptyNote, noPageNote } from "./notes.js";
 
 const SIGNS = { active: "●", waiting: "◔", ready: "○", disabled: "✕" };
@@ -11,7 +11,6 @@ const TOP_COLUMNS = [
   { head: "Host", wide: true }, { head: "Pages", number: true }, { head: "Mean relevance", number: true }];
 const MAX_ROWS = 15;
 const REFRESH_MS = 15000;
-const COUNTING_MS = 1000;
 
 export class RecentHosts {
   #content = element("div");
@@ -49,7 +48,7 @@ function hostState(host) {
   return element("span", { class: `host-state ${host.state}` }, sign, ` ${host.state}${time}`);
 }
 
-/** The hosts with most pages, refreshed regularly; the server counts a large crawl in steps. */
+/** The hosts with most pages, refreshed regularly. */
 export class TopHosts {
   #id;
   #crawl;
@@ -67,15 +66,14 @@ export class TopHosts {
     const top = document.hidden ? null : await get(crawlPath(this.#id, "hosts")).catch(() => null);
     // Do not take the focus from a link in the table.
     if (top && !this.#content.matches(":focus-within")) fill(this.#content, this.#table(top));
-    setTimeout(() => this.#load(), top && top.share_read < 1 ? COUNTING_MS : REFRESH_MS);
+    setTimeout(() => this.#load(), REFRESH_MS);
   }
 
   #table(top) {
     if (!top.hosts.length) return noPageNote(this.#crawl());
     const hosts = top.hosts.slice(0, MAX_ROWS);
     const rows = hosts.map((host) => [this.#link(host.host), count(host.pages), score(host.mean_relevance)]);
-    const read = top.share_read < 1 ? `, ${percent(top.share_read)} of the pages counted so far` : "";
-    return [table("Hosts with the most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in total${read}.`)];
+    return [table("Hosts with the most pages", TOP_COLUMNS, rows), remark(`${counted(top.n_hosts, "host")} in total.`)];
   }
 
   #link(host) {

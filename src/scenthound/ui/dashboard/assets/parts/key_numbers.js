@@ -41,7 +41,7 @@ export class KeyNumbers {
     return element("div", { title: help }, element("dt", {}, title), element("dd", {}, this.#values[name], further));
   }
 
-  /** Crawls made before 0.6 have no status: the last point of their curves replaces it. */
+  /** Without a status the last point of the curves replaces it. */
   update(crawl, curves) {
     const status = crawl.status ?? lastPoint(curves);
     const isRunning = crawl.state === "running" || crawl.state === "ending";
