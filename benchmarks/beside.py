@@ -22,7 +22,6 @@ from benchmarks.data import COLLECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 LIVE_LINE = re.compile(r"Scenthound .* ([\d.]+) CPU ms per page")
-SCENTHOUND = "import sys; from scenthound.cli import main; sys.argv[0] = 'scenthound'; sys.exit(main())"
 SIMULATE = "simulate --web WEB --topics TOPICS --topics-max 30 --pages 1000 --workers 1 --out OUT"
 #: What is measured: a name, and a command.
 COMMANDS = {
@@ -40,10 +39,10 @@ COMMANDS = {
 LIVE = "live crawl, ms per page"
 
 
-def run(checkout: Path, *arguments: str | Path) -> tuple[str, float]:
-    """Run Python in a checkout: its output and the CPU seconds it used, its child processes included."""
+def run(checkout: Path, program: str, *arguments: str | Path) -> tuple[str, float]:
+    """Run an installed program of a checkout: its output and the CPU seconds it used, its child processes included."""
     before = os.times()
-    command = [str(checkout / ".venv/bin/python"), *map(str, arguments)]
+    command = [str(checkout / ".venv/bin" / program), *map(str, arguments)]
     done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed in {checkout}:\n{done.stderr[-2000:]}")
@@ -54,14 +53,12 @@ def run(checkout: Path, *arguments: str | Path) -> tuple[str, float]:
 def cpu_seconds(checkout: Path, command: str, paths: dict[str, Path]) -> float:
     with tempfile.TemporaryDirectory() as folder:
         places = {**paths, "OUT": Path(folder) / "out"}
-        return run(checkout, "-c", SCENTHOUND, *(places.get(word, word) for word in command.split()))[1]
+        return run(checkout, "scenthound", *(places.get(word, word) for word in command.split()))[1]
 
 
 def live_milliseconds(checkout: Path, n_pages: int) -> float:
-    output, _ = run(
-        checkout,
-        *("-m", "benchmarks.live", "--alone", "--rounds", "1", "--sites", "generated", "--pages", str(n_pages)),
-    )
+    arguments = "-m", "benchmarks.live", "--alone", "--rounds", "1", "--sites", "generated", "--pages", str(n_pages)
+    output, _ = run(checkout, "python", *arguments)
     found = LIVE_LINE.search(output)
     assert found, output
     return float(found[1])
@@ -78,7 +75,7 @@ def main() -> None:
             paths["FEW"].write_text("".join(islice(lines, 0, None, 50)), encoding="utf-8")
         webs = {name: {**paths, "WEB": Path(folder) / name} for name in checkouts}
         for name, checkout in checkouts.items():
-            run(checkout, "-c", SCENTHOUND, "record", "--from", paths["PAGES"], "--out", webs[name]["WEB"])
+            run(checkout, "scenthound", "record", "--from", paths["PAGES"], "--out", webs[name]["WEB"])
         for _ in range(options.rounds):
             for measure, command in COMMANDS.items():
                 for name, checkout in checkouts.items():

@@ -142,6 +142,16 @@ def test_labels_titles_and_words_are_available(web: RecordedWeb) -> None:
     assert web.find_words(["cat", "unicorn", "", "dog"]).tolist() == [3, 1]
 
 
+def test_a_vocabulary_with_a_word_twice_or_offsets_out_of_order_is_damaged(web: RecordedWeb) -> None:
+    texts, offsets = packed(["", "dog", "cat", "dog", "sea"])
+    twice = {**web.arrays, "vocabulary_text": texts, "vocabulary_offset": offsets}
+    frequency = {"document_frequency": np.zeros(5, np.int32)}
+    unordered = {**twice, "vocabulary_offset": offsets[[0, 2, 1, 3, 4, 5]]}
+    for arrays in (twice, unordered):
+        with pytest.raises(InvalidInput, match="its words are not distinct"):
+            RecordedWeb({**arrays, **frequency}).find_words(["dog"])
+
+
 def test_a_web_in_a_folder_is_the_web_in_memory(web: RecordedWeb, tmp_path: Path) -> None:
     opened = RecordedWeb.open(save(web, tmp_path / "web"))
     assert opened.fingerprint == web.fingerprint == content_fingerprint(opened.arrays)

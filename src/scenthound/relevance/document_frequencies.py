@@ -19,7 +19,6 @@ import numpy.typing as npt
 from scenthound.caller_files import local_path
 from scenthound.errors import InvalidInput, printable
 from scenthound.model import BoolArray, FloatArray, IntArray
-from scenthound.native import _native
 from scenthound.relevance.base import WordIndex
 from scenthound.text.tokenizer import WordScanner
 
@@ -136,7 +135,7 @@ class WordWeights(RankedWeights):
     def n_unknown(self, words: IntArray) -> int:
         """How many of the words have no document frequency."""
         ranks, _ = self.table()
-        return int(_native.total_weight(words, (ranks == self._stems.ranks[0]).astype(np.float64)))
+        return int(np.count_nonzero(ranks.take(words, mode="clip") == self._stems.ranks[0]))
 
     def _extend(self) -> None:
         n_words = self._index.n_words

@@ -335,7 +335,7 @@ class RocchioRelevance:
         """Use the frequencies of the crawl's own pages, and return True, if most of their words are unknown to the
         package."""
         self._join_others()
-        starts = JoinedVectors.of(self._starts).words
+        starts = np.concatenate([np.zeros(0, np.int32), *(page.words for page in self._starts)])
         n_words = len(starts) + sum(len(each.words) for each in self._joined)
         n_unknown = self._known_weights.n_unknown(starts) + self._n_unknown
         if not n_words or 1.0 - n_unknown / n_words >= MIN_SHARE_KNOWN:

@@ -25,6 +25,7 @@ from scenthound.store.layout import (
     problem_with,
     read_arrays,
 )
+from scenthound.text.tokenizer import STOP, WordScanner
 from scenthound.web.urls import canonical, fingerprint
 
 WORD_CACHE_BYTES = 1 << 25
@@ -154,8 +155,9 @@ class RecordedWeb(WebArrays):
 
     def find_words(self, stems: Iterable[str]) -> IntArray:
         """The word numbers of stems, in order; stems that are on no page are left out."""
-        known = [self._word_ids[stem] for stem in stems if stem in self._word_ids]
-        return np.array(known, np.int32)
+        found = self._stems.look_up(list(stems))
+        known: IntArray = found[found != STOP]
+        return known
 
     def stems_from(self, first: int, at_most: int | None = None) -> list[str]:
         """The stems of the words numbered `first` and above, or of the first of them."""
@@ -172,8 +174,14 @@ class RecordedWeb(WebArrays):
         return {name: i for i, name in enumerate(self.label_names)}
 
     @cached_property
-    def _word_ids(self) -> dict[str, int]:
-        return {stem: i for i, stem in enumerate(self.vocabulary) if i}
+    def _stems(self) -> WordScanner:
+        """The vocabulary with the numbers of its stems."""
+        made, offset = WordScanner(), self.vocabulary_offset
+        if bool(np.all(offset[1:] >= offset[:-1])):
+            made.load([np.insert(self.vocabulary_text, offset[2:-1], ord("\n")).tobytes()])
+        if made.n_words != self.n_words:
+            raise InvalidInput(f"{printable(self.path)} is damaged: its words are not distinct. Record the web again.")
+        return made
 
     @cached_property
     def inlinks(self) -> tuple[LongArray, IntArray]:
