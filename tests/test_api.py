@@ -521,8 +521,8 @@ SEED = "http://127.0.0.1:9/"
         ({"user_agent": "My Bot"}, "user_agent='My Bot' must"),
         ({"random_seed": 1 << 63}, "random_seed=9223372036854775808 must"),
         ({"contact": "m\u00fc@a.test"}, "contact='m\u00fc@a.test' must"),
-        ({"delay": 1e300}, "delay=1e+300 must be at most 86,400 seconds"),
-        ({"pages": 1 << 70}, "pages=1180591620717411303424 must be from 1"),
+        ({"delay": 1e300}, "delay=1e+300 must be from 0 to 86,400"),
+        ({"pages": 1 << 70}, "pages=1180591620717411303424 must be at most 2,147,483,647"),
     ],
 )
 def test_arguments_of_a_wrong_type_start_no_crawl(arguments, named, tmp_path, monkeypatch):

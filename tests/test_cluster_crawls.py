@@ -124,7 +124,7 @@ def test_what_cannot_work_costs_one_line(tmp_path, arguments, message):
 
 @pytest.mark.parametrize("shards", [0, 5_000])
 def test_the_number_of_shards_is_limited(tmp_path, shards):
-    with pytest.raises(InvalidParameter, match="shards= must be from 1 to"):
+    with pytest.raises(InvalidParameter, match=f"shards={shards} must be from 1 to 4,096"):
         crawl(out=tmp_path / "crawl", cluster="local", shards=shards)
 
 

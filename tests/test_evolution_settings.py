@@ -128,7 +128,7 @@ def test_corrupt_settings_are_rejected(damage, reason):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_crawls": 0}, "crawls is 0"),
+        ({"n_crawls": 0}, "--crawls 0 must be from 1 to 10,000"),
         ({"threshold": 1.0}, "threshold is 1.0"),
         ({"threshold": float("nan")}, "threshold is nan"),
         ({"scores": ()}, "--scores nine"),

@@ -217,6 +217,9 @@ def test_a_newer_format_is_rejected(web: RecordedWeb, tmp_path: Path) -> None:
         ("url_page", 99),
         ("url_page", -2),
         ("url_host", 99),
+        ("link_start", -1),
+        ("link_start", 90),
+        ("link_end", 99),
     ],
 )
 def test_a_web_with_links_to_nowhere_is_refused_by_crawls(web: RecordedWeb, name: str, number: int) -> None:

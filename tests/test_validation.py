@@ -145,7 +145,7 @@ def test_a_strategy_with_another_threshold_is_noted(web_path, topics_file):
         ({"budgets": ()}, r"\bnone\b"),
         ({"n_small": 6}, "--small 6 and --large 6"),
         ({"n_small": 0}, "--small 0 and --large "),
-        ({"repeats": 0}, "repeats is 0"),
+        ({"repeats": 0}, "--repeats 0 must be from 1 to 10,000"),
         ({"threshold": 1.0}, r"\bthreshold .* 1\.0; "),
     ],
 )

@@ -34,6 +34,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 
 from scenthound.errors import InvalidParameter, printable
 
+#: The largest whole number of options that have a least one and name no other: pages, for example, have 32 bits.
+MOST = (1 << 31) - 1
 Settings = TypeVar("Settings")
 Value = TypeVar("Value")
 #: The path of a file or folder: a text or a `Path`.
@@ -263,24 +265,37 @@ def _written(hint: Any) -> str:
 def check(settings: Any) -> None:
     """InvalidParameter for a number out of its range; UsageError for options that exclude or need each other."""
     for each in options_in(type(settings)):
-        value = getattr(settings, each.name)
-        for item in value if isinstance(value, list | tuple) else [value]:
-            if problem := out_of_range(each, item):
-                raise InvalidParameter(f"--{each.key} {printable(item, 40)} must be {problem}.")
+        check_number(each, getattr(settings, each.name))
     for kind in type(settings).__mro__:
         if rules := kind.__dict__.get("check"):
             rules(settings)
 
 
+def check_record(settings: type[Any], record: Any) -> None:
+    """InvalidParameter for a number out of range in a record that has options of a class."""
+    for option, value in options_of(settings, record):
+        check_number(option, value)
+
+
+def check_number(option: Declared, value: Any) -> None:
+    """InvalidParameter for a number, or one of several, out of the range of an option."""
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if problem := out_of_range(option, item):
+            raise InvalidParameter(f"--{option.key} {printable(item, 40)} must be {problem}.")
+
+
 def out_of_range(option: Declared, value: Any) -> str:
     """What a number should be that is not finite or out of range; empty if all is well."""
     least, most = option.option.ge, option.option.le
-    if least is None or not isinstance(value, int | float) or isinstance(value, bool):
+    if not isinstance(value, int | float) or isinstance(value, bool):
         return ""
-    if least <= value <= (math.inf if most is None else most) and value != math.inf:
+    if least is None:
+        return "" if isinstance(value, float) or -(1 << 63) <= value < 1 << 63 else "a number of at most 64 bits"
+    if least <= value <= (MOST if most is None and isinstance(value, int) else most or math.inf) and value != math.inf:
         return ""
-    finite = ", and finite" if isinstance(value, float) else ""
-    return f"at least {least:g}{finite}" if most is None else f"from {least:g} to {most:g}"
+    if most is not None:
+        return f"from {least:,} to {most:,}"
+    return f"at most {MOST:,}" if value > MOST else f"at least {least:,}{', and finite' * isinstance(value, float)}"
 
 
 def text_problem(value: Any, default: Any = None) -> str:

@@ -194,6 +194,9 @@ def _entries(file: ConfigurationFile) -> Iterator[Entry]:
     waiting: list[tuple[Words, Any]] = [((), file.tables)]
     for names, table in waiting:
         for key, value in table.items():
+            if key != _normal(key) and _normal(key) in table:
+                both = f"{printable(key, 80)} and {printable(_normal(key), 80)} in {shown(file.path)}"
+                raise InvalidParameter(f"{both} are the same option: remove one of them.")
             if isinstance(value, dict):
                 waiting.append(((*names, key), value))
             elif names[:1] == (PROFILES,):

@@ -20,11 +20,13 @@ from typing import Any
 import orjson
 
 from scenthound.crawler.assembly import CrawlParts
+from scenthound.crawler.options import Ends
 from scenthound.crawler.runner import LiveRun
-from scenthound.crawler.settings import CrawlSettings, StopConditions, check_count
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, SampleRecorder, State, crawl_state
 from scenthound.errors import CorruptData, InvalidInput, ScenthoundError, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
+from scenthound.options import check_number, declared
 from scenthound.records import from_json
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.crawl_folder import RUN_FILE, refuse_shards
@@ -146,7 +148,6 @@ class Controller:
         if control.paused != before.paused:
             (self.run.pause if control.paused else self.run.resume)()
         if control.page_budget is not None and control.page_budget != before.page_budget:
-            check_count("pages", control.page_budget)
             StopConditions.read(self.store.folder).updated(page_budget=control.page_budget).write(self.store.folder)
             self.store.log_file(self.store.folder / RUN_FILE)
             self.run.set_page_budget(control.page_budget)
@@ -182,7 +183,7 @@ def stop(folder: Path) -> str:
 
 
 def set_page_budget(folder: Path, pages: int) -> str:
-    check_count("pages", pages)
+    check_number(declared(Ends)["pages"], pages)
     _refuse_shards(folder)
     state = _state(folder)
     if _takes_commands(state):

@@ -79,7 +79,8 @@ class Machines:
 
     commit_log: Annotated[PathLike | None, Option(metavar="DIR|URL", type=str)] = None
     cluster: Annotated[str | None, Option(metavar="ADDRESS|local")] = None
-    shards: Annotated[int | None, Option(shown="1")] = None
+    #: More would be mostly messages.
+    shards: Annotated[int | None, Option(ge=1, le=4096, shown="1")] = None
 
     def check(self) -> None:
         if self.shards is not None and self.cluster is None:
@@ -186,11 +187,13 @@ class CrawlOptions(CrawlChoices, Ends, Machines, Credentials, Models):
     patience: Annotated[float | None, Option(ge=0, le=1, shown=str(DEFAULT_PATIENCE))] = None
     random_seed: int = 0
     user_agent: Annotated[str | None, Option(metavar="NAME", shown="Scenthound", stored="agent")] = None
-    delay: Annotated[float, Option(metavar="SECONDS", ge=0, stored="politeness.delay_s")] = 1.0
+    delay: Annotated[float, Option(metavar="SECONDS", ge=0, le=86_400, stored="politeness.delay_s")] = 1.0
     pages_per_host: Annotated[int | None, Option(ge=1, stored="politeness.pages_per_host")] = None
     pages_per_domain: Annotated[int | None, Option(ge=1, stored="politeness.pages_per_domain")] = None
     follow_nofollow: Annotated[bool, Option(stored="!respect_nofollow")] = False
-    timeout: Annotated[float | None, Option(metavar="SECONDS", ge=0.1, shown="30", stored="limits.total_s")] = None
+    timeout: Annotated[
+        float | None, Option(metavar="SECONDS", ge=0.1, le=86_400, shown="30", stored="limits.total_s")
+    ] = None
     page_bytes: Annotated[int | None, Option(ge=1, shown="2000000", stored="limits.body_bytes")] = None
     as_studies: bool = False
     sitemaps: Annotated[

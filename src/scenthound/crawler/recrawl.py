@@ -36,7 +36,7 @@ from scenthound.crawler.page_checks import (
 from scenthound.crawler.reader import PageFilter, PageScorer, Reader, StoredPages
 from scenthound.crawler.runner import LiveRun, RunOptions
 from scenthound.crawler.scope import ScopeFilter
-from scenthound.crawler.settings import CrawlSettings, StopConditions, check_count
+from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.start import Network, logged, network_of, run_to_end
 from scenthound.crawler.visit_numbers import VisitNumbers
 from scenthound.errors import InvalidInput, RunFailure, printable
@@ -84,8 +84,6 @@ class RefreshSummary:
 def refresh(folder: Path, options: RunOptions | None = None) -> RefreshSummary:
     """Check the pages of a crawl again."""
     options = logged(options or RunOptions())
-    if options.page_budget is not None:
-        check_count("pages", options.page_budget)
     with ExitStack() as cleanup:
         cleanup.enter_context(failures_logged("refresh"))
         refuse_shards(folder, "it cannot be refreshed. Start a new crawl, or crawl without --cluster")

@@ -1,6 +1,5 @@
 """The settings of a live crawl, as values that are stored in its folder; its stop conditions; and its topic."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -10,7 +9,14 @@ from typing import Any
 
 import orjson
 
-from scenthound.crawler.options import DEFAULT_PAGES, DEFAULT_PATIENCE, DEFAULT_STRATEGY, CrawlChoices, CrawlOptions
+from scenthound.crawler.options import (
+    DEFAULT_PAGES,
+    DEFAULT_PATIENCE,
+    DEFAULT_STRATEGY,
+    CrawlChoices,
+    CrawlOptions,
+    Ends,
+)
 from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.scope import Scope
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, UsageError, printable
@@ -18,7 +24,7 @@ from scenthound.files import machine_fault, regular_bytes, write_atomic
 from scenthound.frontier.base import max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic, generator_seed, with_pages
-from scenthound.options import stored_values
+from scenthound.options import check_number, check_record, declared, stored_values
 from scenthound.records import from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
@@ -32,9 +38,6 @@ from scenthound.web.urls import canonical, has_user
 AGENT = "Scenthound"
 #: The fetch limits of the studies: 10 seconds, and 100 KB per page.
 STUDY_LIMITS = FetchLimits(total_s=10.0, body_bytes=100_000)
-#: Pages are numbered with 32 bits.
-MAX_COUNT = (1 << 31) - 1
-MAX_SECONDS = 86_400
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 #: What comes before the host: scheme and slashes, which may be missing, and a user.
@@ -103,7 +106,7 @@ class CrawlSettings(CrawlChoices):
     shard: int = 0
 
     def __post_init__(self) -> None:
-        self._check_numbers()
+        check_record(CrawlOptions, self)
         self._check_headers()
         if not self.seeds:
             raise UsageError(f"Topic {printable(self.topic.id, 80)!r} has no seeds: name some with --seed.")
@@ -113,24 +116,6 @@ class CrawlSettings(CrawlChoices):
             check_header(line)
         if self.offline and self.web is None:
             raise UsageError("An offline crawl needs a recorded web: name one with --web.")
-
-    def _check_numbers(self) -> None:
-        for name, count in (("pages", self.page_budget), ("connections", self.connections), ("tries", self.tries)):
-            check_count(name, count)
-        check_count("redirects", self.redirects, minimum=0)
-        check_count("page-bytes", self.limits.body_bytes)
-        if self.scope.max_depth is not None:
-            check_count("max-depth", self.scope.max_depth, minimum=0)
-        for name in ("pages-per-host", "pages-per-domain"):
-            if (limit := getattr(self.politeness, name.replace("-", "_"))) is not None:
-                check_count(name, limit)
-        for name, seconds in (("timeout", self.limits.total_s), ("delay", self.politeness.delay_s)):
-            if not seconds <= MAX_SECONDS:
-                raise InvalidParameter(f"--{name} {seconds} must be at most {MAX_SECONDS:,} seconds, a day.")
-        if not 0 <= self.patience <= 1:
-            raise InvalidParameter(f"--patience {self.patience} must be from 0 to 1.")
-        if not -(1 << 63) <= self.random_seed < 1 << 63:
-            raise InvalidParameter(f"--random-seed {printable(self.random_seed, 40)} must fit into 64 bits.")
 
     def _check_headers(self) -> None:
         """Both are sent in headers, and the agent is the product token in robots.txt."""
@@ -235,11 +220,6 @@ def _without_users(topic: Topic) -> Topic:
     return with_pages(topic, cleaned)
 
 
-def check_count(name: str, count: int, *, minimum: int = 1) -> None:
-    if not minimum <= count <= MAX_COUNT:
-        raise InvalidParameter(f"--{name} {printable(count, 40)} must be from {minimum} to {MAX_COUNT:,}.")
-
-
 @dataclass(frozen=True, slots=True)
 class StopConditions:
     """When a crawl stops, and its retrained relevance model; stored as `run.json` for later runs.
@@ -255,12 +235,8 @@ class StopConditions:
     relevance_digest: str | None = None
 
     def __post_init__(self) -> None:
-        if self.page_budget is not None:
-            check_count("pages", self.page_budget)
-        if self.harvest_floor is not None and not 0 <= self.harvest_floor < math.inf:
-            raise InvalidParameter(f"--min-harvest {self.harvest_floor} must be finite, and 0 or more.")
-        if self.until_recall is not None and not 0 <= self.until_recall <= 1:
-            raise InvalidParameter(f"--until-recall {self.until_recall} must be from 0 to 1, for example 0.8.")
+        check_record(Ends, self)
+        check_number(declared(Ends)["min_harvest"], self.harvest_floor)
 
     @classmethod
     def read(cls, folder: Path) -> "StopConditions":

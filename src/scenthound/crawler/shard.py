@@ -31,8 +31,6 @@ from scenthound.model import BoolArray, FloatArray, IntArray
 from scenthound.reasons import SkipReason
 from scenthound.web.urls import host_of, registrable_domain
 
-#: More would be mostly messages.
-MAX_SHARDS = 4096
 _LEVEL = 1
 
 

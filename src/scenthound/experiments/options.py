@@ -33,6 +33,8 @@ def _studies() -> list[str]:
     return sorted(file.stem for file in (Path(__file__).parent / "study" / "presets").glob("*.toml"))
 
 
+#: All starts are drawn before the first crawl.
+MOST_REPEATS = 10_000
 WEB_HELP = "A recorded web or a crawl folder, as `scenthound record` and `crawl` make them."
 TOPICS_HELP = "A topic file: TOML or JSON Lines."
 #: On a narrow terminal a word of more than 26 letters is cut off.
@@ -162,7 +164,7 @@ class SimulateOptions(ChosenTopics, Conditions, Running):
     out: Annotated[PathLike | None, Option(is_required=True)] = None
     seeds: SeedPages = None
     pages: Annotated[int, Option(ge=1, stored="page_budget")] = 2000
-    repeats: Annotated[int, Option(ge=1)] = 1
+    repeats: Annotated[int, Option(ge=1, le=MOST_REPEATS)] = 1
     random_seed: Annotated[int, Option(ge=0)] = 0
     mode: Mode = "sequential"
     force: Force = False
@@ -209,7 +211,9 @@ class CompareOptions(ChosenTopics, Conditions, Running):
         ),
     ] = None
     pages: Annotated[int, Option(ge=1, stored="page_budget")] = 2000
-    repeats: Annotated[int | None, Option(ge=1, shown="10, divided among the topics if there are five or more")] = None
+    repeats: Annotated[
+        int | None, Option(ge=1, le=MOST_REPEATS, shown="10, divided among the topics if there are five or more")
+    ] = None
     mode: Annotated[
         str | None, Option(MODE_HELP, metavar="MODE", shown="polite if the web has several hosts, otherwise sequential")
     ] = None
@@ -230,7 +234,7 @@ class StudySize:
 
     pages: Annotated[int | None, Option(ge=1, shown="the study's")] = None
     topics_max: Annotated[int | None, Option(metavar="N", ge=1, shown="the study's")] = None
-    repeats: Annotated[int | None, Option(ge=1, shown="the study's")] = None
+    repeats: Annotated[int | None, Option(ge=1, le=MOST_REPEATS, shown="the study's")] = None
     settings: Annotated[PathLike | None, Option(metavar="FILE")] = None
     arm: Annotated[str | Sequence[str] | None, Option(metavar="NAME")] = None
 
@@ -289,7 +293,7 @@ class ValidateOptions(Links, Plain, Running):
     pages: Annotated[int | Sequence[int], Option(ge=1, shown="10000 20000 30000")] = (10_000, 20_000, 30_000)
     large: Annotated[int, Option(ge=2)] = 250
     small: Annotated[int, Option(ge=1)] = 50
-    repeats: Annotated[int, Option(ge=1)] = 15
+    repeats: Annotated[int, Option(ge=1, le=MOST_REPEATS)] = 15
     mode: Mode = "roulette"
     relevance: Annotated[PluginLike, Option(metavar="MODEL", values=installed("relevance"))] = "svm"
     training_pages: TrainingPages = "wang2009"
@@ -304,7 +308,7 @@ class Written:
     best: Write the N best individuals with different weights: evolved.toml, evolved-2.toml and so on.
     """
 
-    best: Annotated[int, Option(metavar="N", ge=1)] = 1
+    best: Annotated[int, Option(metavar="N", ge=1, le=100)] = 1
 
 
 @dataclass(frozen=True)
@@ -355,7 +359,7 @@ class EvolveOptions(Written, ChosenTopics, Conditions, Running):
     renew: Annotated[str, Option(metavar="WHICH")] = "links"
     seed_with: Annotated[PathLike | Sequence[PathLike], Option(metavar="FILE")] = ()
     reevaluate: bool = False
-    crawls: Annotated[int, Option(ge=1, stored="n_crawls")] = 3
+    crawls: Annotated[int, Option(ge=1, le=MOST_REPEATS, stored="n_crawls")] = 3
     pages: Annotated[int, Option(ge=1, stored="page_budget")] = 10_000
     same_start: Annotated[bool, Option(flag="--same-start/--own-starts")] = True
     random_streams: Annotated[str, Option(metavar="BY")] = "common"

@@ -14,6 +14,7 @@ from typing import Any
 from scenthound.command_line import Option as CommandOption
 from scenthound.command_line import command_line
 from scenthound.errors import InvalidParameter, InvalidTopic, NoStartPage
+from scenthound.experiments.options import SimulateOptions
 from scenthound.experiments.starts import (
     DEFAULT_START,
     DEFAULT_TRAINING_PAGES,
@@ -27,18 +28,13 @@ from scenthound.experiments.starts import (
     training_pages_of,
 )
 from scenthound.model import IntArray, Topic
-from scenthound.options import options_of
+from scenthound.options import check_record, options_of
 from scenthound.registry import Registry
 from scenthound.relevance.base import RELEVANCE, LearningRelevance, trains
 from scenthound.simulator.modes import SEQUENTIAL, parse_mode
 from scenthound.simulator.scores import TopicWords, without_pages
 from scenthound.store.recorded_web import RecordedWeb, WebWords
 from scenthound.strategies.base import STRATEGIES, Strategy
-
-#: Steps are counted in 32 bits, and all starts are drawn before the first crawl.
-MOST_PAGES = 1_000_000_000
-MOST_REPEATS = 10_000
-MOST_RANDOM_SEED = 1_000_000_000
 
 
 def fitting_pages(wanted: int, n_pages: int) -> int:
@@ -220,7 +216,7 @@ class Experiment(CrawlConditions):
     random_seed: int = 0
 
     def __post_init__(self) -> None:
-        self._check_numbers()
+        check_record(SimulateOptions, self)
         training_pages_of(self.training_pages)
         if (self.n_train > 0) + self.as_published + (self.train_from is not None) > 1:
             raise InvalidParameter("--train, --train-from and --as-published exclude each other; choose one of them.")
@@ -239,19 +235,6 @@ class Experiment(CrawlConditions):
         if self.relevance is not None:
             object.__setattr__(self, "relevance", str(RELEVANCE.parse(self.relevance)))
         object.__setattr__(self, "mode", str(parse_mode(self.mode)))
-
-    def _check_numbers(self) -> None:
-        limits = {
-            "pages": (self.page_budget, 1, MOST_PAGES),
-            "repeats": (self.repeats, 1, MOST_REPEATS),
-            "random_seed": (self.random_seed, 0, MOST_RANDOM_SEED),
-            "start": (self.n_start, 1, MOST_PAGES),
-            "train": (self.n_train, 0, MOST_PAGES),
-            "judge": (self.n_judge, 0, MOST_PAGES),
-        }
-        for name, (value, least, most) in limits.items():
-            if not least <= value <= most:
-                raise InvalidParameter(f"{name} is {value}; it must be at least {least} and at most {most:,}.")
 
     def all_topics(self) -> tuple[Topic, ...]:
         return (*self.topics, *self.other_topics)

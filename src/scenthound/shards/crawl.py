@@ -24,10 +24,9 @@ from scenthound.crawler.recall import recall_values, stored_recall
 from scenthound.crawler.rendering import RenderMode
 from scenthound.crawler.runner import RunOptions
 from scenthound.crawler.settings import CrawlSettings, StopConditions
-from scenthound.crawler.shard import MAX_SHARDS
 from scenthound.crawler.start import CrawlSummary, begin_run, new_store, ready_settings, summary_of
 from scenthound.crawler.state import SampleRecorder
-from scenthound.errors import InvalidInput, InvalidParameter, ScenthoundError, UsageError, printable
+from scenthound.errors import InvalidInput, ScenthoundError, UsageError, printable
 from scenthound.reasons import EndReason
 from scenthound.shards.assembly import Assembly
 from scenthound.shards.logs import logs_of, shard_log
@@ -64,8 +63,6 @@ class ClusterChoice:
 def check_shards(settings: CrawlSettings, options: RunOptions) -> CrawlSettings:
     """The settings of a new crawl in shards. UsageError or InvalidParameter if they cannot work."""
     n_shards = settings.shards
-    if not 1 <= n_shards <= MAX_SHARDS:
-        raise InvalidParameter(f"--shards must be from 1 to {MAX_SHARDS:,}, not {printable(n_shards, 20)}.")
     if options.harvest_floor or options.until_recall:
         option = "--min-harvest" if options.harvest_floor else "--until-recall"
         raise UsageError(f"{option} cannot be used with --cluster: no shard knows the pages of the others.")

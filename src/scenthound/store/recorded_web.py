@@ -89,7 +89,14 @@ class RecordedWeb(WebArrays):
         """InvalidInput if links lead to URLs that the web does not have, or URLs to such pages and hosts."""
         offset = self.link_offset
         are_offsets = offset[0] == 0 and offset[-1] == self.n_links and (np.diff(offset) >= 0).all()
-        ranges = (self.link_url, 0, self.n_urls), (self.url_page, -1, self.n_pages), (self.url_host, 0, self.n_hosts)
+        n_words = np.repeat(np.diff(self.word_offset), np.diff(offset)) if are_offsets else 0
+        ranges = (
+            (self.link_url, 0, self.n_urls),
+            (self.url_page, -1, self.n_pages),
+            (self.url_host, 0, self.n_hosts),
+            (self.link_start, 0, self.link_end + 1),
+            (self.link_end, 0, n_words + 1),
+        )
         if not are_offsets or any(((numbers < least) | (numbers >= end)).any() for numbers, least, end in ranges):
             raise InvalidInput(f"{printable(self.path)} is damaged: it lacks what its links lead to. Record it again.")
 

@@ -20,7 +20,7 @@ from importlib.metadata import version
 from math import isclose
 from pathlib import Path
 
-from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, printable
+from scenthound.errors import InvalidInput, InvalidTopic, printable
 from scenthound.experiments.evolve.evaluation import Evaluation, Evaluator, Individual
 from scenthound.experiments.evolve.folder import RESULT_FILE, TOPICS_FILE, Logged, SearchFolder, check_new
 from scenthound.experiments.evolve.settings import STRATEGY, EvolutionSettings, SearchSettings, parse_fitness
@@ -49,8 +49,6 @@ from scenthound.strategies.rank_rules import RankRules
 COMPARED_WITH = (f"{STRATEGY}:preset=best_first", f"{STRATEGY}:preset=johnson2003")
 #: Fractional genes come from linear algebra, whose last digits may differ between machines.
 SAME_GENES = 1e-6
-#: More files of individuals are of no use.
-MOST_BEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +132,6 @@ def evolve(
     are recorded first. `seed_with` are rank files whose rules take part from the beginning. `n_best` individuals are
     written.
     """
-    _check_n_best(n_best)
     check_new(out, force)
     choice_of(out / RESULT_FILE)
     recorded = open_web(setup.web, progress)
@@ -158,7 +155,6 @@ def resume_search(
 
     For a finished search this only writes the `n_best` individuals and returns the result.
     """
-    _check_n_best(n_best)
     choice_of(folder / RESULT_FILE)
     with SearchFolder.open(folder) as held:
         settings, recorded = held.settings(web)
@@ -167,11 +163,6 @@ def resume_search(
         if not run.is_finished:
             run.finish(_planned(settings, recorded), workers)
         return run.evolution(folder / TOPICS_FILE, n_best)
-
-
-def _check_n_best(n_best: int) -> None:
-    if not 1 <= n_best <= MOST_BEST:
-        raise InvalidParameter(f"best is {n_best}; it must be at least 1 and at most {MOST_BEST}.")
 
 
 def _with_winners(settings: EvolutionSettings, files: Sequence[Path]) -> tuple[EvolutionSettings, tuple[str, ...]]:

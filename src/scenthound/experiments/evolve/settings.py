@@ -33,11 +33,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from scenthound.errors import CorruptData, InvalidInput, InvalidParameter, UnknownName, printable
+from scenthound.experiments.options import EvolveOptions
 from scenthound.experiments.search.base import Method, Search
 from scenthound.experiments.search.methods import parse_search
-from scenthound.experiments.setup import MOST_REPEATS, CrawlConditions, Experiment
+from scenthound.experiments.setup import CrawlConditions, Experiment
 from scenthound.metrics.measures import fitness as share_of_good
 from scenthound.model import IntArray, Topic
+from scenthound.options import check_record
 from scenthound.records import from_json, to_json
 from scenthound.relevance.base import RELEVANCE, score_range
 from scenthound.simulator.web import Crawl
@@ -204,8 +206,7 @@ class EvolutionSettings(SearchSettings):
     experiment: Experiment
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n_crawls <= MOST_REPEATS:
-            raise InvalidParameter(f"crawls is {self.n_crawls}; it must be at least 1 and at most {MOST_REPEATS:,}.")
+        check_record(EvolveOptions, self)
         if not 0 < self.threshold < 1:
             raise InvalidParameter(f"threshold is {self.threshold}; it must be more than 0 and less than 1.")
         for name, kind in (("random_streams", RandomStreams), ("renew", Renew)):
