@@ -1,4 +1,4 @@
-# Two commands do everything: `make demo` and `make test`. Each makes its own virtual environment first.
+# `make help` lists the commands. Each makes the virtual environment first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -14,6 +14,8 @@ from typing import Any
 import scenthound
 from docs_site.command_reference import option_help
 from docs_site.text import definitions, escaped, table
+from scenthound import options
+from scenthound.api.arguments import help_in_python
 
 #: The pages, by file name: the title, and the modules whose public names are on it.
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -107,10 +109,7 @@ def _overview(pages: dict[str, dict[str, Any]], described: "Descriptions") -> st
 
 
 def _argument_types() -> dict[str, str]:
-    from scenthound.api import arguments, progress
-
-    comments = {**attribute_comments(arguments), **attribute_comments(progress)}
-    return {name: comment for name, comment in comments.items() if name.endswith("Like")}
+    return {name: comment for name, comment in attribute_comments(options).items() if name.endswith("Like")}
 
 
 def _title(file: str) -> str:
@@ -146,12 +145,15 @@ class Descriptions:
     def of(self, name: str, function: Callable[..., Any], owner: str = "") -> Iterator[str]:
         """The signature, docstring and arguments of a function, or of a method of `owner`."""
         called = f"{owner or 'sh'}.{name}"
+        # For `help`, the docstring of a function of the API also lists its arguments.
+        plain = function if owner else inspect.unwrap(function)
         if name in SAME_ARGUMENTS:
-            yield f"```python\nawait {called}(...)\n```"
-            yield f"{self.docstring(function, name)} The arguments are those of `scenthound.{SAME_ARGUMENTS[name]}`."
+            awaited = "await " if inspect.iscoroutinefunction(function) else ""
+            yield f"```python\n{awaited}{called}(...)\n```"
+            yield f"{self.docstring(plain, name)} The arguments are those of `scenthound.{SAME_ARGUMENTS[name]}`."
             return
         yield f"```python\n{signature_text(called, inspect.signature(function), bool(owner))}\n```"
-        yield self.docstring(function, f"{owner}.{name}".lstrip("."))
+        yield self.docstring(plain, f"{owner}.{name}".lstrip("."))
         arguments = {} if owner else self._arguments(name, inspect.signature(function))
         if arguments:
             yield definitions(arguments)
@@ -190,12 +192,10 @@ class Descriptions:
         return f"```python\n{signature_text(f'sh.{found.__name__}', signature)}\n```"
 
     def _arguments(self, name: str, signature: inspect.Signature) -> dict[str, list[str]]:
-        options = dict(self._help.get(COMMAND_OF.get(name, name), {}))
+        known = dict(self._help.get(COMMAND_OF.get(name, name), {}))
         described: dict[str, list[str]] = {}
         for argument in signature.parameters.values():
-            text = (
-                _option_text(argument.name, options) or COMMON_ARGUMENTS.get(argument.name) or self._any(argument.name)
-            )
+            text = _option_text(argument.name, known) or COMMON_ARGUMENTS.get(argument.name) or self._any(argument.name)
             stars = STARS.get(argument.kind, "")
             described[f"`{stars}{argument.name}`{_annotated(argument)}"] = [escaped(text)]
         return described
@@ -210,8 +210,7 @@ def _option_text(name: str, options: dict[str, str]) -> str:
     singular = name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
     for known in (name, singular, OPTION_OF.get(name, "")):
         if known in options:
-            text = re.sub(r"; repeatable(?=[.;,])|\s*Repeatable\.", "", options[known])
-            return re.sub(r"--([a-z][a-z0-9-]*)", lambda flag: f"`{flag[1].replace('-', '_')}`", text)
+            return help_in_python(options[known])
     return ""
 
 

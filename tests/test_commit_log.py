@@ -327,7 +327,7 @@ def test_a_commit_that_a_network_file_system_shows_late_is_applied(
         raise Fenced("taken")
 
     monkeypatch.setattr(LocalStorage, "read", read)
-    monkeypatch.setattr(crawl_store, "_VAIN_S", 0)
+    monkeypatch.setattr(crawl_store, "_RETRY_S", 0)
     with CrawlStore.open(tmp_path / "elsewhere", commit_log=tmp_path / "log") as store:
         assert (store.n_visits(), store.change_counter()) == (3, 4)
     # One that exists and can never be read is no endless loop.

@@ -71,6 +71,12 @@ def test_long_signatures_are_wrapped_between_arguments() -> None:
     assert max(map(len, text.splitlines())) <= api_reference.WIDTH
 
 
+def test_types_of_arguments_are_described_and_arguments_once(api: dict[str, str]) -> None:
+    for name in ("TopicLike", "PathLike", "PluginsLike"):
+        assert f"`{name}`" in api["index.md"].partition("## Types of arguments")[2]
+    assert "\n- `" not in api["laboratory.md"]
+
+
 def test_comments_above_attributes_describe_them() -> None:
     comments = attribute_comments(sh.Strategy)
     assert comments["needs_anchors"] == "Whether `Links.anchors` is computed."

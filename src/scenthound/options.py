@@ -50,11 +50,13 @@ if TYPE_CHECKING:
     TopicLike = Topic | PathLike | Iterable[str]
     #: A topic file, a topic, or several topics.
     TopicsLike = PathLike | Topic | Iterable[Topic]
-    #: A folder, or a result that is in one; or several.
+    #: A folder, or a result that is in one.
     FolderLike = Any
+    #: A folder, or several.
     FoldersLike = Any
-    #: A strategy, metric or relevance model: its name and parameters, its class, or an instance; or several.
+    #: A strategy, metric or relevance model: its name and parameters, its class, or an instance.
     PluginLike = Any
+    #: A strategy, metric or relevance model, or several.
     PluginsLike = Any
 else:  # Topics need numpy, which help does without. Signatures have these names.
     TopicLike, FolderLike, PluginLike = (type(f"{name}Like", (), {}) for name in ("Topic", "Folder", "Plugin"))
@@ -291,11 +293,12 @@ def out_of_range(option: Declared, value: Any) -> str:
         return ""
     if least is None:
         return "" if isinstance(value, float) or -(1 << 63) <= value < 1 << 63 else "a number of at most 64 bits"
-    if least <= value <= (MOST if most is None and isinstance(value, int) else most or math.inf) and value != math.inf:
+    if most is None and isinstance(value, int) and value > MOST:
+        return f"at most {MOST:,}"
+    if least <= value <= (math.inf if most is None else most) and value != math.inf:
         return ""
-    if most is not None:
-        return f"from {least:,} to {most:,}"
-    return f"at most {MOST:,}" if value > MOST else f"at least {least:,}{', and finite' * isinstance(value, float)}"
+    finite = ", and finite" if isinstance(value, float) else ""
+    return f"at least {least:,}{finite}" if most is None else f"from {least:,} to {most:,}"
 
 
 def text_problem(value: Any, default: Any = None) -> str:

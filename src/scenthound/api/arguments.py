@@ -159,12 +159,18 @@ def called_with(
             check(prepared)
             return function(prepared)
 
-        helps = "\n".join(f"- `{each.name}`: {each.help}" for each in options_in(kind))
+        helps = "\n".join(f"- `{each.name}`: {help_in_python(each.help)}" for each in options_in(kind))
         called.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{helps}"
         called.__signature__ = signature  # type: ignore[attr-defined]
         return public(called)
 
     return decorate
+
+
+def help_in_python(text: str) -> str:
+    """The help of an option, with arguments in the place of flags."""
+    text = re.sub(r"; repeatable(?=[.;,])|\s*Repeatable\.", "", text)
+    return re.sub(r"--([a-z][a-z0-9-]*)", lambda flag: f"`{flag[1].replace('-', '_')}`", text)
 
 
 def several(settings: Callable[..., Prepared]) -> Callable[..., Prepared]:

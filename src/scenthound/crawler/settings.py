@@ -24,7 +24,7 @@ from scenthound.files import machine_fault, regular_bytes, write_atomic
 from scenthound.frontier.base import max_better_hosts
 from scenthound.frontier.politeness import PolitenessSettings
 from scenthound.model import Topic, generator_seed, with_pages
-from scenthound.options import check_number, check_record, declared, stored_values
+from scenthound.options import MOST, check_number, check_record, declared, stored_values
 from scenthound.records import from_json, to_json
 from scenthound.store.crawl_folder import RUN_FILE
 from scenthound.store.folder import MAX_JSON_BYTES
@@ -107,6 +107,8 @@ class CrawlSettings(CrawlChoices):
 
     def __post_init__(self) -> None:
         check_record(CrawlOptions, self)
+        if not 1 <= self.tries <= MOST:
+            raise InvalidParameter(f"A crawl has from 1 to {MOST:,} tries for a page, not {printable(self.tries, 40)}.")
         self._check_headers()
         if not self.seeds:
             raise UsageError(f"Topic {printable(self.topic.id, 80)!r} has no seeds: name some with --seed.")

@@ -28,11 +28,10 @@ from scenthound.options import (
     installed,
 )
 
-
-def _studies() -> list[str]:
-    return sorted(file.stem for file in (Path(__file__).parent / "study" / "presets").glob("*.toml"))
-
-
+STUDIES = ("menczer2001", "pant2002", "wang2009", "johnson2003")
+#: Best-First in johnson2003 is the rank function of the direct parents only.
+BEST_FIRST = "rank_function:preset=best_first"
+JOHNSON2003_BUDGETS = (10_000, 20_000, 30_000)
 #: All starts are drawn before the first crawl.
 MOST_REPEATS = 10_000
 WEB_HELP = "A recorded web or a crawl folder, as `scenthound record` and `crawl` make them."
@@ -107,7 +106,7 @@ class Links:
 
 @dataclass(frozen=True, kw_only=True)
 class Plain:
-    """Plain
+    """Whether C takes part, which changes no trace.
 
     plain: Run all strategies in Python: slower, with the same results and comparable CPU times.
     """
@@ -245,10 +244,10 @@ class StudyOptions(StudySize, Running):
 
     name: menczer2001, pant2002, wang2009 or johnson2003.
     out: Folder for findings, figures, tables and the report; an interrupted study continues there.
-    cache: Folder for cached crawls, which studies can share.
+    cache: Folder for cached crawls, which studies can share; not for johnson2003, whose crawls are in --out.
     """
 
-    name: Annotated[str, Option(metavar="STUDY", is_argument=True, values=_studies)]
+    name: Annotated[str, Option(metavar="STUDY", is_argument=True, values=lambda: sorted(STUDIES))]
     web: OptionalWeb
     topics: OptionalTopics
     out: Annotated[PathLike, Option(is_required=False)]
@@ -287,10 +286,10 @@ class ValidateOptions(Links, Plain, Running):
     topic: Annotated[str | Sequence[str] | None, Option(metavar="ID", shown="those that their files name")] = None
     unseen: Annotated[str | Sequence[str], Option(metavar="ID")] = ()
     unseen_max: Annotated[int | None, Option(metavar="N", ge=1)] = None
-    against: Annotated[PluginLike, Option(metavar="STRATEGY", values=installed("strategies"))] = (
-        "rank_function:preset=best_first"
+    against: Annotated[PluginLike, Option(metavar="STRATEGY", values=installed("strategies"))] = BEST_FIRST
+    pages: Annotated[int | Sequence[int], Option(ge=1, shown=" ".join(map(str, JOHNSON2003_BUDGETS)))] = (
+        JOHNSON2003_BUDGETS
     )
-    pages: Annotated[int | Sequence[int], Option(ge=1, shown="10000 20000 30000")] = (10_000, 20_000, 30_000)
     large: Annotated[int, Option(ge=2)] = 250
     small: Annotated[int, Option(ge=1)] = 50
     repeats: Annotated[int, Option(ge=1, le=MOST_REPEATS)] = 15

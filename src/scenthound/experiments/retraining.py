@@ -45,7 +45,7 @@ from scenthound.errors import Failure, InvalidInput, UsageError, printable
 from scenthound.experiments.compare.live_command import page_text
 from scenthound.experiments.labels import Labels
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic
-from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training
+from scenthound.relevance.base import RELEVANCE, RelevanceModel, Training, folds_of
 from scenthound.store.crawl_folder import refuse_shards
 from scenthound.store.crawl_records import VisitRecord
 from scenthound.store.folder import new_folder
@@ -56,11 +56,11 @@ from scenthound.text.tokenizer import WordScanner
 from scenthound.text.vectors import word_norm
 
 MODELS_FOLDER = "relevance_models"
+MAX_FOLDS = 5
 #: Fewer pages of a kind teach nothing that could be measured.
 MIN_PAGES_OF_A_KIND = 3
 #: Each pair costs the training of a model: some milliseconds.
 MAX_PAIRS_HELD_OUT = 36
-MAX_FOLDS = 5
 
 #: The scores of the pages with these indices, by a model that was trained on none of them.
 HeldOut = Callable[[list[int]], FloatArray]
@@ -233,14 +233,13 @@ def area_held_out(is_relevant: BoolArray, held_out: HeldOut) -> float | None:
         above = [np.subtract(*held_out([one, other])) for one, other in product(relevant, others)]
         return float(np.mean((np.sign(above) + 1) / 2))
     n_folds = max(2, min(MAX_FOLDS, len(relevant), len(others)))
-    # Every fold has its share of both kinds.
-    fold = np.where(is_relevant, np.cumsum(is_relevant), np.cumsum(~is_relevant)) % n_folds
+    fold = folds_of(is_relevant, n_folds)
     scores = np.zeros(len(is_relevant))
     for number in range(n_folds):
         indices = np.flatnonzero(fold == number).tolist()
         if indices:
             scores[indices] = held_out(indices)
-    return area_under_roc(scores, is_relevant, fold.astype(np.int32))
+    return area_under_roc(scores, is_relevant, fold)
 
 
 class _Learner:

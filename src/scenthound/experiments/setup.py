@@ -1,8 +1,7 @@
 """The setup of an experiment: which web, topics, starts, strategies and budget.
 
 `ExperimentSetup` is what a user specifies: paths and names. `Experiment` is the same with the web opened and the topics
-read, so that it decides every trace. Both share `CrawlConditions`, in which every condition is defined once, with its
-default and its command line option.
+read, so that it decides every trace. Both share `CrawlConditions`. Defaults and ranges are those of `SimulateOptions`.
 """
 
 import os
@@ -16,8 +15,6 @@ from scenthound.command_line import command_line
 from scenthound.errors import InvalidParameter, InvalidTopic, NoStartPage
 from scenthound.experiments.options import SimulateOptions
 from scenthound.experiments.starts import (
-    DEFAULT_START,
-    DEFAULT_TRAINING_PAGES,
     ChosenTopics,
     Starts,
     Task,
@@ -56,9 +53,9 @@ class CrawlConditions:
     """
 
     strategies: tuple[str, ...] = ()
-    page_budget: int = 2000
+    page_budget: int = SimulateOptions.pages
     task: Task = Task.EXAMPLES
-    n_start: int = DEFAULT_START
+    n_start: int = SimulateOptions.start
     closed_world: bool = False
     respect_nofollow: bool = True
     relevance: str | None = None
@@ -66,7 +63,7 @@ class CrawlConditions:
     n_judge: int = 0
     as_published: bool = False
     train_from: Path | None = None
-    training_pages: str = DEFAULT_TRAINING_PAGES
+    training_pages: str = SimulateOptions.training_pages
     mode: str = str(SEQUENTIAL)
     plain: bool = False
 

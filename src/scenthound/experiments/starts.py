@@ -26,6 +26,7 @@ import numpy as np
 
 from scenthound.crawler.settings import canonical_seeds
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, UnknownName, printable
+from scenthound.experiments.options import Conditions
 from scenthound.model import IntArray, Topic, generator_seed, with_pages
 from scenthound.relevance.base import Training
 from scenthound.store.recorded_web import RecordedWeb
@@ -50,7 +51,7 @@ class TrainingPages:
 WANG2009 = TrainingPages(positives=75, negatives=150)
 #: By the name of the study.
 TRAINING_PAGES = {"wang2009": WANG2009, "johnson2003": TrainingPages(positives=139, negatives=700, from_web=True)}
-DEFAULT_TRAINING_PAGES = "wang2009"
+DEFAULT_TRAINING_PAGES = Conditions.training_pages
 
 
 def training_pages_of(study: str) -> TrainingPages:
@@ -105,7 +106,7 @@ def training_of(web: RecordedWeb, positives: Iterable[int], negatives: Iterable[
 
 
 #: Default number of start pages.
-DEFAULT_START = 10
+DEFAULT_START = Conditions.start
 
 
 class Task(StrEnum):

@@ -43,7 +43,7 @@ DECIDING_PACKAGES = (
 )
 SOURCE_FOLDER = Path(__file__).parents[1]
 #: The files of these packages that count; the extension is a library.
-SOURCES = (".py", ".so", ".pyd", ".gz", ".toml")
+SOURCES = (".py", ".so", ".gz", ".toml")
 #: Classifiers that label pages after a crawl do not decide it.
 EVALUATORS = "classifiers"
 #: The libraries of relevance models and of the stemmer.

@@ -1,4 +1,4 @@
-"""The types of the extension; `scenthound.native` says when it is there."""
+"""The types of the extension in C."""
 
 from collections.abc import Callable, Iterable, Sequence
 from random import Random

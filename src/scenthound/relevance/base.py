@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from scenthound.errors import InvalidTopic, printable
-from scenthound.model import FloatArray, IntArray, Topic
+from scenthound.model import BoolArray, FloatArray, IntArray, Topic
 from scenthound.registry import Registry
 from scenthound.saved_state import State
 from scenthound.text.stop_words import STOP_WORDS
@@ -165,3 +165,9 @@ def bounded_ends(words: IntArray, first: IntArray, last: IntArray) -> IntArray:
     if int(lengths.sum(dtype=np.int64)) <= MAX_WINDOW_WORDS:
         return last
     return first + np.minimum(lengths, MAX_WINDOW_WORDS // len(first))
+
+
+def folds_of(is_positive: BoolArray, n_folds: int) -> IntArray:
+    """The fold of each page for cross-validation; every fold has its share of both kinds."""
+    folds = np.where(is_positive, np.cumsum(is_positive), np.cumsum(~is_positive)) % n_folds
+    return folds.astype(np.int32)

@@ -25,7 +25,7 @@ import numpy as np
 from scenthound.errors import InvalidTopic, MissingExtra
 from scenthound.model import BoolArray, FloatArray, IntArray, Topic
 from scenthound.registry import Bounds
-from scenthound.relevance.base import Training, WordIndex
+from scenthound.relevance.base import Training, WordIndex, folds_of
 from scenthound.relevance.features import Features
 
 MOST_STEPS = 100
@@ -156,7 +156,7 @@ class LinearSvm:
         n_folds = min(self.folds, n_positives, len(is_positive) - n_positives)
         if n_folds > 1:
             # Of each page by a machine that was not trained on it. Folds are stratified.
-            fold = np.where(is_positive, np.cumsum(is_positive), np.cumsum(~is_positive)) % n_folds
+            fold = folds_of(is_positive, n_folds)
             margins = np.zeros(len(is_positive))
             for out in (fold == held for held in range(n_folds)):
                 plane, bias = solver.plane(pages[~out], is_positive[~out])

@@ -90,7 +90,7 @@ class Report:
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a shard may do: visit and request this many pages in all, and use this many tokens of these addresses.
-    `sent` are     the commits of the last parcels that other shards have for it."""
+    `sent` are the commits of the last parcels that other shards have for it."""
 
     page_budget: int
     n_requests: int = 0

@@ -321,9 +321,9 @@ class FolderWriter:
         except Exception as reason:  # noqa: BLE001 - raised in the thread of the supervisor
             self._failure = reason
 
-    def _catch_up(self, *, is_last: bool = False) -> None:
+    def _catch_up(self) -> None:
         if self._status is not None:
-            self._samples.record(self._status, is_last=is_last)
+            self._samples.record(self._status)
         self._assembly.catch_up()
         self._store.commit()
 

@@ -71,8 +71,8 @@ Writer = TypeVar("Writer", bound="CrawlStore")
 _MAX_APPLIED = 64
 _MAX_APPLIED_BYTES = 32_000_000
 #: How often a commit that exists is looked for until it can be read, and how long to wait in between.
-_MAX_VAIN = 100
-_VAIN_S = 0.1
+_MAX_ATTEMPTS = 100
+_RETRY_S = 0.1
 #: Files of the crawl folder that a log may have: stop conditions, and training pages.
 _LOGGED_FILE = re.compile(r"run\.json|(?:(?!\.\.?/)[^/\0]+/)+[^/\0]+\.(?:html?|txt)", re.IGNORECASE)
 
@@ -314,19 +314,19 @@ class CrawlStore(StoredCrawl):
         """Apply what the folder lacks, and append an empty commit."""
         self._check_log(log)
         log.prepare()
-        n_vain = 0
+        n_attempts = 0
         while True:
             is_behind = self.apply(log, progress)
-            n_vain = 0 if is_behind else n_vain + 1
+            n_attempts = 0 if is_behind else n_attempts + 1
             fence = LoggedCommit(ArchiveBatch((), self._end), mark=self.position().mark)
             try:
                 log.append(self._database.n_commits + 1, fence)
                 break
             except Fenced:
                 # The process that owned the crawl has appended one more. Other machines may see it a little later.
-                if n_vain == _MAX_VAIN:
+                if n_attempts == _MAX_ATTEMPTS:
                     raise
-                sleep(_VAIN_S if n_vain else 0)
+                sleep(_RETRY_S if n_attempts else 0)
         self._database.write([()], self._end)
 
     def _check_log(self, log: CommitLog) -> None:

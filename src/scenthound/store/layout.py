@@ -282,9 +282,6 @@ def offsets_of(lengths: npt.NDArray[np.integer]) -> LongArray:
 class Numbers(dict[str, int]):
     """Numbers strings in order of first lookup: `numbers[string]`."""
 
-    def __init__(self, strings: Iterable[str] = ()) -> None:
-        super().__init__((string, number) for number, string in enumerate(strings))
-
     def __missing__(self, string: str) -> int:
         number = self[string] = len(self)
         return number

@@ -86,19 +86,23 @@ class RecordedWeb(WebArrays):
         return known if isinstance(known, str) else content_fingerprint(self.arrays)
 
     def check_links(self) -> None:
-        """InvalidInput if links lead to URLs that the web does not have, or URLs to such pages and hosts."""
+        """InvalidInput if links lead to URLs that the web lacks, or URLs to such pages and hosts, or if pages lack the
+        words of anchors."""
         offset = self.link_offset
         are_offsets = offset[0] == 0 and offset[-1] == self.n_links and (np.diff(offset) >= 0).all()
-        n_words = np.repeat(np.diff(self.word_offset), np.diff(offset)) if are_offsets else 0
-        ranges = (
-            (self.link_url, 0, self.n_urls),
-            (self.url_page, -1, self.n_pages),
-            (self.url_host, 0, self.n_hosts),
-            (self.link_start, 0, self.link_end + 1),
-            (self.link_end, 0, n_words + 1),
-        )
-        if not are_offsets or any(((numbers < least) | (numbers >= end)).any() for numbers, least, end in ranges):
+        ranges = (self.link_url, 0, self.n_urls), (self.url_page, -1, self.n_pages), (self.url_host, 0, self.n_hosts)
+        if (
+            not are_offsets
+            or any(((numbers < least) | (numbers >= end)).any() for numbers, least, end in ranges)
+            or not self._are_anchors_within_pages()
+        ):
             raise InvalidInput(f"{printable(self.path)} is damaged: it lacks what its links lead to. Record it again.")
+
+    def _are_anchors_within_pages(self) -> bool:
+        has_links = np.diff(self.link_offset) > 0
+        last = np.maximum.reduceat(self.link_end, self.link_offset[:-1][has_links]) if self.n_links else self.link_end
+        is_within = (last <= np.diff(self.word_offset)[has_links]).all()
+        return bool(is_within and (self.link_start >= 0).all() and (self.link_start <= self.link_end).all())
 
     def url(self, url_id: int) -> str:
         return self.urls[url_id]

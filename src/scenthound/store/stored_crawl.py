@@ -77,7 +77,7 @@ _ORDERS = {
     "worst": (">=", "relevance, visit"),
 }
 #: The slash that ends an origin follows the scheme.
-AFTER_SCHEME = len("https://")
+_AFTER_SCHEME = len("https://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +405,7 @@ class StoredCrawl:
     def origins(self) -> list[tuple[str, int, float]]:
         """Scheme, host and port of the visited pages, each with the number of these pages and the sum of their
         relevance."""
-        origin = f"substr(url, 1, instr(substr(url, {AFTER_SCHEME + 1}), '/') + {AFTER_SCHEME - 1})"
+        origin = f"substr(url, 1, instr(substr(url, {_AFTER_SCHEME + 1}), '/') + {_AFTER_SCHEME - 1})"
         return self._all(f"SELECT {origin} AS origin, COUNT(*), SUM(relevance) FROM {self._visits} GROUP BY origin")
 
     def links(self, end: int) -> Iterator[JoinedArrays]:

@@ -39,7 +39,7 @@ class SelectOptions(Selecting):
     file: A topic file: TOML or JSON Lines.
     """
 
-    file: Annotated[PathLike, Option(is_argument=True)]
+    file: Annotated[PathLike, Option(metavar="FILE", is_argument=True)]
 
 
 @dataclass(frozen=True)

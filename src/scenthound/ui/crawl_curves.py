@@ -87,7 +87,8 @@ def crawl_curves(crawl: StoredCrawl, max_points: int = 600, *, from_visits: bool
     with StoredCrawl(crawl.folder, crawl.about) as columns:
         clock = working_time(columns, runs, samples)
         is_sampled = samples and not from_visits
-        return _thinned(_from_samples(samples, clock) if is_sampled else _from_visits(columns, clock), max_points)
+        curves = _from_samples(samples, clock) if is_sampled else _from_visits(columns, clock)
+    return _with_speed(_thinned(curves, max_points))
 
 
 def display_curves(crawl: StoredCrawl) -> CrawlCurves:
@@ -117,7 +118,7 @@ def _from_samples(samples: list[Sample], clock: WorkingTime) -> CrawlCurves:
         values = (getattr(each, field) for each in samples)
         curves[name] = [np.nan if value is None else value for value in values]
     curves.seconds = clock.at(curves.seconds)
-    return _with_speed(curves)
+    return curves
 
 
 def _from_visits(columns: StoredCrawl, clock: WorkingTime) -> CrawlCurves:
@@ -131,7 +132,7 @@ def _from_visits(columns: StoredCrawl, clock: WorkingTime) -> CrawlCurves:
     curves.frontier = np.nan_to_num(waiting[np.argsort(rank, kind="stable")]).astype(np.int64)
     for name in (*(f"hosts_{state}" for state in HostState), "n_skipped"):
         curves[name] = np.nan
-    return _with_speed(curves)
+    return curves
 
 
 def harvests(relevance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -156,7 +157,7 @@ def _thinned(curves: CrawlCurves, max_points: int) -> CrawlCurves:
     if len(curves) <= max_points:
         return curves
     kept = np.unique(np.linspace(0, len(curves) - 1, max_points).round().astype(np.int64))
-    return _with_speed(curves[kept].view(np.recarray))
+    return curves[kept].view(np.recarray)
 
 
 def _with_speed(curves: CrawlCurves) -> CrawlCurves:

@@ -110,8 +110,8 @@ def line_styles(names: Sequence[str]) -> dict[str, LineStyle]:
     return dict(zip(names, map(LineStyle, cycle(COLOURS), cycle(STYLES), cycle(MARKERS)), strict=False))
 
 
-def new_drawing(width_inches: float, height_inches: float, feature: str = "Drawing figures") -> Any:
-    make_drawing, make_canvas = require_figures(feature)
+def new_drawing(width_inches: float, height_inches: float) -> Any:
+    make_drawing, make_canvas = require_figures("Drawing figures")
     drawing = make_drawing(figsize=(width_inches, height_inches), layout="constrained")
     make_canvas(drawing)
     return drawing

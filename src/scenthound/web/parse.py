@@ -167,7 +167,7 @@ class Anchor:
 def anchors_of(html: str, url: str) -> Iterator[Anchor]:
     """The links of the page at `url` in page order; those without a crawlable URL are omitted."""
     page = _read(html)
-    base_url = (resolve(url, page.base_reference) if page.base_reference is not None else None) or url
+    base_url = _base_url(url, page.base_reference) or url
     edges = page.edges.tolist()
     spans = zip(page.starts.tolist(), page.ends.tolist(), strict=True)
     for reference, (start, end), nofollow in zip(page.references, spans, page.is_nofollow.tolist(), strict=True):

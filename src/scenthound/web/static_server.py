@@ -83,6 +83,7 @@ BACKLOG = 512
 _PORT_ATTEMPTS = 20
 _REQUEST = re.compile(r"([A-Z]+) (/[!-~]*) HTTP/1\.([01])")
 _HOST = re.compile(r"[!-~]+")
+_PHRASES = {int(status): status.phrase for status in HTTPStatus}
 _NOT_FOUND = StaticPage(b"<h1>Not found</h1>\n", HTTPStatus.NOT_FOUND)
 
 
@@ -206,9 +207,8 @@ def _rejection(status: HTTPStatus) -> tuple[bytes, bool]:
 
 
 def _head_of(page: StaticPage, *, keep: bool) -> bytes:
-    phrase = HTTPStatus(page.status).phrase if page.status in set(HTTPStatus) else "Unknown"
     lines = [
-        f"HTTP/1.1 {page.status:d} {phrase}",
+        f"HTTP/1.1 {page.status:d} {_PHRASES.get(page.status, 'Unknown')}",
         f"Content-Type: {page.content_type}",
         *([] if page.status == HTTPStatus.NOT_MODIFIED else [f"Content-Length: {len(page.body)}"]),
         *(f"{name}: {value}" for name, value in page.headers),

@@ -24,6 +24,7 @@ from msgspec import Meta
 
 from scenthound.errors import InvalidInput, InvalidParameter, UnknownName, UsageError, printable
 from scenthound.experiments.evolve.settings import RandomStreams
+from scenthound.experiments.options import STUDIES
 from scenthound.experiments.starts import parse_task, training_pages_of
 from scenthound.files import text_of
 from scenthound.metrics.base import METRICS
@@ -32,8 +33,6 @@ from scenthound.simulator.modes import parse_mode
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_scores import Renew
 from scenthound.toml_files import parsed_toml, table_as
-
-STUDIES = ("menczer2001", "pant2002", "wang2009", "johnson2003")
 
 #: Which reading of a study an arm follows, where they differ.
 Protocol = Literal["", "as_published", "corrected"]

@@ -19,7 +19,7 @@ from scenthound.experiments.starts import NegativePool, Starts, draw_positives, 
 from scenthound.experiments.threshold.curve import MIN_LABELS, Choice, Goal, LabelledScores, choose_threshold
 from scenthound.experiments.threshold.labels import Label, draw_by_score, read_labels, write_pages_to_label
 from scenthound.model import BoolArray, FloatArray, IntArray, Progress, silent
-from scenthound.relevance.base import RELEVANCE, Training, trains
+from scenthound.relevance.base import RELEVANCE, Training, folds_of, trains
 from scenthound.simulator.scores import scores_for
 from scenthound.store.record import open_web
 from scenthound.store.recorded_web import RecordedWeb
@@ -219,7 +219,6 @@ class PageScorer:
         return training_of(self._web, positives, negatives), trained_on
 
     def _cross_validated(self, pages: IntArray, is_relevant: BoolArray) -> tuple[FloatArray, str]:
-        """Every fold has its share of both classes."""
         n_relevant = int(is_relevant.sum())
         n_folds = min(MAX_FOLDS, n_relevant, len(is_relevant) - n_relevant)
         if n_folds < 2:
@@ -227,7 +226,7 @@ class PageScorer:
                 f"Of {len(is_relevant)} labelled pages {n_relevant} are relevant; cross-validation needs at least two "
                 "relevant and two irrelevant pages, so label more."
             )
-        fold = np.where(is_relevant, np.cumsum(is_relevant), np.cumsum(~is_relevant)) % n_folds
+        fold = folds_of(is_relevant, n_folds)
         scores = np.zeros(len(pages))
         for is_out in (fold == held_out for held_out in range(n_folds)):
             positives, negatives = pages[~is_out & is_relevant], pages[~is_out & ~is_relevant]

@@ -22,16 +22,12 @@ from random import Random
 from typing import Any
 
 from scenthound.errors import InvalidParameter, InvalidTopic, UnknownName, printable
+from scenthound.experiments.options import BEST_FIRST, JOHNSON2003_BUDGETS, ValidateOptions
 from scenthound.experiments.setup import Experiment
 from scenthound.experiments.starts import Start, Starts, TopicChoice
 from scenthound.model import Topic
 from scenthound.strategies.base import STRATEGIES
 from scenthound.strategies.rank_file import STUDY_RELEVANCE, RankFile, read_rank_file, topic_ids
-
-#: Best-First in the study is the rank function of the direct parents only.
-BEST_FIRST = "rank_function:preset=best_first"
-JOHNSON2003_BUDGETS = (10_000, 20_000, 30_000)
-DEFAULT_REPEATS = 15
 
 
 class SeedSet(StrEnum):
@@ -49,9 +45,9 @@ class ValidationProtocol:
 
     against: str = BEST_FIRST
     budgets: tuple[int, ...] = JOHNSON2003_BUDGETS
-    n_large: int = 250
-    n_small: int = 50
-    threshold: float = 0.5
+    n_large: int = ValidateOptions.large
+    n_small: int = ValidateOptions.small
+    threshold: float = ValidateOptions.threshold
     unseen_topics: tuple[str, ...] = ()
     unseen_max: int | None = None
 

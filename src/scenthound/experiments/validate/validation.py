@@ -39,13 +39,13 @@ from scenthound.experiments.findings import (
     is_not_more,
     up_to,
 )
+from scenthound.experiments.options import ValidateOptions
 from scenthound.experiments.pipeline import plan
 from scenthound.experiments.setup import ExperimentSetup
 from scenthound.experiments.starts import ChosenTopics, Start, Starts, check_seeds, check_start
 from scenthound.experiments.statistics import MIN_TOPICS, PairedSample
 from scenthound.experiments.validate.crawls import SEED_SETS, Measurements, measured_rounds
 from scenthound.experiments.validate.settings import (
-    DEFAULT_REPEATS,
     ValidationProtocol,
     ValidationSettings,
     chosen_topics,
@@ -254,7 +254,7 @@ def prepared(
         page_budget=budgets[-1],
         n_start=protocol.n_large,
         relevance=setup.relevance or STUDY_RELEVANCE,
-        repeats=DEFAULT_REPEATS if setup.repeats is None else setup.repeats,
+        repeats=ValidateOptions.repeats if setup.repeats is None else setup.repeats,
     )
     settings = ValidationSettings(
         **asdict(replace(protocol, against=against, budgets=budgets)),

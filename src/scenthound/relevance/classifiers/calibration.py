@@ -24,6 +24,7 @@ import numpy as np
 
 from scenthound.errors import InvalidParameter, InvalidTopic
 from scenthound.model import BoolArray, FloatArray
+from scenthound.relevance.base import folds_of
 from scenthound.relevance.classifiers.base import Judge, JudgeKind, Labelled
 from scenthound.text.vectors import TermRows
 
@@ -69,7 +70,7 @@ def held_out_scores(kind: JudgeKind, labelled: Labelled) -> FloatArray:
         raise InvalidTopic(f"A calibrated judge needs at least {LEAST_PAGES} pages of the topic and of others.")
     n_positives = int(is_positive.sum())
     n_folds = min(FOLDS, n_positives, len(is_positive) - n_positives)
-    fold = np.where(is_positive, np.cumsum(is_positive), np.cumsum(~is_positive)) % n_folds
+    fold = folds_of(is_positive, n_folds)
     scores = np.zeros(len(is_positive))
     for held in range(n_folds):
         out, others = np.flatnonzero(fold == held).astype(np.int32), np.flatnonzero(fold != held).astype(np.int32)

@@ -1,7 +1,6 @@
 """Stored crawls as responses of the API: state, settings, curves, pages, and why a page was visited or not.
 
-Nothing here scans all visits, so the cost does not depend on the size of a crawl. What crawls of older versions did not
-record is null or empty.
+Nothing here scans all visits, so the cost does not depend on the size of a crawl. What is unknown is null or empty.
 """
 
 import math

@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scenthound.errors import Failure, InvalidInput, MissingExtra, UsageError, printable
-from scenthound.ui.options import DashboardOptions
+from scenthound.ui.options import DEFAULT_PORT, DashboardOptions
 
 if TYPE_CHECKING:
     from scenthound.ui.dashboard.app import Dashboard
 
 ADDRESS = "127.0.0.1"
-DEFAULT_PORT = 8787
 #: Ports that are tried, from the default one on.
 _N_PORTS = 20
 #: How long requests in progress may take at the end.

@@ -357,10 +357,10 @@ def missing_table(evaluation: Evaluation) -> Table | None:
 # Charts
 
 
-def evaluation_figure(evaluation: Evaluation, name: str = "curves") -> Figure:
+def evaluation_figure(evaluation: Evaluation) -> Figure:
     """The curves of all metrics that have values."""
     charts = tuple(curves_chart(evaluation, metric) for metric in defined_metrics(evaluation))
-    return Figure(name, "Curves", charts)
+    return Figure("curves", "Curves", charts)
 
 
 def curves_chart(evaluation: Evaluation, metric: str) -> Chart:

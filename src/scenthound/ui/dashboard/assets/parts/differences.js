@@ -106,7 +106,7 @@ export function differingSettings(crawls) {
 
 function allSettings(crawl) {
   const { topic, keywords, strategy, relevance_model, settings } = crawl;
-  // The settings of this version have the same names; old crawls have only these.
+  // Settings have the same names; a crawl whose settings cannot be read has only these.
   const own = [["topic", topic], ["keywords", keywords.join(", ")], ["strategy", strategy], ["relevance", relevance_model]];
   return [...own, ...settings.map((fact) => [fact.name, fact.value])];
 }
