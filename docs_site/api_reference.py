@@ -210,7 +210,7 @@ def _option_text(name: str, options: dict[str, str]) -> str:
     singular = name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
     for known in (name, singular, OPTION_OF.get(name, "")):
         if known in options:
-            return help_in_python(options[known])
+            return help_in_python(options[known], {})
     return ""
 
 

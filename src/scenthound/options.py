@@ -181,7 +181,9 @@ def _declared_fields(settings: Any) -> dict[str, Declared]:
     names: list[str] = []
     for base in reversed(settings.__mro__):
         described = _descriptions(inspect.cleandoc(base.__dict__.get("__doc__") or ""))
-        descriptions |= {name: each for name, each in described.items() if each[0]}
+        for name, (text, panel) in described.items():
+            inherited = descriptions.get(name, ("", None))
+            descriptions[name] = text or inherited[0], panel or inherited[1]
         in_order = described if not all(text for text, _ in described.values()) else ()
         names = [*in_order, *inspect.get_annotations(base), *names]
     names = [name for name in dict.fromkeys(names) if name in found]

@@ -91,7 +91,7 @@ class Workers(Protocol):
     """Workers that are not processes of this machine."""
 
     def pool(self, make_worker: Callable[[], Callable[[Any], Any]], at_most: int, files: WorkerFiles) -> Pool[Any, Any]:
-        """A pool with `at_most` this many workers."""
+        """A pool with at most `at_most` workers."""
 
 
 #: How many worker processes there are, None for one on each processor; or workers that are elsewhere.
@@ -105,7 +105,7 @@ def open_pool(
     at_most: int,
     files: WorkerFiles = WorkerFiles(),  # noqa: B008 - it is not changed
 ) -> Pool[Item, Result]:
-    """A pool of worker processes, or of workers that are elsewhere; `at_most` this many."""
+    """A pool of worker processes, or of workers that are elsewhere; at most `at_most`."""
     if workers is None or isinstance(workers, int):
         return WorkerPool(make_worker, max(1, min(workers or processors(), at_most)))
     return workers.pool(make_worker, max(1, at_most), files)

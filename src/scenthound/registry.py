@@ -536,6 +536,7 @@ class ListedRegistry(Registry[Listed]):
         return self._classes[name]
 
     def _name_of(self, cls: type) -> str:
-        if cls not in self._classes.values():
-            raise InvalidParameter(f"{cls.__qualname__} is not a {self.kind}: choose one of {', '.join(self.names())}.")
-        return str(cls.name)  # type: ignore[attr-defined]
+        for name, known in self._classes.items():
+            if known is cls:
+                return name
+        raise InvalidParameter(f"{cls.__qualname__} is not a {self.kind}: choose one of {', '.join(self.names())}.")

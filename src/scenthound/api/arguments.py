@@ -6,7 +6,7 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from scenthound.errors import InvalidInput, InvalidParameter, InvalidTopic, ScenthoundError, UsageError, printable
 from scenthound.model import Topic
-from scenthound.options import PathLike, TopicLike, TopicsLike, check, listed, options_in, signature_of, text_problem
+from scenthound.options import (
+    Declared,
+    PathLike,
+    TopicLike,
+    TopicsLike,
+    check,
+    listed,
+    options_in,
+    signature_of,
+    text_problem,
+)
 
 if TYPE_CHECKING:
     from scenthound.processes import WorkersLike
@@ -41,33 +51,40 @@ _KINDS: dict[str, tuple[str, Any]] = {
 MAX_SECONDS = 3650 * 86_400
 
 
-def public(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+def public(
+    function: Callable[Parameters, Returned], options: Iterable[Declared] = ()
+) -> Callable[Parameters, Returned]:
     """Make a function part of the API. Its signature lists all options, an unknown argument raises a TypeError that
-    names the nearest one, and errors of the library, which name flags, name arguments."""
+    names the nearest one, and errors of the library, which name the flags of options, name arguments."""
+    flags = {each.name: each.key for each in options}
     signature = inspect.signature(function)
 
     if inspect.iscoroutinefunction(inspect.unwrap(function)):
 
         @wraps(function)
         async def awaited(*args: Any, **named: Any) -> Any:
-            with _checked_call(function, signature, args, named):
-                return await function(*args, **named)  # type: ignore[misc]
+            with _checked_call(function, signature, flags, args, named):
+                return await cast("Callable[..., Awaitable[Any]]", function)(*args, **named)
 
         called: Any = awaited
     else:
 
         @wraps(function)
         def called(*args: Any, **named: Any) -> Any:
-            with _checked_call(function, signature, args, named):
+            with _checked_call(function, signature, flags, args, named):
                 return function(*args, **named)
 
     called.__signature__ = signature
-    return called  # type: ignore[no-any-return]
+    return cast("Callable[Parameters, Returned]", called)
 
 
 @contextmanager
 def _checked_call(
-    function: Any, signature: inspect.Signature, args: tuple[Any, ...], named: dict[str, Any]
+    function: Any,
+    signature: inspect.Signature,
+    flags: Mapping[str, str],
+    args: tuple[Any, ...],
+    named: dict[str, Any],
 ) -> Iterator[None]:
     parameters = signature.parameters
     open_ended = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
@@ -87,19 +104,17 @@ def _checked_call(
         if not isinstance(value, int | float) and isinstance(value, Real):
             # Numbers of numpy cannot be written as JSON.
             named[name] = int(value) if isinstance(value, Integral) else float(value)
-    with errors_name_arguments(_arguments_by_flag(parameters.values())):
+    with errors_name_arguments(_arguments_by_flag(parameters.values(), flags)):
         yield
 
 
 def _problem(parameter: inspect.Parameter, value: Any) -> str:
-    """What is wrong with an argument of another type than its annotation, with a text, or with `workers`."""
+    """What is wrong with an argument of another type than its annotation, or with a text."""
     if value is None and parameter.default is None:
         return ""
     kinds = str(parameter.annotation).removesuffix(" | None").split(" | ")
     if not any(_fits(value, kind) for kind in kinds):
         return f"should be {' or '.join(map(_called, kinds))}"
-    if parameter.name == "workers" and value < 1:
-        return "must be at least 1"
     return text_problem(value, parameter.default)
 
 
@@ -127,17 +142,12 @@ def errors_name_arguments(arguments: Mapping[str, str]) -> Iterator[None]:
         raise
 
 
-def _arguments_by_flag(parameters: Iterable[inspect.Parameter]) -> dict[str, str]:
+def _arguments_by_flag(parameters: Iterable[inspect.Parameter], flags: Mapping[str, str]) -> dict[str, str]:
     """How Python writes each flag of the command line: `train-from` as `train_from=`, `seed` as `seeds=`."""
-    written: dict[str, str] = {}
-    for name, is_flag in ((each.name, isinstance(each.default, bool)) for each in parameters):
-        argument = f"{name}=True" if is_flag else f"{name}="
-        singular = name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
-        written.setdefault(singular.replace("_", "-"), argument)
-        written[name.replace("_", "-")] = argument
-    if "topic-id" in written:
-        written["topic"] = written["topic-id"]
-    return written
+    return {
+        flags.get(each.name, each.name.replace("_", "-")): f"{each.name}={'True' * isinstance(each.default, bool)}"
+        for each in parameters
+    }
 
 
 Prepared = TypeVar("Prepared")
@@ -159,18 +169,19 @@ def called_with(
             check(prepared)
             return function(prepared)
 
-        helps = "\n".join(f"- `{each.name}`: {help_in_python(each.help)}" for each in options_in(kind))
+        names = {each.key: each.name for each in options_in(kind)}
+        helps = "\n".join(f"- `{each.name}`: {help_in_python(each.help, names)}" for each in options_in(kind))
         called.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{helps}"
-        called.__signature__ = signature  # type: ignore[attr-defined]
-        return public(called)
+        vars(called)["__signature__"] = signature
+        return public(called, options_in(kind))
 
     return decorate
 
 
-def help_in_python(text: str) -> str:
-    """The help of an option, with arguments in the place of flags."""
+def help_in_python(text: str, names: Mapping[str, str]) -> str:
+    """The help of an option, with arguments in the place of flags; `names` has those that are called otherwise."""
     text = re.sub(r"; repeatable(?=[.;,])|\s*Repeatable\.", "", text)
-    return re.sub(r"--([a-z][a-z0-9-]*)", lambda flag: f"`{flag[1].replace('-', '_')}`", text)
+    return re.sub(r"--([a-z][a-z0-9-]*)", lambda flag: f"`{names.get(flag[1], flag[1].replace('-', '_'))}`", text)
 
 
 def several(settings: Callable[..., Prepared]) -> Callable[..., Prepared]:

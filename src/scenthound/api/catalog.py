@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 from scenthound.api.arguments import called_with, path_or_none, public
 from scenthound.api.results import Result, Table
-from scenthound.errors import InvalidInput, PluginError, printable
+from scenthound.errors import PluginError
 from scenthound.model import Topic
 from scenthound.options import PathLike
 from scenthound.plugins.options import NewStrategyOptions, PluginOptions
+from scenthound.store.folder import check_replaceable
 from scenthound.topics.options import ImportOptions, Selecting, SelectOptions
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Topics(Result):
         """Write a topic file: .toml or .jsonl, also .gz and .zst."""
         from scenthound.topics.files import write_topics
 
-        check_new_file(Path(file), force=force)
+        check_replaceable(Path(file), None, force=force)
         write_topics(Path(file), self._topics)
         return Path(file)
 
@@ -63,12 +64,6 @@ class Topics(Result):
             "targets": lambda topic: len(topic.targets),
         }
         return [Table(self._topics, columns, self._title)]
-
-
-def check_new_file(file: Path, *, force: bool) -> None:
-    """InvalidInput for a file that exists, unless `force` replaces it."""
-    if file.exists() and not force:
-        raise InvalidInput(f"{printable(file)} already exists: choose another name, or replace it with --force.")
 
 
 @public
@@ -106,7 +101,7 @@ def import_topics(options: ImportOptions) -> Topics:
 
 def _check_out(options: Selecting) -> None:
     if options.out is not None:
-        check_new_file(Path(options.out), force=options.force)
+        check_replaceable(Path(options.out), None, force=options.force)
 
 
 def _selection(selected: list[Topic], shortfall: str, *notes: str, out: PathLike | None) -> Topics:

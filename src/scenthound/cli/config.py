@@ -38,7 +38,8 @@ def config(context: typer.Context, options: ConfigOptions, printed: Printed) -> 
     """
     from scenthound.cli.configuration import Configuration, all_options
 
-    configuration: Configuration = context.default_map.configuration  # type: ignore[union-attr]
+    defaults: Any = context.default_map
+    configuration: Configuration = defaults.configuration
     known = {" ".join(words): words for words in all_options()}
     name = " ".join(options.command)
     if name and not any(each == name or each.startswith(f"{name} ") for each in known):

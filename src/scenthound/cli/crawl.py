@@ -23,7 +23,7 @@ from scenthound.crawler.options import (
     ResumeArguments,
 )
 from scenthound.errors import Failure, UsageError, printable
-from scenthound.options import Option, options_in
+from scenthound.options import SEED_HELP, Option, options_in
 from scenthound.reasons import EndReason
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scenthound.crawler.settings import CrawlSettings
     from scenthound.crawler.start import CrawlSummary
 
+LOG_LEVELS = ("debug", "info", "warning", "error")
 #: Options that may differ when a crawl is resumed; all others are settings of the crawl.
 PRINTING = ("log_file", "log_level", "log_json", "as_json")
 RUN_OPTIONS = (
@@ -49,13 +50,13 @@ class CrawlTopic:
         file: A topic file, like --topics.
         topics: A topic file: TOML or JSON Lines.
         keywords: Keywords of the topic, instead of a topic file; repeatable.
-        seed: A page to start from; repeatable. Replaces the seeds or examples of the topic file.
+        seed
     """
 
     file: Annotated[Path | None, Option(metavar="[FILE]", is_argument=True)] = None
     topics: Annotated[Path | None, Option(metavar="FILE")] = None
     keywords: Annotated[Sequence[str], Option(metavar="WORDS")] = ()
-    seed: Annotated[Sequence[str], Option(metavar="URL")] = ()
+    seed: Annotated[Sequence[str], Option(SEED_HELP, metavar="URL")] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +79,7 @@ class CrawlCommand:
     refresh: Annotated[Path | None, Option(metavar="DIR")] = None
     dry_run: bool = False
     log_file: Annotated[Path | None, Option(metavar="FILE")] = None
-    log_level: Annotated[
-        str, Option(metavar="debug|info|warning|error", values=lambda: ("debug", "info", "warning", "error"))
-    ] = "info"
+    log_level: Annotated[str, Option(metavar="|".join(LOG_LEVELS), values=lambda: LOG_LEVELS)] = "info"
     log_json: bool = False
     as_json: Annotated[bool, Option(flag="--json")] = False
 

@@ -8,7 +8,9 @@ import typer
 
 from scenthound.cli.config import masked, text_of
 from scenthound.cli.options import is_from_command_line, print_json
+from scenthound.crawler.options import CrawlOptions
 from scenthound.errors import printable
+from scenthound.options import listed, options_of
 from scenthound.records import to_json
 from scenthound.text.tokenizer import stems_of
 from scenthound.ui.formats import counted
@@ -55,13 +57,13 @@ def print_plan(plan: CrawlPlan, context: typer.Context, *, as_json: bool) -> Non
     typer.echo(f"The same command without --dry-run {'starts' if plan.is_new else 'resumes'} the crawl.")
 
 
-def _options(context: typer.Context) -> list[tuple[str, Any, str]]:
+def _options(context: Any) -> list[tuple[str, Any, str]]:
     """The options that are set: key, value and origin. A crawl that is resumed has its settings in its folder."""
-    settings = context.default_map.settings  # type: ignore[union-attr]
+    settings = context.default_map.settings
     if context.params["resume"] is not None:
         settings = {name: setting for name, setting in settings.items() if name == "time"}
     rows = []
-    for name, each in context.command.declared.items():  # type: ignore[attr-defined]
+    for name, each in context.command.declared.items():
         if name in NOT_SHOWN:
             continue
         if is_from_command_line(context, name):
@@ -96,15 +98,11 @@ def _keywords(settings: CrawlSettings) -> str:
 
 
 def _scope(settings: CrawlSettings) -> str:
-    scope = settings.scope
-    limits = {
-        "--allow-domain": scope.allow_domains,
-        "--deny-domain": scope.deny_domains,
-        "--include": scope.include,
-        "--exclude": scope.exclude,
-        "--max-depth": () if scope.max_depth is None else (scope.max_depth,),
-    }
-    texts = (f"{option} {', '.join(map(str, values))}" for option, values in limits.items() if values)
+    texts = (
+        f"{option.flag} {', '.join(map(str, listed(value)))}"
+        for option, value in options_of(CrawlOptions, settings)
+        if option.option.stored.startswith("scope.") and listed(value)
+    )
     return printable("; ".join(texts), 500) or "all hosts"
 
 

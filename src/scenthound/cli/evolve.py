@@ -13,7 +13,6 @@ from scenthound.cli.options import (
     Printed,
     is_from_command_line,
     note_missing_pages,
-    panels,
     refuse_settings,
     with_options,
 )
@@ -38,23 +37,15 @@ UNSEEN_PROPOSED = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Resuming:
-    """Resuming
+    """A search that is resumed.
 
-    resume: Continue the search in this folder, however it ended; the folder has its settings.
+    What to search on:
+        resume: Continue the search in this folder, however it ended; the folder has its settings.
     """
 
     resume: Annotated[Path | None, Option(metavar="DIR")] = None
 
 
-@panels(
-    {
-        "What to search on": "web topics topic skip_missing out resume best",
-        "The search": "search fitness random_seed scores split renew seed_with reevaluate",
-        "The crawls of an evaluation": "crawls pages start same_start random_streams mode task closed_world "
-        "follow_nofollow plain",
-        "Relevance": "relevance threshold train train_from training_pages as_published",
-    }
-)
 def evolve(context: typer.Context, options: EvolveOptions, resuming: Resuming, printed: Printed) -> None:
     """Search for the weights of a rank function that crawl best for a topic, by a genetic algorithm.
 

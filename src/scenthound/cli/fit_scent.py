@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenthound.cli.options import Printed, note_missing_pages, panels, with_options
+from scenthound.cli.options import Printed, note_missing_pages, with_options
 from scenthound.errors import printable
 from scenthound.experiments.options import FitScentOptions
 from scenthound.ui.formats import counted
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 FEW_TOPICS = 20
 
 
-@panels({"What to fit on": "web topics topics_max out", "The crawls": "pages rounds relevance random_seed"})
 def fit_scent(options: FitScentOptions, printed: Printed) -> None:
     """Fit the weights of the strategy scent on recorded webs with known topics.
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from scenthound.cli.crawl import LOG_LEVELS as LEVELS
 from scenthound.errors import InvalidInput, UnknownName, UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-LEVELS = ("debug", "info", "warning", "error")
 
 
 def check_level(level: str) -> None:

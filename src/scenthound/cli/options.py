@@ -19,7 +19,6 @@ from scenthound.options import Declared, Option, check, declared, listed, text_p
 if TYPE_CHECKING:
     from scenthound.cli.configuration import Configuration, Setting
 
-Function = TypeVar("Function", bound=Callable[..., None])
 Result = TypeVar("Result")
 Returned = TypeVar("Returned")
 
@@ -79,9 +78,9 @@ def command_of(function: Callable[..., None]) -> Any:
         inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
         *(_parameter(each) for each in options.values()),
     ]
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(called)["__signature__"] = inspect.Signature(parameters)
     called.__annotations__ = {each.name: each.annotation for each in parameters}
-    called.__doc__, called.panels = function.__doc__, getattr(function, "panels", {})  # type: ignore[attr-defined]
+    called.__doc__ = function.__doc__
     only = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     only.command(cls=Command)(called)
     command: Any = get_command(only)
@@ -124,20 +123,8 @@ def _parameter(each: Declared) -> inspect.Parameter:
     )
 
 
-def panels(groups: Mapping[str, str]) -> Callable[[Function], Function]:
-    """Group the options of a command in its help: by title, the names of its parameters."""
-
-    def decorate(command: Function) -> Function:
-        command.panels = {name: title for title, names in groups.items() for name in names.split()}  # type: ignore[attr-defined]
-        return command
-
-    return decorate
-
-
-def _laid_out(command: Any, parameters: list[Any]) -> list[Any]:
-    panel_of = getattr(command.callback, "panels", {})
+def _laid_out(parameters: list[Any]) -> list[Any]:
     for parameter in parameters:
-        parameter.rich_help_panel = panel_of.get(parameter.name, parameter.rich_help_panel)
         parameter.type = copy(parameter.type)
         parameter.type.name = _NUMBERS.get(parameter.type.name, parameter.type.name)
         if parameter.param_type_name == "argument":
@@ -172,7 +159,7 @@ class Command(TyperCommand):
     """A command with options that configuration files and environment variables may set (`configuration`)."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _laid_out(self, [*super().get_params(ctx), *_configuration_options()])
+        return _laid_out([*super().get_params(ctx), *_configuration_options()])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.parent is not None and not ctx.resilient_parsing:
@@ -242,7 +229,7 @@ def is_from_command_line(context: typer.Context, name: str) -> bool:
 
 class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
-        return _laid_out(self, super().get_params(ctx))
+        return _laid_out(super().get_params(ctx))
 
 
 def with_options(function: Callable[..., Returned], options: Any) -> Returned:

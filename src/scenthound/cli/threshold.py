@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenthound.cli.options import Printed, panels, print_json, with_options
+from scenthound.cli.options import Printed, print_json, with_options
 from scenthound.errors import UsageError
 from scenthound.experiments.options import Drawing, LabelOptions, Scoring, ThresholdOptions
 from scenthound.options import Option, part
@@ -38,7 +38,6 @@ class Labelling(Drawing):
     out: Annotated[Sequence[Path], Option(metavar="FILE", type=list[Path])] = ()
 
 
-@panels({"How the labelled pages are scored": "web topics topic relevance train_from cross_validate"})
 def threshold(options: ThresholdOptions, labelling: Labelling, printed: Printed) -> None:
     """Suggest a relevance threshold from 20 to 50 labelled pages: by default the one with the best F1.
 

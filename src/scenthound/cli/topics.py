@@ -1,6 +1,6 @@
 """`scenthound topics`: list, select and import topics."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +8,7 @@ import typer
 
 from scenthound.cli.options import Printed, group_of, print_json, with_options
 from scenthound.options import Option
-from scenthound.topics.options import ImportOptions, SelectOptions
+from scenthound.topics.options import ImportOptions, Selecting, SelectOptions
 
 if TYPE_CHECKING:
     from scenthound.api.catalog import Topics
@@ -47,8 +47,7 @@ def select_topics(options: SelectOptions) -> None:
     """
     from scenthound.api import catalog
 
-    catalog.check_new_file(Path(options.out or ""), force=options.force)
-    _save(with_options(catalog.select_topics, replace(options, out=None)), Path(options.out or ""))
+    _print(with_options(catalog.select_topics, options), options)
 
 
 def import_topics(options: ImportOptions) -> None:
@@ -58,15 +57,13 @@ def import_topics(options: ImportOptions) -> None:
     """
     from scenthound.api import catalog
 
-    catalog.check_new_file(Path(options.out or ""), force=options.force)
-    _save(with_options(catalog.import_topics, replace(options, out=None)), Path(options.out or ""))
+    _print(with_options(catalog.import_topics, options), options)
 
 
-def _save(selected: "Topics", out: Path) -> None:
-    selected.save(out, force=True)
+def _print(selected: "Topics", options: Selecting) -> None:
     for note in selected.notes:
         typer.echo(f"Note: {note}", err=True)
-    typer.echo(f"Wrote {len(selected):,} topics to {out}.")
+    typer.echo(f"Wrote {len(selected):,} topics to {options.out}.")
 
 
 topics = group_of(

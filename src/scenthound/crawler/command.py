@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from scenthound.command_line import Option as CommandOption
 from scenthound.command_line import command_line, unless
@@ -18,15 +17,15 @@ from scenthound.crawler.options import DEFAULT_PATIENCE, CrawlArguments
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.errors import printable
 from scenthound.model import Topic
-from scenthound.options import declared, options_of
+from scenthound.options import declared, options_in, options_of
 from scenthound.strategies.base import Strategy
 
 TOPIC_FILE = "topic.jsonl"
 HOSTS_FILE = "hosts"
 #: Settings that only programs can set.
 _WITHOUT_OPTION = ("tries", "also_allowed", "ca_file", "only_hosts")
-_POLITENESS_OPTIONS = ("delay_s", "pages_per_host", "pages_per_domain")
-_LIMIT_OPTIONS = ("total_s", "headers_s", "connect_s", "body_bytes")
+#: Limits that follow from `--timeout`.
+_IMPLIED_LIMITS = ("headers_s", "connect_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +102,14 @@ def _unsaid(settings: CrawlSettings) -> list[str]:
     if "@" in (settings.proxy or ""):
         unsaid.append(f"proxy={masked.proxy}")
     unsaid += [f"header={printable(line, 100)}" for line in masked.headers]
-    unsaid += _changed(settings.politeness, default.politeness, _POLITENESS_OPTIONS)
-    return unsaid + _changed(settings.limits, default.limits, _LIMIT_OPTIONS)
+    for part in ("politeness", "limits"):
+        values, usual = getattr(settings, part), getattr(default, part)
+        names = [each.name for each in fields(values) if f"{part}.{each.name}" not in _stored()]
+        changed = [name for name in names if getattr(values, name) != getattr(usual, name)]
+        unsaid += [f"{name}={getattr(values, name)}" for name in changed if name not in _IMPLIED_LIMITS]
+    return unsaid
 
 
-def _changed(values: Any, default: Any, with_option: tuple[str, ...]) -> list[str]:
-    names = [each.name for each in fields(values) if each.name not in with_option]
-    return [f"{name}={getattr(values, name)}" for name in names if getattr(values, name) != getattr(default, name)]
+def _stored() -> set[str]:
+    """Where settings have the values of options."""
+    return {each.option.stored for each in options_in(CrawlArguments)}

@@ -20,13 +20,11 @@ from typing import Any
 import orjson
 
 from scenthound.crawler.assembly import CrawlParts
-from scenthound.crawler.options import Ends
 from scenthound.crawler.runner import LiveRun
 from scenthound.crawler.settings import CrawlSettings, StopConditions
 from scenthound.crawler.state import CrawlState, SampleRecorder, State, crawl_state
 from scenthound.errors import CorruptData, InvalidInput, ScenthoundError, UsageError, printable
 from scenthound.files import regular_bytes, write_atomic
-from scenthound.options import check_number, declared
 from scenthound.records import from_json
 from scenthound.relevance.base import RELEVANCE, trains
 from scenthound.store.crawl_folder import RUN_FILE, refuse_shards
@@ -183,7 +181,7 @@ def stop(folder: Path) -> str:
 
 
 def set_page_budget(folder: Path, pages: int) -> str:
-    check_number(declared(Ends)["pages"], pages)
+    StopConditions(pages)  # Checks it.
     _refuse_shards(folder)
     state = _state(folder)
     if _takes_commands(state):

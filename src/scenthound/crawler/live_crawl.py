@@ -30,7 +30,7 @@ from scenthound.frontier.departures import no_departures
 from scenthound.frontier.politeness import Politeness
 from scenthound.model import IntArray
 from scenthound.reasons import SkipReason
-from scenthound.saved_state import State, restore_attributes, saved_attributes
+from scenthound.saved_state import Saved, State
 from scenthound.store.crawl_records import (
     ArchiveLocation,
     ArrivalRecord,
@@ -63,23 +63,19 @@ MAX_START_WORDS = 20_000
 RawResult = Response | NotFetched | Resolved
 
 
-class HostStatisticsTable:
+class HostStatisticsTable(Saved):
     """Pages of each host, and the hosts that responded last.
 
     Hosts are looked up by name and never numbered here: the engine numbers them in an order that a replay repeats.
     """
+
+    _SAVED = "_n_pages", "_recent"
 
     def __init__(self, hosts: Hosts, politeness: Politeness) -> None:
         self._hosts = hosts
         self._politeness = politeness
         self._n_pages: dict[str, int] = {}
         self._recent: dict[str, None] = {}  #: in the order of their last responses
-
-    def state(self) -> State:
-        return saved_attributes(self, ("_n_pages", "_recent"))
-
-    def restore(self, state: State) -> None:
-        restore_attributes(self, ("_n_pages", "_recent"), state)
 
     def note_response(self, url: str) -> None:
         host = host_of(url)
@@ -112,7 +108,7 @@ class HostStatisticsTable:
         return HostState.WAITING, round(until_s - now_s, 1) if now_s < until_s < inf else None
 
 
-class Harvest:
+class Harvest(Saved):
     """Harvest, the mean relevance of the visited pages, and the mean cost of politeness, as a share of scores."""
 
     _SAVED = (
@@ -130,12 +126,6 @@ class Harvest:
         self._n_regrets = 0
         self._regret_sum = 0.0
         self._scores_have_ratio = True
-
-    def state(self) -> State:
-        return saved_attributes(self, self._SAVED)
-
-    def restore(self, state: State) -> None:
-        restore_attributes(self, self._SAVED, state)
 
     def add(self, relevance: float, score: float | None = None, regret: float | None = None) -> None:
         self._n += 1

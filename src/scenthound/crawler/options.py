@@ -7,7 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 from scenthound.errors import InvalidParameter, UsageError
-from scenthound.options import FolderLike, Option, PathLike, PluginLike, ProgressLike, PythonOnly, TopicLike, installed
+from scenthound.options import (
+    SEED_HELP,
+    FolderLike,
+    FollowNofollow,
+    Option,
+    PathLike,
+    PluginLike,
+    ProgressLike,
+    PythonOnly,
+    RandomSeed,
+    TopicLike,
+    TrainFrom,
+    installed,
+)
 
 DEFAULT_PAGES = 1_000
 #: Found the most targets with the default relevance model: `python -m benchmarks.default_strategy`.
@@ -141,18 +154,16 @@ class CrawlOptions(CrawlChoices, Ends, Machines, Credentials, Models):
     Several machines:
         cluster, shards
     Strategy:
-        strategy, relevance
-        train_from: Train relevance models on the .html, .htm and .txt pages in DIR/positive and DIR/negative.
+        strategy, relevance, train_from
         patience: From 0, idle connections take the best page of any host that is ready, to 1, they wait for the best
             page of all: fast, or in order.
-        strict_order
-        random_seed: Seed of the random generator.
+        strict_order, random_seed
     Politeness:
         user_agent: Product token, in the user agent and for robots.txt rules: letters, _ and -.
         delay: Minimum delay between two requests to a host; Crawl-delay and slow hosts lengthen it.
         pages_per_host: Maximum number of pages of one host.
         pages_per_domain: Maximum number of pages of one registrable domain.
-        follow_nofollow: Follow links marked rel=nofollow.
+        follow_nofollow
     Fetching:
         connections
         timeout: Time limit of one request.
@@ -183,14 +194,14 @@ class CrawlOptions(CrawlChoices, Ends, Machines, Credentials, Models):
     max_depth: Annotated[int | None, Option(ge=0, stored="scope.max_depth")] = None
     out: Annotated[PathLike | None, Option(metavar="DIR", shown="crawl-TOPIC")] = None
     force: bool = False
-    train_from: Annotated[PathLike | None, Option(metavar="DIR")] = None
+    train_from: TrainFrom = None
     patience: Annotated[float | None, Option(ge=0, le=1, shown=str(DEFAULT_PATIENCE))] = None
-    random_seed: int = 0
+    random_seed: RandomSeed = 0
     user_agent: Annotated[str | None, Option(metavar="NAME", shown="Scenthound", stored="agent")] = None
     delay: Annotated[float, Option(metavar="SECONDS", ge=0, le=86_400, stored="politeness.delay_s")] = 1.0
     pages_per_host: Annotated[int | None, Option(ge=1, stored="politeness.pages_per_host")] = None
     pages_per_domain: Annotated[int | None, Option(ge=1, stored="politeness.pages_per_domain")] = None
-    follow_nofollow: Annotated[bool, Option(stored="!respect_nofollow")] = False
+    follow_nofollow: FollowNofollow = False
     timeout: Annotated[
         float | None, Option(metavar="SECONDS", ge=0.1, le=86_400, shown="30", stored="limits.total_s")
     ] = None
@@ -230,14 +241,10 @@ class CrawlOptions(CrawlChoices, Ends, Machines, Credentials, Models):
 
 @dataclass(frozen=True)
 class CrawlArguments(CrawlOptions):
-    """A crawl with its topic and start pages.
-
-    What to crawl for:
-        seeds: A page to start from; repeatable. Replaces the seeds or examples of the topic file.
-    """
+    """A crawl with its topic and start pages."""
 
     topic: PythonOnly[TopicLike]
-    seeds: Annotated[str | Sequence[str], Option(metavar="URL", flag="--seed")] = ()
+    seeds: Annotated[str | Sequence[str], Option(SEED_HELP, metavar="URL", flag="--seed")] = ()
 
 
 @dataclass(frozen=True)

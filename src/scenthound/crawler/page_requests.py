@@ -59,8 +59,7 @@ class Answer:
 
 
 class PageRequests:
-    """`plain_fetcher` makes a fetcher without headers and cookies of the user; `on_request` is called with the host of
-    each request that is sent; `clock` is that of the engine."""
+    """`plain_fetcher` makes a fetcher without headers and cookies of the user; `clock` is that of the engine."""
 
     def __init__(
         self,

@@ -72,7 +72,7 @@ def plan_new(
     settings: CrawlSettings, folder: Path, options: RunOptions, *, force: bool = False, progress: Progress = silent
 ) -> PlannedStart:
     """The start of a new crawl."""
-    StopConditions(options.page_budget, options.harvest_floor, options.until_recall)
+    StopConditions().updated(**options.stored_limits)  # checks them
     check_replaceable(folder, "crawl", force=force)
     settings = ready_settings(settings)
     own = replace(settings, seeds=settings.seeds[:MAX_START_PAGES], shards=1)
@@ -130,9 +130,7 @@ def plan_resumed(folder: Path, options: RunOptions, *, progress: Progress = sile
     refuse_shards(folder, "its next requests are decided by its shards, so there is no dry run")
     with closing(_Snapshot.open(folder)) as store:
         settings = with_credentials(CrawlSettings.from_settings(store.about.settings), folder)
-        conditions = StopConditions.read(folder).updated(
-            page_budget=options.page_budget, harvest_floor=options.harvest_floor, until_recall=options.until_recall
-        )
+        conditions = StopConditions.read(folder).updated(**options.stored_limits)
         engine = started(settings, store, progress, is_dry=True)[0].crawl.engine
         engine.begin_anew(engine.now_s, (), 0)
         n_visits, budget = engine.n_visits, conditions.page_budget or settings.page_budget

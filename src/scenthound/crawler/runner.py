@@ -506,3 +506,8 @@ class RunOptions:
     note: Callable[[str], None] = ignore  #: receives a line about what the user should know
     make_run: Callable[..., LiveRun] = LiveRun
     has_checkpoints: bool = True
+
+    @property
+    def stored_limits(self) -> dict[str, float | None]:
+        """What is stored for later runs (`StopConditions`)."""
+        return {name: getattr(self, name) for name in ("page_budget", "harvest_floor", "until_recall")}

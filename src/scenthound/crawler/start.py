@@ -99,7 +99,7 @@ def crawl(
     """Crawl into a new folder. `force` replaces an earlier crawl there; `commit_log` is where its commits are written,
     too (`store/commit_log`)."""
     options = logged(options or RunOptions())
-    conditions = StopConditions(options.page_budget, options.harvest_floor, options.until_recall)
+    conditions = StopConditions().updated(**options.stored_limits)
     settings = ready_settings(settings)
     network = network_of(settings)
     with closing(new_store(settings, folder, force=force, commit_log=commit_log)) as store:
@@ -144,11 +144,7 @@ def resume(
     settings = with_credentials(settings, folder)
     network = network_of(settings, options.note)
     with closing(CrawlStore.open(folder, commit_log=commit_log, progress=options.progress)) as store:
-        conditions = StopConditions.read(folder).updated(
-            page_budget=options.page_budget,
-            harvest_floor=options.harvest_floor,
-            until_recall=options.until_recall,
-        )
+        conditions = StopConditions.read(folder).updated(**options.stored_limits)
         log_start("crawl", settings, folder=folder, resumed_after=store.n_visits())
         with failures_logged("crawl"):
             return run_crawl(settings, store, options, conditions, network)

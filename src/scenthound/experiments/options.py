@@ -323,24 +323,32 @@ class ResumeSearchOptions(Written, Running):
 class EvolveOptions(Written, ChosenTopics, Conditions, Running):
     """A search for the weights of a rank function.
 
-    out: Folder for the search.
-    topic: Crawl for this topic; repeatable, fitness is then the mean over topics.
-    search: johnson2003, chc or cma, with parameters as in cma:population=20,generations=50.
-    fitness: harvest, new_hosts, distance, target_recall, or a sum as in '0.7*harvest + 0.3*target_recall'.
-    random_seed: Seed of the random generator.
-    scores: Scores with weights: nine (as in johnson2003), all thirteen, or names such as comm_out,parent_1,anchor.
-    split: Several rules: distance:2,4 (links from the seeds) or phase:1000 (pages into the crawl).
-    renew: The ranks that a good page renews: those of its links, or of its siblings, too.
-    seed_with: Add the rules of an earlier evolved.toml to the first population; repeatable.
-    reevaluate: Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full cost,
-        unless with --random-streams individual.
-    crawls: Crawls for each topic.
-    pages: Page budget of each crawl.
-    same_start: Start all crawls of a topic from the same pages, or each from its own.
-    random_streams: Random numbers of crawls: common (the same for all searches), search (the same for all
-        individuals) or individual (new ones for each).
-    relevance: Scores pages; `scenthound relevance` lists the models.
-    threshold: Pages with at least this relevance are relevant: between 0 and 1.
+    What to search on:
+        web, topics
+        out: Folder for the search.
+        topic: Crawl for this topic; repeatable, fitness is then the mean over topics.
+        best, skip_missing
+    The search:
+        search: johnson2003, chc or cma, with parameters as in cma:population=20,generations=50.
+        fitness: harvest, new_hosts, distance, target_recall, or a sum as in '0.7*harvest + 0.3*target_recall'.
+        random_seed: Seed of the random generator.
+        scores: Scores with weights: nine (as in johnson2003), all thirteen, or names such as comm_out,parent_1,anchor.
+        split: Several rules: distance:2,4 (links from the seeds) or phase:1000 (pages into the crawl).
+        renew: The ranks that a good page renews: those of its links, or of its siblings, too.
+        seed_with: Add the rules of an earlier evolved.toml to the first population; repeatable.
+        reevaluate: Crawl again for individuals whose fitness is known, as in johnson2003: the same result at full
+            cost, unless with --random-streams individual.
+    The crawls of an evaluation:
+        crawls: Crawls for each topic.
+        pages: Page budget of each crawl.
+        same_start: Start all crawls of a topic from the same pages, or each from its own.
+        random_streams: Random numbers of crawls: common (the same for all searches), search (the same for all
+            individuals) or individual (new ones for each).
+        mode, task, start, closed_world, follow_nofollow, plain
+    Relevance:
+        relevance: Scores pages; `scenthound relevance` lists the models.
+        threshold: Pages with at least this relevance are relevant: between 0 and 1.
+        train, train_from, training_pages, as_published
     """
 
     web: OptionalWeb
@@ -372,11 +380,16 @@ class EvolveOptions(Written, ChosenTopics, Conditions, Running):
 class FitScentOptions:
     """A fit of the weights of the strategy scent.
 
-    out: File for the weights: .toml.
-    rounds: Rounds of crawls and fits; each crawls with the weights of the one before.
-    topics_max: At most N topics of each web, drawn at random.
-    relevance: Scores pages and links, as it will in crawls with these weights; `scenthound relevance` lists the
-        models. Models that need training pages cannot be used.
+    What to fit on:
+        web, topics
+        out: File for the weights: .toml.
+        topics_max: At most N topics of each web, drawn at random.
+    The crawls:
+        pages
+        rounds: Rounds of crawls and fits; each crawls with the weights of the one before.
+        relevance: Scores pages and links, as it will in crawls with these weights; `scenthound relevance` lists the
+            models. Models that need training pages cannot be used.
+        random_seed
     """
 
     web: Annotated[FoldersLike, Option(f"{WEB_HELP} Repeatable, with --topics for each.", type=list[Path])]
@@ -400,10 +413,12 @@ class FitScentOptions:
 class Scoring:
     """How pages are scored that are labelled, or are to be labelled.
 
-    relevance: The model to find a threshold for; `scenthound relevance` lists them. rocchio, the default of crawls,
-        needs none: its scores are probabilities, with the threshold 0.5, and it learns during a crawl.
-    train_from: Train the model on DIR/positive and DIR/negative. Without it, on the examples of the topic file that
-        are not labelled.
+    How the labelled pages are scored:
+        web, topics, topic
+        relevance: The model to find a threshold for; `scenthound relevance` lists them. rocchio, the default of crawls,
+            needs none: its scores are probabilities, with the threshold 0.5, and it learns during a crawl.
+        train_from: Train the model on DIR/positive and DIR/negative. Without it, on the examples of the topic file that
+            are not labelled.
     """
 
     web: Web = None
@@ -420,9 +435,11 @@ class ThresholdOptions(Scoring):
     """A threshold from labelled pages.
 
     labels: CSV or JSON Lines: url,label or score,label; labels are yes or no.
-    cross_validate: Train the model on the labelled pages; each page is scored by a model that did not see it.
     precision: The highest recall with at least this precision.
     recall: The highest precision with at least this recall.
+
+    How the labelled pages are scored:
+        cross_validate: Train the model on the labelled pages; each page is scored by a model that did not see it.
     """
 
     labels: Annotated[PathLike, Option(metavar="LABELS", is_argument=True)]

@@ -313,9 +313,6 @@ def nan_score_error(page: int) -> PluginError:
 KeyArray = npt.NDArray[np.uint64]
 
 KEY_BITS = 64
-#: Keys are computed in blocks, because page numbers are consecutive and all of a block will be needed.
-BLOCK_BITS = 10
-BLOCK_MASK = (1 << BLOCK_BITS) - 1
 GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
@@ -331,17 +328,3 @@ def tie_keys(pages: IntArray | LongArray, salt: int) -> KeyArray:
         mixed *= factor
     mixed ^= mixed >> SHIFTS[2]
     return mixed
-
-
-class TieKeys(dict[int, list[int]]):
-    """Keys as Python integers, computed on demand: that of page p is `keys[p >> BLOCK_BITS][p & BLOCK_MASK]`."""
-
-    def __init__(self, salt: int) -> None:
-        self.salt = salt
-
-    def __missing__(self, block: int) -> list[int]:
-        first = block << BLOCK_BITS
-        pages = np.arange(first, first + BLOCK_MASK + 1, dtype=np.int64)
-        keys: list[int] = tie_keys(pages, self.salt).tolist()
-        self[block] = keys
-        return keys

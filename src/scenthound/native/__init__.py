@@ -3,10 +3,10 @@
 It is part of wheels, and built when the package is installed from source (`setup.py`).
 
 Rules
-- Functions take bytes and arrays, and return new bytes or arrays of numbers. Only `CrawledWeb` keeps arrays, which must
-  not change any more: it checks them once, when it is made.
-- They never fail because of what a page contains. They check the lengths of their arguments, because a wrong one would
-  otherwise read foreign memory.
+- Functions take bytes and arrays, and return new ones; those that change an array say so in its kind (`native.h`). Only
+  `CrawledWeb` keeps arrays, which must not change any more: it checks them once, when it is made.
+- They never fail because of what a page contains. They check lengths and indices, because wrong ones would otherwise
+  read or write foreign memory.
 """
 
 from importlib.machinery import EXTENSION_SUFFIXES

@@ -1,8 +1,8 @@
 /* Simulated crawls: what the loop, the queue and the strategies in C share; see crawl_loop.c.
 
    URLs have their numbers in the recorded web, so that the record of a link's target is found in one step. Ties are broken
-   by the order of discovery, as in crawls in Python. All arrays by URL are 0 between two crawls: a crawl resets what it has
-   touched, so that a crawl of a thousand pages costs the same on a web of millions. */
+   by the order of discovery, as in crawls in Python. Between two crawls no URL is discovered; what is known of a URL is reset
+   when it is discovered. So a crawl of a thousand pages costs the same on a web of millions. */
 
 #ifndef SCENTHOUND_CRAWL_H
 #define SCENTHOUND_CRAWL_H
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* The strategies, as in `strategies.base`. A LINK_CONTEXT crawl is BEST_FIRST with `by_context`. */
+/* The strategies, as in `strategies.base`. Link-context prediction is BEST_FIRST with `by_context`. */
 enum { BREADTH_FIRST, BEST_FIRST, OPIC, OTIE, RANKS };
 /* `found_again`: the score of a URL that is found again. */
 enum { HIGHEST, LATEST, FIRST };
@@ -150,7 +150,7 @@ typedef struct {
     size_t n_listed[N_GENERATIONS + 1];
     const double *weights;
     const int64_t *bounds;
-    size_t n_weights, n_bounds;
+    size_t n_bounds;
     int64_t n_links, n_seen;
 } Crawl;
 

@@ -78,7 +78,10 @@ static bool read_settings(PyObject *dictionary, Settings *settings)
         if (fields[index].is_double) {
             *(double *)field = PyFloat_AsDouble(value);
         } else {
-            *(int64_t *)field = PyLong_AsLongLong(value);
+            /* What is too large is larger than any queue, round or crawl. */
+            int overflow;
+            int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
+            *(int64_t *)field = overflow > 0 ? INT64_MAX : number;
         }
         if (PyErr_Occurred() != NULL) {
             return false;

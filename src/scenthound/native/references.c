@@ -88,7 +88,7 @@ static void append_encoded(Text *urls, uint8_t byte)
 }
 
 /* Append text up to the first byte of the classes in `end_classes`, with bytes of those in `encoded` encoded. Returns
-   the end, NULL if the library must decide. */
+   the end, NULL if web.urls must decide. */
 static const uint8_t *append_part(Text *urls, const uint8_t *text, const uint8_t *end, int encoded, int end_classes)
 {
     while (text < end) {
@@ -126,7 +126,7 @@ static int n_dots(const uint8_t *text, const uint8_t *end)
 }
 
 /* Append a path to a URL that ends with the slash of a directory; `root` is the length of the URL of the root. Returns
-   the end of the path, NULL if the library must decide. */
+   the end of the path, NULL if web.urls must decide. */
 static const uint8_t *append_path(Text *urls, size_t root, const uint8_t *text, const uint8_t *end)
 {
     for (;;) {

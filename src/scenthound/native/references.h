@@ -14,11 +14,12 @@ typedef struct {
     size_t scheme_length, root, path_end, directory_end;
 } Base;
 
+/* As in scenthound.frontier.url_table, instead of the number of a URL. */
 typedef enum {
-    RESOLVED,
-    NO_TARGET, /* not crawlable */
-    UNUSUAL,   /* the library must resolve it */
-    NO_MEMORY,
+    RESOLVED = -1,
+    NO_TARGET = -2, /* not crawlable */
+    UNUSUAL = -3,   /* scenthound.web.urls must resolve it */
+    NO_MEMORY = -4,
 } Resolution;
 
 /* False if the URL does not look canonical. */

@@ -1,6 +1,4 @@
-/* Links to the same page: the first of them, the highest value of all, and the first link that has it.
-
-   The results are those of numpy in strategies/frontier_strategy.py. */
+/* Links to the same page: the first of them, the highest value of all, and the first link that has it. */
 
 #include "native.h"
 

@@ -11,8 +11,8 @@
 /* URLs that are looked up at the same time, so that the processor loads their slots together. */
 #define BATCH 16
 
-/* Numbers of references without a number; scenthound.frontier.url_table has the same. */
-enum { NEW = -1, WITHOUT_TARGET = -2, LEFT_TO_LIBRARY = -3 };
+/* The number of a URL that is not in the table: that of a reference that was resolved. */
+#define NEW RESOLVED
 
 typedef struct {
     PyObject_HEAD
@@ -313,7 +313,7 @@ static bool resolve_each(const Base *base, const Py_buffer *text, const Py_buffe
             PyErr_NoMemory();
             is_done = false;
         }
-        numbers[i] = result == RESOLVED ? NEW : result == UNUSUAL ? LEFT_TO_LIBRARY : WITHOUT_TARGET;
+        numbers[i] = result;
         ends[i] = (uint32_t)urls->length;
     }
     free(scratch.bytes);

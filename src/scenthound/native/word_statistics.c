@@ -1,7 +1,7 @@
 /* Figures of the words of a page: the norm of their counts, the sum of their weights, and the simhash of their triples.
 
-   The results are those of text/vectors.py and web/near_duplicates.py. Hash tables are small and last for one call; their
-   slots depend on a secret, so that no page can choose words that cluster. */
+   text/vectors.py and web/near_duplicates.py call them. Hash tables are small and last for one call; their slots depend on
+   a secret, so that no page can choose words that cluster. */
 
 #include "word_weights.h"
 

@@ -5,7 +5,7 @@
 
 #include "names.h"
 
-/* As in text/vocabulary.py. */
+/* Longer words are stop words; `text.tokenizer` and its `STOP` say so. */
 #define MAX_WORD_CHARACTERS 40
 #define STOP 0
 /* Of a character in UTF-8 that takes up to four bytes. */

@@ -139,10 +139,7 @@ class WordWeights(RankedWeights):
 
     def _extend(self) -> None:
         n_words = self._index.n_words
-        if n_words > len(self._rank_of_word):
-            room = np.zeros(max(n_words, len(self._rank_of_word) * 9 // 8), self._rank_of_word.dtype)
-            room[: self._n_known] = self._rank_of_word[: self._n_known]
-            self._rank_of_word = room
+        self._rank_of_word = with_room(self._rank_of_word, n_words)
         while self._n_known < n_words:
             if isinstance(self._index, WordScanner):
                 stems = self._stems.stems.look_up_from(self._index, self._n_known, _STEMS_AT_A_TIME)
@@ -151,6 +148,15 @@ class WordWeights(RankedWeights):
             self._rank_of_word[self._n_known : self._n_known + len(stems)] = self._stems.ranks.take(stems)
             self._n_known += len(stems)
         _KNOWN[self._index][self._file] = self._rank_of_word, self._n_known, self._cache
+
+
+def with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    """The array itself if it has the size, else a longer one, filled with zeros."""
+    if len(array) >= size:
+        return array
+    grown = np.zeros((max(size, len(array) * 9 // 8), *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 class CrawlWeights(RankedWeights):

@@ -15,7 +15,7 @@ from copy import copy
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from scenthound.errors import InvalidInput, MissingExtra
 from scenthound.model import FloatArray, IntArray
 from scenthound.relevance.base import WordIndex
-from scenthound.relevance.document_frequencies import stem_weights
+from scenthound.relevance.document_frequencies import stem_weights, with_room
 from scenthound.text.tokenizer import stems_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class StemVectors:
 
     def _add(self, stems: Sequence[str]) -> None:
         first, self.n_rows = self.n_rows, self.n_rows + len(stems)
-        self._directions = _with_room(self._directions, self.n_rows)
+        self._directions = with_room(self._directions, self.n_rows)
         for row, (stem, pieces) in enumerate(zip(stems, self._pieces(stems), strict=True), first):
             vector = self._vector(pieces)
             self._directions[row] = _whole(DIRECTION_UNIT, vector / max(_length(vector), _LEAST_LENGTH))
@@ -170,8 +170,8 @@ class WordSimilarity:
                 new = self._vectors.cosines(self._direction, n_before)
                 self._cosines = np.concatenate((self._cosines, new))
             self._n_known += len(rows)
-            self._rows = _with_room(self._rows, self._n_known)
-            self._similarity = _with_room(self._similarity, self._n_known + 1)
+            self._rows = with_room(self._rows, self._n_known)
+            self._similarity = with_room(self._similarity, self._n_known + 1)
             self._rows[first : self._n_known] = rows
             self._similarity[first : self._n_known] = self._cosines[rows]
 
@@ -183,12 +183,3 @@ def _whole(unit: int, values: FloatArray) -> FloatArray:
 
 def _length(vector: FloatArray) -> float:
     return float(np.sqrt(vector @ vector))
-
-
-def _with_room(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
-    """The array itself if it has the size, else a longer one, filled with zeros."""
-    if len(array) >= size:
-        return array
-    grown = np.zeros((max(size, len(array) * 9 // 8), *array.shape[1:]), array.dtype)
-    grown[: len(array)] = array
-    return grown

@@ -21,12 +21,14 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate, count
+from itertools import accumulate, chain, count
 from random import Random
 from typing import Annotated, ClassVar, NamedTuple, Protocol
 
+import numpy as np
+
 from scenthound.errors import InvalidParameter
-from scenthound.frontier.base import BLOCK_BITS, BLOCK_MASK, KEY_BITS, Ready, ReadyHosts, TieKeys, max_better_hosts
+from scenthound.frontier.base import KEY_BITS, Ready, ReadyHosts, max_better_hosts, tie_keys
 from scenthound.registry import Bounds, ListedRegistry, NamedValue
 from scenthound.strategies.base import Presets
 
@@ -221,6 +223,8 @@ class Connections:
 
 #: The lower bits of a key, which exceed the precision of a float.
 EXCESS_BITS = 11
+#: Draws whose keys are computed together.
+DRAWN_TOGETHER = 1024
 TWO_TO_MINUS_53 = 2.0**-53
 
 
@@ -234,7 +238,7 @@ class Roulette(Mode):
 
     Crawls in C do exactly the same
     - Stamps grow only when pages were added.
-    - The i-th draw of a crawl is the tie key (`frontier.base.TieKeys`) of number i: its upper 53 bits are a number in
+    - The i-th draw of a crawl is the tie key (`frontier.base.tie_keys`) of number i: its upper 53 bits are a number in
       [0, 1), which times the sum of all stamps is the target. The first page whose cumulative stamp exceeds it is
       drawn.
     - The last page of the list replaces the one that was drawn.
@@ -255,13 +259,13 @@ class Roulette(Mode):
         wheel = Wheel(rng.getrandbits(KEY_BITS))
         pages: list[int] = []
         stamps: list[int] = []
-        for draw in count():
+        while True:
             if len(pages) <= self.refill_at and (asked := source.ask(self.size - len(pages))):
                 stamps = [stamp + 1 for stamp in stamps] + [1] * len(asked)
                 pages += asked
             if not pages:
                 return
-            index = wheel.index(draw, stamps)
+            index = wheel.index(stamps)
             yield Returned(pages[index])
             _replace_by_last(pages, index)
             _replace_by_last(stamps, index)
@@ -274,13 +278,13 @@ class Wheel:
     """The roulette wheel of one crawl: the same salt gives the same draws."""
 
     def __init__(self, salt: int) -> None:
-        self._keys = TieKeys(salt)
+        draws = (np.arange(first, first + DRAWN_TOGETHER) for first in count(0, DRAWN_TOGETHER))
+        self._keys: Iterator[int] = chain.from_iterable(tie_keys(each, salt).tolist() for each in draws)
 
-    def index(self, draw: int, stamps: list[int]) -> int:
-        """The index at which the wheel stops; slots are as wide as their stamps."""
+    def index(self, stamps: list[int]) -> int:
+        """The index at which the wheel stops next; slots are as wide as their stamps."""
         running = list(accumulate(stamps))
-        key = self._keys[draw >> BLOCK_BITS][draw & BLOCK_MASK]
-        target = float(key >> EXCESS_BITS) * TWO_TO_MINUS_53 * running[-1]
+        target = float(next(self._keys) >> EXCESS_BITS) * TWO_TO_MINUS_53 * running[-1]
         return bisect_right(running, target)
 
 

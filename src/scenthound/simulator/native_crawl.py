@@ -22,9 +22,6 @@ from scenthound.simulator.web import Crawl, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
 
-#: More visits than any crawl has.
-MOST_VISITS = 2**60
-
 _WEBS: "WeakKeyDictionary[VisibleLinks, _native.CrawledWeb]" = WeakKeyDictionary()
 
 
@@ -121,7 +118,7 @@ def native_crawl(
     of_links = known.of_links(window, anchors=anchors)
     wall_ns, cpu_ns = perf_counter_ns(), thread_time_ns()
     visits, spent_ns, times_us, n_missing, n_repeated, n_evicted = crawled_web(web, links).crawl(
-        {**kernel.settings, **mode.loop_settings(), "budget": min(page_budget, MOST_VISITS)},
+        {**kernel.settings, **mode.loop_settings(), "budget": page_budget},
         np.array(list(dict.fromkeys(seeds)), np.int32),
         known.relevance,
         of_links.contexts,

@@ -18,7 +18,7 @@ import numpy as np
 from scenthound.frontier.base import UpdateRule
 from scenthound.model import FloatArray, Visit
 from scenthound.strategies.base import BY_DESCRIPTION, Kernel, Loop, Presets, Sharding
-from scenthound.strategies.frontier_strategy import MOST, Buffer, FrontierStrategy, RoundSize
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize
 from scenthound.strategies.per_url import PageWeight, Window, predicted_relevance
 
 #: The score that a URL keeps that is found again.
@@ -61,8 +61,8 @@ class BestNFirst(FrontierStrategy):
             {
                 "loop": Loop.BEST_FIRST,
                 "found_again": list(UPDATE_RULES).index(self.found_again),
-                "buffer": min(self.buffer or 0, MOST),
-                "round_size": min(self.n, MOST),
+                "buffer": self.buffer or 0,
+                "round_size": self.n,
             }
         )
 

@@ -13,7 +13,7 @@ import numpy as np
 from scenthound.frontier.base import UpdateRule
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.strategies.base import Kernel, Loop, MemoryBound, Presets, SeenWeb, Sharding
-from scenthound.strategies.frontier_strategy import MOST, Buffer, FrontierStrategy
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy
 
 
 class BreadthFirst(FrontierStrategy):
@@ -43,9 +43,7 @@ class BreadthFirst(FrontierStrategy):
 
     def kernel(self) -> Kernel | None:
         size = self._queue_size or 0
-        return Kernel(
-            {"loop": Loop.BREADTH_FIRST, "fifo_size": min(size, MOST), "drops_new": self._drops_new and size > 0}
-        )
+        return Kernel({"loop": Loop.BREADTH_FIRST, "fifo_size": size, "drops_new": self._drops_new and size > 0})
 
     @property
     def sharding(self) -> Sharding:

@@ -149,8 +149,6 @@ class Round:
         self.add(PoppedPage(*page) for page in state)
 
 
-#: Larger than any queue or round.
-MOST = 2**60
 #: The number of links per round.
 RoundSize = Annotated[int, Bounds(1)]
 #: The size of the frontier; none: unbounded.

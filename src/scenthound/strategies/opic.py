@@ -18,7 +18,7 @@ import numpy as np
 from scenthound.model import Visit
 from scenthound.strategies.base import Kernel, Loop, Presets, SeenWeb, Sharding
 from scenthound.strategies.cash import CashStrategy
-from scenthound.strategies.frontier_strategy import MOST, RoundSize, first_positions
+from scenthound.strategies.frontier_strategy import RoundSize, first_positions
 from scenthound.strategies.per_url import PerUrl
 
 
@@ -41,7 +41,7 @@ class Opic(CashStrategy):
         self._history = PerUrl(0, np.float64)
 
     def kernel(self) -> Kernel | None:
-        return Kernel({"loop": Loop.OPIC, "seeds_first": self.seeds_first, "round_size": min(self.n, MOST)})
+        return Kernel({"loop": Loop.OPIC, "seeds_first": self.seeds_first, "round_size": self.n})
 
     def tell(self, visit: Visit) -> None:
         cash = self._cash.emptied(visit.page)

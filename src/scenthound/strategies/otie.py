@@ -25,7 +25,7 @@ from scenthound.model import FloatArray, IntArray, Links, Visit
 from scenthound.registry import Bounds
 from scenthound.strategies.base import Kernel, Loop, Presets, SeenWeb, Sharding
 from scenthound.strategies.cash import UNVISITED, CashStrategy, expected_relevance, revised_cash, shares_of
-from scenthound.strategies.frontier_strategy import MOST, RoundSize, best_of_repeats
+from scenthound.strategies.frontier_strategy import RoundSize, best_of_repeats
 from scenthound.strategies.per_url import PageWeight, PerUrl, Window, predicted_relevance
 
 #: The strength of the revision: a of Eq. 8.
@@ -79,9 +79,9 @@ class Otie(CashStrategy):
         return Kernel(
             {
                 "loop": Loop.OTIE,
-                "round_size": min(self.n, MOST),
+                "round_size": self.n,
                 "seeds_first": self.seeds_first,
-                "reshare_every": min(self.reshare_every or 0, MOST),
+                "reshare_every": self.reshare_every or 0,
                 "revises_again": self.revise_again,
                 "keeps_when_hopeless": self.when_hopeless == "keep",
                 "page_weight": self.b,

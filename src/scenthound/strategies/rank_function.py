@@ -25,7 +25,7 @@ from scenthound.frontier.departures import Departures
 from scenthound.model import FloatArray, IntArray, Seed, Visit
 from scenthound.registry import Bounds, Value
 from scenthound.strategies.base import Kernel, Loop, Presets, SeenWeb, Sharding, State
-from scenthound.strategies.frontier_strategy import MOST, Buffer, FrontierStrategy, RoundSize, first_positions
+from scenthound.strategies.frontier_strategy import Buffer, FrontierStrategy, RoundSize, first_positions
 from scenthound.strategies.known_links import N_GENERATIONS
 from scenthound.strategies.per_url import anchor_scores, context_scores
 from scenthound.strategies.rank_rules import SCORE_NAMES, STUDY_SCORES, RankRules, RuleChoice
@@ -103,7 +103,7 @@ class RankByRules(FrontierStrategy):
         weighs = self.rules.weighs
         settings = {
             "loop": Loop.RANKS,
-            "round_size": min(self.n, MOST),
+            "round_size": self.n,
             "hub_over_max": self.hub_over == "max",
             "split_by": ("nothing", "distance", "phase").index(self.rules.split_by),
             "deepest": max((k for k in range(1, N_GENERATIONS + 1) if weighs(f"parent_{k}")), default=0),

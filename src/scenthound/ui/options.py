@@ -40,7 +40,9 @@ class DashboardOptions:
 
     folders: Annotated[Sequence[PathLike], Option(metavar="[DIR]...", is_argument=True, shown=".", stars="*")] = ()
     _: KW_ONLY
-    port: Annotated[int | None, Option(metavar="PORT", shown=f"{DEFAULT_PORT}, or the next free")] = None
+    port: Annotated[int | None, Option(metavar="PORT", ge=1, le=65_535, shown=f"{DEFAULT_PORT}, or the next free")] = (
+        None
+    )
     open_browser: Annotated[bool, Option(flag="--browser")] = False
     open_to_all: Annotated[bool, Option(flag="--open")] = False
     token_file: Annotated[PathLike | None, Option(metavar="FILE", shown="a new token at each start")] = None

@@ -117,8 +117,6 @@ def _run(dashboard: "Dashboard", listener: socket.socket) -> None:
 def listening(port: int | None) -> socket.socket:
     """A socket on the port, or on the next free one if none is named."""
     if port is not None:
-        if not 1 <= port <= 65_535:
-            raise UsageError(f"--port {port} is not a port: use a number between 1 and 65535.")
         return _bound(port)
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _N_PORTS):
         with suppress(UsageError):
