@@ -25,7 +25,6 @@ from scenthound.experiments.starts import WANG2009, Starts, training_of
 from scenthound.model import Topic
 from scenthound.relevance.svm import LinearSvm
 from scenthound.simulator.modes import parse_mode
-from scenthound.simulator.native_crawl import known_scores
 from scenthound.simulator.scores import scores_for
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import Crawl, VisibleLinks
@@ -86,12 +85,10 @@ class _Scores(RandomScores):
         positives = starts.example_pages(topics[0])[: WANG2009.positives]
         negatives = [page for topic in topics[1:] for page in starts.example_pages(topic)[:5]]
         relevance_model = scores_for(topics[0], LinearSvm(), web, training_of(web, positives, negatives))
-        self._relevance = [relevance_model.page(page) for page in range(web.n_pages)]
-        known = known_scores(self, web)
-        known.learn_pages(self, np.arange(web.n_pages, dtype=np.int32))
+        self.relevance = np.array([relevance_model.page(page) for page in range(web.n_pages)])
 
     def share_relevant(self) -> float:
-        return sum(relevance >= 0.5 for relevance in self._relevance) / len(self._relevance)
+        return float((self.relevance >= 0.5).mean())
 
 
 class _Bench:

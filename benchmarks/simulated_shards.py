@@ -20,7 +20,7 @@ import numpy as np
 from scenthound.frontier.base import UpdateRule
 from scenthound.frontier.departures import joined
 from scenthound.reasons import EndReason
-from scenthound.simulator.scores import PageScores, Scores, TopicWords
+from scenthound.simulator.scores import Scores, TopicWords
 from scenthound.simulator.shards import AssignedBy, Shard, Shards, Visited, shards_of_urls
 from scenthound.simulator.web import Crawl, MissReason, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
@@ -53,7 +53,7 @@ def simulate_shards(
     topic: TopicWords | None = None,
 ) -> Crawl:
     """Crawl in shards until the budget is spent or no page is left to request. `make` makes the strategy of a shard."""
-    of_shards = [scores.for_crawl(seeds) if isinstance(scores, PageScores) else scores for _ in range(split.n_shards)]
+    of_shards = [scores.for_crawl(seeds) for _ in range(split.n_shards)]
     shard_of_url = shards_of_urls(web, split.n_shards, split.by)
     shards = Shards.started(web, make, seeds, of_shards, shard_of_url, rng=rng, links=links, topic=topic)
     lease_rng = Random(0)

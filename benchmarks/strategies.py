@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import command_parser
 from benchmarks.data import synthetic_web
 from scenthound.model import FloatArray, IntArray
-from scenthound.simulator.scores import TopicWords
+from scenthound.simulator.scores import Scores, TopicWords
 from scenthound.simulator.simulator import simulate
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import STRATEGIES
@@ -33,28 +33,21 @@ MORE = ("breadth_first:buffer=256", "best_first:buffer=256", "pagerank:pages=non
 INSTEAD = {"infospiders": "infospiders:max_pages=100000"}
 
 
-class RandomScores:
+class RandomScores(Scores):
     """Scores drawn beforehand, so that only the strategy is measured."""
 
     def __init__(self, web: RecordedWeb, on_topic: IntArray) -> None:
+        super().__init__(web)
         rng = np.random.default_rng(2)
-        relevance = 0.2 + 0.4 * rng.random(web.n_pages)
-        relevance[on_topic] += 0.4
-        self._relevance: list[float] = relevance.tolist()
+        self.relevance = 0.2 + 0.4 * rng.random(web.n_pages)
+        self.relevance[on_topic] += 0.4
         self._of_links: FloatArray = rng.random(web.n_links)
-        self._link_offset = web.link_offset
 
-    def page(self, recorded_page: int) -> float:
-        return self._relevance[recorded_page]
+    def score_page(self, recorded_page: int) -> tuple[float, int]:
+        return self.relevance[recorded_page], 0
 
-    def contexts(self, recorded_page: int, window: int) -> FloatArray:
-        return self._of_links[self._link_offset[recorded_page] : self._link_offset[recorded_page + 1]]
-
-    def anchors(self, recorded_page: int) -> FloatArray:
-        return self.contexts(recorded_page, 0)
-
-    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
-        return 0
+    def score_links(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
+        return self._of_links[self._link_offset[recorded_page] : self._link_offset[recorded_page + 1]], 0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from scenthound.native import _native
+from scenthound.simulator.scores import Scores
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
 from scenthound.strategies.base import STRATEGIES
@@ -258,18 +259,18 @@ def test_a_crawl_started_by_a_score_does_not_disturb_the_running_one():
     web = SyntheticWeb.random(Random(5), 80, 5)
     links, scores = VisibleLinks(web.recorded), web.scores()
 
-    class Crawling:
+    class Crawling(Scores):
         """Scores that crawl the same web with the same links whenever they are requested."""
 
-        def page(self, page):
+        def score_page(self, page):
             simulate(web.recorded, Opic(), [page], scores, rng=Random(0), page_budget=9, links=links)
-            return scores.page(page)
+            return scores.page(page), 0
 
-        def __getattr__(self, name):
-            return getattr(scores, name)
+        def score_links(self, page, window):
+            return scores.score_links(page, window)
 
     def crawled(used_scores, plain):
         options = {"rng": Random(2), "page_budget": 60, "links": links, "plain": plain}
         return simulate(web.recorded, BestFirst(buffer=None), [0], used_scores, **options).pages.tolist()
 
-    assert crawled(Crawling(), False) == crawled(scores, True)
+    assert crawled(Crawling(web.recorded), False) == crawled(scores, True)

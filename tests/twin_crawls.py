@@ -1,6 +1,7 @@
 """Shared by the tests of crawls in C: strategies, crawls in C and in Python, and scores that record requests."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from random import Random
 
@@ -9,6 +10,7 @@ import pytest
 
 from scenthound.simulator.modes import parse_mode
 from scenthound.simulator.native_crawl import native_crawl
+from scenthound.simulator.scores import Scores
 from scenthound.simulator.simulator import simulate
 from scenthound.simulator.web import VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
@@ -116,10 +118,11 @@ class Refused(Exception):
     """Raised by scores after `most_requests`."""
 
 
-class RecordingScores:
+class RecordingScores(Scores):
     """Random scores of a web's pages and links, which record requests and may refuse them."""
 
     def __init__(self, web: RecordedWeb, seed: int = 0, *, continuous: bool = False) -> None:
+        super().__init__(web)
         rng = np.random.default_rng(seed)
         self._page, self._context, self._anchor = (
             rng.random(n) if continuous else rng.choice(FEW, n) for n in (web.n_pages, web.n_links, web.n_links)
@@ -128,26 +131,17 @@ class RecordingScores:
         self.requests: list[tuple[str, int]] = []
         self.most_requests = np.inf
 
-    def page(self, recorded_page):
+    def score_page(self, recorded_page):
         self._note("page", recorded_page)
-        return float(self._page[recorded_page])
+        return float(self._page[recorded_page]), 0
 
-    def contexts(self, recorded_page, window):
-        self._note("contexts", recorded_page)
-        return self._of_links(self._context, recorded_page)
-
-    def anchors(self, recorded_page):
-        self._note("anchors", recorded_page)
-        return self._of_links(self._anchor, recorded_page)
-
-    def cost_ns(self, recorded_page, **_):
-        return 0
+    def score_links(self, recorded_page, window):
+        what, scores = ("anchors", self._anchor) if window is None else ("contexts", self._context)
+        self._note(what, recorded_page)
+        return scores[self._offset[recorded_page] : self._offset[recorded_page + 1]], 0
 
     def requested(self, what):
         return [page for kind, page in self.requests if kind == what]
-
-    def _of_links(self, scores, page):
-        return scores[self._offset[page] : self._offset[page + 1]]
 
     def _note(self, what, page):
         if len(self.requests) >= self.most_requests:
@@ -176,7 +170,10 @@ class Setting:
         )
 
     def plain(self, *choice, **options):
-        return self.crawl(simulate, *choice, plain=True, **options)
+        """In Python, with scores of its own: what a crawl in C has written to its arrays plays no part."""
+        scores = copy(self.scores)
+        Scores.__init__(scores, self.web)
+        return self.crawl(simulate, *choice, plain=True, **{"scores": scores} | options)
 
     def in_c(self, *choice, **options):
         return self.crawl(native_crawl, *choice, **options)

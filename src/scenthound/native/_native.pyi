@@ -297,7 +297,7 @@ class CrawledWeb:
         weights: npt.NDArray[np.float64],
         bounds: npt.NDArray[np.int64],
         learn_page: Callable[[int], float],
-        learn_links: Callable[[int], None],
+        learn_links: Callable[[int], object],
         rng: Random,
         /,
     ) -> tuple[bytearray, bytearray, bytearray, int, int, int]:

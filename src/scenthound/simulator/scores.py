@@ -5,12 +5,16 @@ cached score is charged the same time. The scores of links cover all recorded li
 crawls cannot see.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from math import isnan
 from time import perf_counter_ns, thread_time_ns
-from typing import Protocol
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from scenthound.errors import PluginError
 from scenthound.model import FloatArray, IntArray, LongArray, Topic, with_pages
@@ -25,22 +29,88 @@ from scenthound.text.windows import context_bounds
 HIGHEST_SCORE = 1 + 1e-9
 
 
-class Scores(Protocol):
-    """The scores of pages and links for a driver."""
+@dataclass(frozen=True, slots=True)
+class LinkScores:
+    """The scores of all links of a web, as far as they are known."""
 
-    def page(self, recorded_page: int) -> float: ...
+    values: FloatArray
+    shared: FloatArray  #: the same, read-only
+    is_known: npt.NDArray[np.uint8]  #: by page
+    cost_ns: LongArray  #: by page
+
+    @classmethod
+    def unknown(cls, web: RecordedWeb) -> "LinkScores":
+        values = np.empty(web.n_links)
+        shared = values.view()
+        shared.flags.writeable = False
+        return cls(values, shared, np.zeros(web.n_pages, np.uint8), np.zeros(web.n_pages, np.int64))
+
+
+class Scores(ABC):
+    """The scores of a web's pages and links for a driver. They are in arrays that crawls in C read."""
+
+    def __init__(self, web: RecordedWeb) -> None:
+        self._link_offset = web.link_offset
+        #: By page; NaN if it is not known.
+        self.relevance: FloatArray = np.full(web.n_pages, np.nan)
+        self._page_cost_ns: LongArray = np.zeros(web.n_pages, np.int64)
+        self._unknown = partial(LinkScores.unknown, web)
+        #: By window; that of anchors is None.
+        self._links: dict[int | None, LinkScores] = {}
+
+    @abstractmethod
+    def score_page(self, recorded_page: int) -> tuple[float, int]:
+        """The relevance of a page, and the CPU time of computing it."""
+
+    @abstractmethod
+    def score_links(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
+        """The relevance of the `window` words around each link of the page, its anchor included, or of the anchor
+        alone, and the CPU time of computing it."""
+
+    def for_crawl(self, seeds: Sequence[int]) -> "Scores":
+        """The scores of one crawl: the same object, unless a model learns from the pages of a crawl."""
+        return self
+
+    def page(self, recorded_page: int) -> float:
+        score: float = self.relevance.item(recorded_page)
+        if isnan(score):
+            score, self._page_cost_ns[recorded_page] = self.score_page(recorded_page)
+            self.relevance[recorded_page] = score
+        return score
 
     def contexts(self, recorded_page: int, window: int) -> FloatArray:
         """The relevance of the `window` words around each link of the page, its anchor included."""
-        ...
+        return self.links(recorded_page, window)
 
     def anchors(self, recorded_page: int) -> FloatArray:
         """The relevance of the anchor of each link."""
-        ...
+        return self.links(recorded_page, None)
 
-    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
-        """The CPU time of scoring the page, the contexts of its links (unless `window` is None) and their anchors."""
-        ...
+    def links(self, recorded_page: int, window: int | None) -> FloatArray:
+        """The scores of contexts, or with None of anchors."""
+        known = self.of_links(window)
+        links = slice(*self._link_offset[recorded_page : recorded_page + 2].tolist())
+        if not known.is_known[recorded_page]:
+            known.values[links], known.cost_ns[recorded_page] = self.score_links(recorded_page, window)
+            known.is_known[recorded_page] = 1
+        return known.shared[links]
+
+    def of_links(self, window: int | None) -> LinkScores:
+        if window not in self._links:
+            self._links[window] = self._unknown()
+        return self._links[window]
+
+    def cost_ns(self, pages: int | IntArray, *, page: bool, window: int | None, anchors: bool) -> Any:
+        """The CPU time of scoring pages, the contexts of their links (unless `window` is None) and their anchors, which
+        have been scored."""
+        kinds = kinds_of_links(window, anchors=anchors)
+        costs = [self._page_cost_ns] * page + [self.of_links(kind).cost_ns for kind in kinds]
+        return sum(cost_ns[pages] for cost_ns in costs)
+
+
+def kinds_of_links(window: int | None, *, anchors: bool) -> list[int | None]:
+    """The windows of link scores that a strategy needs: that of contexts, and None for anchors."""
+    return ([] if window is None else [window]) + [None] * anchors
 
 
 def scores_for(
@@ -87,69 +157,45 @@ class Stopwatch:
         return round(self._share * (now_ns - began_ns))
 
 
-class PageScores:
-    """Scores by a relevance model, cached with the CPU time that they took."""
+class PageScores(Scores):
+    """Scores by a relevance model."""
 
     def __init__(self, web: RecordedWeb, relevance: Relevance, *, learn_seeds: bool = True) -> None:
+        super().__init__(web)
         self._web = web
         self._relevance = relevance
         self._learn_seeds = learn_seeds
-        self._pages: dict[int, tuple[float, int]] = {}
-        #: By page and window; a window of None is the anchor alone.
-        self._links: dict[tuple[int, int | None], tuple[FloatArray, int]] = {}
         self._stopwatch = Stopwatch()
         self._read = getattr(relevance, "read", None)
 
-    def page(self, recorded_page: int) -> float:
-        return self._page(recorded_page)[0]
-
-    def contexts(self, recorded_page: int, window: int) -> FloatArray:
-        return self._links_of(recorded_page, window)[0]
-
-    def anchors(self, recorded_page: int) -> FloatArray:
-        return self._links_of(recorded_page, None)[0]
-
-    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
-        cost_ns = self._page(recorded_page)[1] if page else 0
-        if window is not None:
-            cost_ns += self._links_of(recorded_page, window)[1]
-        return cost_ns + (self._links_of(recorded_page, None)[1] if anchors else 0)
-
     def for_crawl(self, seeds: Sequence[int]) -> "PageScores":
-        """The scores of one crawl: the same object, unless the model learns from the pages of a crawl."""
         if not isinstance(self._relevance, LearningRelevance):
             return self
         return CrawlScores(self._web, self._relevance.for_crawl(), seeds if self._learn_seeds else ())
 
-    def _page(self, recorded_page: int) -> tuple[float, int]:
-        known = self._pages.get(recorded_page)
-        if known is None:
-            words = self._web.cached_words(recorded_page)
-            if self._read is not None:
-                self._read(words)
-            before_ns = perf_counter_ns()
-            score = self._score(recorded_page, words)
-            known = self._pages[recorded_page] = (checked_score(score), self._stopwatch.since(before_ns))
-        return known
+    def score_page(self, recorded_page: int) -> tuple[float, int]:
+        words = self._web.cached_words(recorded_page)
+        if self._read is not None:
+            self._read(words)
+        before_ns = perf_counter_ns()
+        score = self._score(recorded_page, words)
+        return checked_score(score), self._stopwatch.since(before_ns)
 
     def _score(self, recorded_page: int, words: IntArray) -> float:
         return self._relevance.page(words, float(self._web.page_norm[recorded_page]))
 
-    def _links_of(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
-        known = self._links.get((recorded_page, window))
-        if known is None:
-            links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
-            words = self._web.cached_words(recorded_page)
-            first, last = self._web.link_start[links], self._web.link_end[links]
-            before_ns = perf_counter_ns()
-            if window is None:
-                first, last = first.copy(), last.copy()
-            else:
-                first, last = context_bounds(first, last, len(words), window)
-            scores = self._relevance.contexts(words, first, last)
-            cost_ns = self._stopwatch.since(before_ns)
-            known = self._links[recorded_page, window] = (checked_link_scores(scores, len(first)), cost_ns)
-        return known
+    def score_links(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
+        links = slice(*self._web.link_offset[recorded_page : recorded_page + 2].tolist())
+        words = self._web.cached_words(recorded_page)
+        first, last = self._web.link_start[links], self._web.link_end[links]
+        before_ns = perf_counter_ns()
+        if window is None:
+            first, last = first.copy(), last.copy()
+        else:
+            first, last = context_bounds(first, last, len(words), window)
+        scores = self._relevance.contexts(words, first, last)
+        cost_ns = self._stopwatch.since(before_ns)
+        return checked_link_scores(scores, len(first)), cost_ns
 
 
 class CrawlScores(PageScores):
@@ -172,9 +218,9 @@ class CrawlScores(PageScores):
         self._to_learn = None if is_start else words
         return super()._score(recorded_page, words)
 
-    def _links_of(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
-        self._page(recorded_page)
-        return super()._links_of(recorded_page, window)
+    def score_links(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
+        self.page(recorded_page)
+        return super().score_links(recorded_page, window)
 
 
 def checked_score(score: float) -> float:
@@ -185,14 +231,13 @@ def checked_score(score: float) -> float:
 
 
 def checked_link_scores(scores: FloatArray, n_links: int) -> FloatArray:
-    """The scores of a page's links, read-only because crawls share them; raises PluginError if they are invalid."""
-    checked = np.array(scores, dtype=np.float64)
+    """The scores of a page's links; raises PluginError if they are invalid."""
+    checked = np.ascontiguousarray(scores, np.float64)
     if checked.shape != (n_links,):
         raise PluginError(f"A relevance model gave scores of shape {checked.shape} for the {n_links} links of a page.")
     if not _native.are_within(checked, 0.0, HIGHEST_SCORE):
         wrong = checked[~((checked >= 0) & (checked <= HIGHEST_SCORE))]
         raise PluginError(f"A relevance model scored a link {wrong[0]}; scores must be between 0 and 1.")
-    checked.flags.writeable = False
     return checked
 
 

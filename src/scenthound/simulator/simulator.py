@@ -17,7 +17,7 @@ from scenthound.model import FloatArray, Seed, Visit
 from scenthound.reasons import EndReason
 from scenthound.simulator.modes import SEQUENTIAL, Mode
 from scenthound.simulator.native_crawl import native_crawl
-from scenthound.simulator.scores import Observation, PageScores, Scores, TopicWords
+from scenthound.simulator.scores import Observation, Scores, TopicWords
 from scenthound.simulator.web import Crawl, MissReason, SimulatedWeb, VisibleLinks
 from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import SeenWeb, Strategy
@@ -99,8 +99,7 @@ def simulate(
     is the same.
     """
     links = links or VisibleLinks(web)
-    if isinstance(scores, PageScores):
-        scores = scores.for_crawl(seeds)
+    scores = scores.for_crawl(seeds)
     if not plain:
         crawl = native_crawl(web, strategy, seeds, scores, rng=rng, page_budget=page_budget, links=links, mode=mode)
         if crawl is not None:

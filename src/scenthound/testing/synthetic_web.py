@@ -7,7 +7,6 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from urllib.parse import quote
 
@@ -18,6 +17,7 @@ from scenthound.simulator.scores import Scores, TopicWords
 from scenthound.simulator.simulator import simulate
 from scenthound.store.batches import RawPage
 from scenthound.store.builder import web_of
+from scenthound.store.recorded_web import RecordedWeb
 from scenthound.strategies.base import Strategy
 from scenthound.text.tokenizer import stems_of
 
@@ -104,7 +104,7 @@ class SyntheticWeb:
         return f"http://{self._host_of.get(name, 'web')}.test/{quote(name, safe='')}"
 
     def scores(self) -> Scores:
-        return _FixedScores(self.relevance, self._predicted, self._anchors)
+        return _FixedScores(self.recorded, self.relevance, self._predicted, self._anchors)
 
 
 def _per_link(
@@ -113,25 +113,24 @@ def _per_link(
     return [np.array([scores.get((name, target), 0.0) for target in links.get(name, ())]) for name in names]
 
 
-@dataclass(frozen=True, eq=False)
-class _FixedScores:
+class _FixedScores(Scores):
     """The scores of a synthetic web."""
 
-    _relevance: Sequence[float]
-    _predicted: Sequence[FloatArray]
-    _anchors: Sequence[FloatArray]
+    def __init__(
+        self,
+        web: RecordedWeb,
+        relevance: Sequence[float],
+        predicted: Sequence[FloatArray],
+        anchors: Sequence[FloatArray],
+    ) -> None:
+        super().__init__(web)
+        self._fixed, self._predicted, self._anchors = relevance, predicted, anchors
 
-    def page(self, recorded_page: int) -> float:
-        return self._relevance[recorded_page]
+    def score_page(self, recorded_page: int) -> tuple[float, int]:
+        return self._fixed[recorded_page], 0
 
-    def contexts(self, recorded_page: int, window: int) -> FloatArray:
-        return self._predicted[recorded_page]
-
-    def anchors(self, recorded_page: int) -> FloatArray:
-        return self._anchors[recorded_page]
-
-    def cost_ns(self, recorded_page: int, *, page: bool, window: int | None, anchors: bool) -> int:
-        return 0
+    def score_links(self, recorded_page: int, window: int | None) -> tuple[FloatArray, int]:
+        return (self._anchors if window is None else self._predicted)[recorded_page], 0
 
 
 def visited(
