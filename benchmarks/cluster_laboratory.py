@@ -1,4 +1,4 @@
-"""The overhead of a Ray cluster compared with processes, on this machine: python -m benchmarks.cluster_laboratory
+"""The overhead of a Ray cluster compared with processes, on this machine.
 
 - Per item: items that take no time, and items of 1 ms, by two workers.
 - A comparison of three strategies by two processes, and by two workers of a local cluster, with and without its start.
@@ -13,6 +13,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 import scenthound as sh
+from benchmarks import command_parser
 from scenthound.cluster import pool
 from scenthound.cluster.connection import LOCAL, cluster_workers
 from scenthound.processes import WorkersLike, open_pool
@@ -68,10 +69,11 @@ def compare_with(web: Path, out: Path) -> Callable[..., Any]:
 
 
 def main() -> None:
+    command_parser("cluster_laboratory", __doc__ or "").parse_args()
     with tempfile.TemporaryDirectory(prefix="scenthound-bench-") as folder:
         web = Path(folder, "web")
         sh.synthesize(web, pages=20_000, progress=False)
-        compare_with(web, Path(folder, "first"))(workers=N_WORKERS)  # compiles, in a new installation
+        compare_with(web, Path(folder, "first"))(workers=N_WORKERS)  # not measured: reads files for the first time
         with printed(f"compare, {N_WORKERS} processes"):
             compare_with(web, Path(folder, "processes"))(workers=N_WORKERS)
         with printed(f"compare, --cluster local, {N_WORKERS} workers"):

@@ -71,7 +71,7 @@ def _measure(folder: Path, *, has_targets: bool) -> None:
         bench.crawl(strategy, mode, web.n_pages, plain=False)  # Allocates arrays.
         rounds = [bench.both(strategy, mode) for _ in range(N_ROUNDS)]
         fast, slow = (median(speeds) for speeds in zip(*rounds, strict=True))
-        print(f"  {strategy:33} {mode:11} {fast:11,.0f}/s  plain {slow:7,.0f}/s  {fast / slow:4.0f} times", end="")
+        print(f"  {strategy:33} {mode:11} {fast:11,.0f}/s  in Python {slow:7,.0f}/s  {fast / slow:4.0f} times", end="")
         has_target = has_targets and min_speed is not None
         print("; " + target(f"at least {min_speed:,}/s", is_met=fast >= min_speed) if has_target else "")
 

@@ -34,8 +34,6 @@ _PAGES_MEASURED = 400
 _ROUNDS = 5
 #: Pages of typical length, whose parts are measured.
 _TYPICAL_CHARACTERS = range(12_000, 40_000)
-#: Collections, and the kind of their content pages.
-_COLLECTIONS = {"wpschools": "article", "mdn": "article", "debdocs": "html", "nlab": "article"}
 _HOSTS, _KNOWN, _VISITS = 300, 20_000, 2_000
 #: Those of a crawl of a million pages.
 _STEMS = 1_500_000
@@ -158,10 +156,10 @@ def _parse(page: tuple[str, str], scanner: WordScanner) -> None:
     context_bounds(parsed.link_start, parsed.link_end, len(parsed.words))
 
 
-def _load(file: Path, kind: str = "article") -> list[tuple[str, str]]:
+def _load(file: Path) -> list[tuple[str, str]]:
     with opened(file) as lines:
         records = (orjson.loads(line) for line in lines.content)
-        articles = ((record["html"], record["url"]) for record in records if record["kind"] == kind)
+        articles = ((record["html"], record["url"]) for record in records if record["kind"] == "article")
         return list(itertools.islice(articles, _PAGES_MEASURED))
 
 

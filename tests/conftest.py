@@ -46,16 +46,18 @@ settings.load_profile("quick")
 KEPT_VARIABLES = ("SCENTHOUND_BROWSER", "SCENTHOUND_BROWSER_FOLDER")
 
 
-@pytest.fixture(autouse=True)
-def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Nothing that the user has configured counts in tests, nor in programs that tests start."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-configuration"))
-    for name in set(os.environ) - set(KEPT_VARIABLES):
-        if name.startswith("SCENTHOUND_"):
-            monkeypatch.delenv(name)
-    if find_browser() is None:
-        # Otherwise crawls print a note that no page is rendered.
-        monkeypatch.setenv("SCENTHOUND_CRAWL_RENDER", "never")
+@pytest.fixture(autouse=True, scope="session")
+def no_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing that the user has configured counts in tests, nor in programs that tests and their fixtures start."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-configuration"))
+        for name in set(os.environ) - set(KEPT_VARIABLES):
+            if name.startswith("SCENTHOUND_"):
+                monkeypatch.delenv(name)
+        if find_browser() is None:
+            # Otherwise crawls print a note that no page is rendered.
+            monkeypatch.setenv("SCENTHOUND_CRAWL_RENDER", "never")
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

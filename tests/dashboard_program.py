@@ -1,6 +1,5 @@
 """The dashboard as a program, and clients of it on sockets."""
 
-import os
 import re
 import socket
 import subprocess
@@ -9,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
-from pathlib import Path
 
 from timing import WAIT_S
 
@@ -45,21 +43,9 @@ class Program:
         made.sendall(sent)
         return made
 
-    def n_sockets(self) -> int:
-        """The number of its open sockets."""
-        return sum(map(_is_socket, Path(f"/proc/{self.process.pid}/fd").iterdir()))
-
     def head(self, path: str, method: str = "GET", *more: str) -> bytes:
         """A request without its end."""
         return "\r\n".join([f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", *more]).encode()
-
-
-def _is_socket(file: Path) -> bool:
-    try:
-        return os.readlink(file).startswith("socket:")
-    except FileNotFoundError:
-        # It has just been closed.
-        return False
 
 
 @contextmanager

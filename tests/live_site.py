@@ -29,10 +29,6 @@ class LiveSite:
         host = page % N_HOSTS if isinstance(page, int) else 0
         return self.server.url(f"http://h{host}.test/{page}")
 
-    @property
-    def silent_url(self) -> str:
-        return self.server.url("http://silent.test/")
-
     def hang_up(self) -> None:
         """Close the connection of the silent host, which accepts no others."""
         with self.silent.accept()[0]:

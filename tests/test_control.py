@@ -193,7 +193,7 @@ def test_only_the_page_budget_can_be_set_while_a_crawl_is_not_running(server: St
         pause(tmp_path / "elsewhere")
 
 
-def write_guide(folder: Path, name: str) -> None:
+def write_training_pages(folder: Path, name: str) -> None:
     for kind, words in (("positive", "sea wave ship"), ("negative", "train rail steam")):
         training = folder / name / kind
         training.mkdir(parents=True)
@@ -205,7 +205,7 @@ def test_a_retrained_model_scores_further_pages_and_later_runs(server: StaticSer
     folder = tmp_path / "crawl"
 
     def learn() -> None:
-        write_guide(folder, "relevance_models/1")
+        write_training_pages(folder, "relevance_models/1")
         use_relevance_model(folder, "relevance_models/1")
 
     crawled(server, folder, 5, learn)
@@ -232,7 +232,7 @@ def test_a_retrained_model_scores_further_pages_and_later_runs(server: StaticSer
 def test_a_model_retrained_between_runs_is_recorded_once(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
-    write_guide(folder, "relevance_models/1")
+    write_training_pages(folder, "relevance_models/1")
     use_relevance_model(folder, "relevance_models/1")
     for pages in (BUDGET + 5, BUDGET + 10):
         resume(folder, RunOptions(page_budget=pages))
@@ -253,7 +253,7 @@ def test_a_model_that_cannot_be_trained_changes_nothing_and_the_status_has_the_r
     folder = tmp_path / "crawl"
 
     def learn() -> None:
-        write_guide(folder, "relevance_models/1")
+        write_training_pages(folder, "relevance_models/1")
         use_relevance_model(folder, "relevance_models/1")
         for file in (folder / "relevance_models/1/negative").iterdir():
             file.unlink()
@@ -270,7 +270,7 @@ def test_a_model_that_cannot_be_trained_changes_nothing_and_the_status_has_the_r
 def test_a_model_outside_the_crawl_folder_is_rejected(server: StaticServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     crawl(plan(server), folder)
-    write_guide(tmp_path, "other")
+    write_training_pages(tmp_path, "other")
     with pytest.raises(UsageError, match=r"\.\./other"):
         use_relevance_model(folder, "../other")
 
@@ -303,7 +303,7 @@ def test_commands_for_another_run_and_invalid_files_are_ignored(
     Control(1, stop=True).write(tmp_path)
     controller.poll()
     others = (b"", b"[1]", b'{"run": 2, "fly": true}', b'{"run": 2, "page_budget": "9"}', b"{" * 20_000)
-    others += (b'{"run": 2, "guide": "a\\u0000b"}', b'{"run": 2, "guide": "../guides/1"}')
+    others += (b'{"run": 2, "relevance_model": "a\\u0000b"}', b'{"run": 2, "relevance_model": "../models/1"}')
     for content in (*others, b'{"run": 2}' + b" " * 20_000):
         (tmp_path / CONTROL_FILE).write_bytes(content)
         controller.poll()

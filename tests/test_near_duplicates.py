@@ -24,8 +24,6 @@ from shared_pages import pages_where
 from slow_cases import few_of
 from timing import cpu_cost_s
 
-SCHOOLS = "http://schools-wikipedia.org/wp/"
-
 
 def words_of(*numbers: int) -> IntArray:
     return np.array(numbers, np.int32)

@@ -1,4 +1,4 @@
-"""A guide trained anew on labels: how good it is, and what becomes of it."""
+"""A relevance model trained anew on labels: how good it is, and what becomes of it."""
 
 import re
 import shlex
@@ -53,7 +53,7 @@ def test_without_pages_of_both_kinds_there_is_no_area() -> None:
 
 
 def test_scores_of_two_models_are_not_compared() -> None:
-    # By the first guide 0.3 is above 0.2; by the second 0.6 is below 0.7.
+    # By the first model 0.3 is above 0.2; by the second 0.6 is below 0.7.
     assert area([0.3, 0.2, 0.6, 0.7], relevant=[0, 2], by=[0, 0, 1, 1]) == 0.5
     assert area([0.3, 0.7], relevant=[0], by=[0, 1]) is None
 
@@ -119,7 +119,7 @@ def test_seeds_are_trained_on_and_not_measured() -> None:
 
 
 def test_the_current_model_is_measured_by_its_own_scores() -> None:
-    """The guide before had everything in order; the one in use has all the wrong way round."""
+    """The relevance model before had everything in order; the one in use has all the wrong way round."""
     before = [("balloon a", True, 0.9), ("balloon b", True, 0.8), ("train a", False, 0.1)]
     since = [("balloon c", True, 0.2), ("balloon d", True, 0.3), ("train b", False, 0.7)]
     quality = model_quality(pages(*before, *since), 3, RELEVANCE.make("svm"), TOPIC)
@@ -138,7 +138,7 @@ def test_without_a_scored_pair_the_current_quality_is_unknown_and_the_new_model_
 
 
 def test_initial_training_pages_do_not_measure_the_current_model(tmp_path: Path) -> None:
-    """A crawl by a guide that learnt from pages of another meets those pages again."""
+    """A crawl by a relevance model that learnt from pages of another meets those pages again."""
     for kind, text in (("positive", "the balloon and the basket own0"), ("negative", "train rails own3")):
         (tmp_path / kind).mkdir()
         (tmp_path / kind / "page.txt").write_text(text)
@@ -150,7 +150,7 @@ def test_initial_training_pages_do_not_measure_the_current_model(tmp_path: Path)
 
 
 def ready(folder: Path, **settings: object) -> Path:
-    """A crawl whose guide put trains first, and enough labels."""
+    """A crawl whose relevance model put trains first, and enough labels."""
     labelled_crawl(folder, relevance=lambda number: number % 2, **settings)
     label(folder, v2=True, v4=True, v1=False, v3=False, v5=False)
     return folder
@@ -197,7 +197,7 @@ def test_without_the_extra_nothing_is_written(tmp_path: Path, monkeypatch: pytes
     assert not (folder / "relevance_models").exists()
 
 
-def a_guide(visit: int, folder: str) -> RelevanceRecord:
+def a_model(visit: int, folder: str) -> RelevanceRecord:
     return RelevanceRecord(visit, NOON_S, "svm", folder, 3, 3)
 
 
@@ -205,8 +205,8 @@ def test_the_current_model_is_the_last_used_one(tmp_path: Path) -> None:
     folder = labelled_crawl(tmp_path / "crawl")
     with CrawlStore.open(folder) as store:
         assert first_scored(store, StopConditions()) == 0
-        store.add(a_guide(4, "relevance_models/1"))
-        store.add(a_guide(7, "relevance_models/2"))
+        store.add(a_model(4, "relevance_models/1"))
+        store.add(a_model(7, "relevance_models/2"))
         store.commit()
         assert first_scored(store, StopConditions(relevance_model="relevance_models/2")) == 7
         # Handed over, and to be used by the next run: it has scored none of the 12 pages.
@@ -224,7 +224,7 @@ def test_a_model_that_was_never_used_has_unknown_quality(tmp_path: Path) -> None
 
 
 def options(plan: CrawlSettings, folder: Path, goals: StopConditions | None = None) -> dict[str, str]:
-    """Of the command that crawls anew by guide 3; all its options have values."""
+    """Of the command that crawls anew by relevance model 3; all its options have values."""
     words = shlex.split(new_crawl(folder, plan, goals or StopConditions(), "relevance_models/3").line)
     assert words[:2] == ["scenthound", "crawl"]
     return dict(zip(words[2::2], words[3::2], strict=True))

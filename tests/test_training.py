@@ -1,4 +1,4 @@
-"""What guides learn from: the seeds, examples set aside, pages of other topics, and never a target unless published."""
+"""What relevance models learn from: seeds, examples set aside, other pages; no targets, except as published."""
 
 from random import Random
 

@@ -37,7 +37,7 @@ def both(salt=7):
     return SlowFrontier(Salt(salt)), UnboundedFrontier(Salt(salt))
 
 
-# Few scores cause many ties; their sums are exact, so that all three agree.
+# Few scores cause many ties; their sums are exact, so that both agree.
 few_scores = st.sampled_from([-1.0, 0.0, 0.125, 0.25, 0.5, 1.0, 64.0])
 # A page keeps the host of its first push; other hosts in later pushes must have no effect.
 changes = st.tuples(

@@ -19,7 +19,9 @@ PRELOADED = ("libasan.so", "libstdc++.so.6")
 TESTS = (
     "native",
     "test_html_reader.py",
+    "test_native_crawl_driver.py",
     "test_near_duplicates.py",
+    "test_pagerank_metric.py",
     "test_porter.py",
     "test_references.py",
     "test_repeats.py",

@@ -5,7 +5,6 @@ the package but `scenthound.testing`, and `scenthound.scrapy` by its name in set
 """
 
 import json
-import os
 import re
 import shutil
 import sys
@@ -46,12 +45,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-configuration"))
-    for name in [*os.environ]:
-        if name.startswith("SCENTHOUND_"):
-            monkeypatch.delenv(name)
-    # No page of the site has scripts.
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page of the site has scripts."""
     monkeypatch.setenv("SCENTHOUND_CRAWL_RENDER", "never")
 
 

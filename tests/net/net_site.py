@@ -223,10 +223,6 @@ class Server:
     #: Called with each URL before it is answered.
     before: Callable[[str], None] = lambda url: None
 
-    @property
-    def page_requests(self) -> list[str]:
-        return [url for url in self.requests if urlsplit(url).path not in {"/robots.txt", "/sitemap.xml"}]
-
 
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
