@@ -13,6 +13,8 @@ from scenthound.store.crawl_records import CrawlStatus, RenderedRecord
 
 #: Stands for a missing number.
 NO_VALUE = "-"
+#: For curves and points: pages show errors as bands, images as bars.
+ERRORS_NOTE = "Bands and bars are one standard error to either side."
 #: Larger values are not shares and need fewer decimals.
 LARGE = 100
 

@@ -29,6 +29,7 @@ from scenthound.ui.document import (
 )
 from scenthound.ui.figures import figure_files, require_figures
 from scenthound.ui.formats import (
+    ERRORS_NOTE,
     NO_VALUE,
     counted,
     format_interval,
@@ -217,7 +218,7 @@ def curves_chart(compared: ComparisonResult) -> Chart:
         x_label="pages visited",
         y_label=f"{compared.metric} ({_direction(compared)})",
         series=(*rows, *(bound for bound in bounds if np.isfinite(bound.y).any())),
-        note="Means over the observations; bands are one standard error to either side.",
+        note=f"Means over the observations. {ERRORS_NOTE}",
     )
 
 

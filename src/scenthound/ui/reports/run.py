@@ -31,6 +31,7 @@ from scenthound.ui.document import (
 )
 from scenthound.ui.endings import simulated_text, visited_text
 from scenthound.ui.formats import (
+    ERRORS_NOTE,
     NO_VALUE,
     counted,
     format_mean,
@@ -374,7 +375,7 @@ def curves_chart(evaluation: Evaluation, metric: str) -> Chart:
             curve_series(result.strategy, result.curves[metric], hidden=index >= MAX_VISIBLE_CURVES)
             for index, result in enumerate(evaluation.results)
         ),
-        note="Means over topics; bands are one standard error to either side.",
+        note=f"Means over topics. {ERRORS_NOTE}",
         lower_is_better=is_low,
     )
 

@@ -28,13 +28,12 @@ from scenthound.ui.document import (
     notes_section,
 )
 from scenthound.ui.figures import figure_files, require_figures
-from scenthound.ui.formats import counted, format_versions
+from scenthound.ui.formats import ERRORS_NOTE, counted, format_versions
 from scenthound.ui.html import document_html
 from scenthound.ui.reports.findings import findings_blocks, verdict_facts, verdict_lines
 from scenthound.ui.reports.johnson2003 import johnson2003_figures
 from scenthound.ui.reports.run import curve_series
 
-ERRORS_NOTE = "Means over topics; bands and whiskers are one standard error to either side."
 BOUND_NAMES = dict(zip(BOUNDS, ("random", "greedy oracle"), strict=True))
 #: Numbers with their signs, units, errors and marks of significance.
 NUMBER = re.compile(r"([<>] ?)?[-+]?[\d.,]+(e[-+]?\d+)?( ?%)?( ?± ?[\d.,]+(e[-+]?\d+)?)?([*†‡]*)|-|")
@@ -97,7 +96,7 @@ def _chart(name: str, panel: Panel, arm: ArmMeasurements, caption: str) -> Chart
         series=tuple(_curves(panel, arm) if has_curves else _bars(panel, arm)),
         kind=panel.kind,
         categories=() if has_curves else (names if len(names) > 1 else ("",)),
-        note=ERRORS_NOTE,
+        note=f"Means over topics. {ERRORS_NOTE}",
         lower_is_better=measured.lower_is_better,
     )
 
