@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -71,8 +70,8 @@ def main() -> None:
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     with tempfile.TemporaryDirectory() as folder:
         paths = {"PAGES": data / "pages.jsonl.zst", "TOPICS": data / "topics.jsonl", "FEW": Path(folder) / "few.jsonl"}
-        with paths["TOPICS"].open(encoding="utf-8") as lines:
-            paths["FEW"].write_text("".join(islice(lines, 0, None, 50)), encoding="utf-8")
+        topics = paths["TOPICS"].read_text(encoding="utf-8").splitlines(keepends=True)
+        paths["FEW"].write_text("".join(topics[:: min(50, len(topics) // 3)]), encoding="utf-8")
         webs = {name: {**paths, "WEB": Path(folder) / name} for name in checkouts}
         for name, checkout in checkouts.items():
             run(checkout, "scenthound", "record", "--from", paths["PAGES"], "--out", webs[name]["WEB"])
